@@ -1,6 +1,6 @@
-"""Instants: 17-digit UTC times from a strictly increasing generator (TrueTime in RFC-66).
+"""Times of the timeline: 17-digit UTC texts from a strictly increasing generator (TrueTime in RFC-66).
 
-An instant is ``yyyyMMddHHmmssSSS``; instants of equal length compare as strings.
+An instant's time has the form ``yyyyMMddHHmmssSSS``; times of equal length compare as strings.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ _FIELDS: Final = ((0, 4), (4, 6), (6, 8), (8, 10), (10, 12), (12, 14))  # year t
 
 
 def to_instant(millis: int) -> str:
-    """Return the instant `millis` milliseconds after 1970-01-01T00:00:00Z."""
+    """Return the timeline's text for `millis` milliseconds after 1970-01-01T00:00:00Z."""
     return of_moment(_EPOCH + millis * _MILLISECOND)
 
 
 def of_moment(moment: datetime) -> str:
-    """Return the instant of a datetime in UTC, cut to milliseconds."""
+    """Return the timeline's text for a datetime in UTC, cut to milliseconds."""
     return f"{moment.year:04d}{moment:%m%d%H%M%S}{moment.microsecond // 1000:03d}"  # %Y has no leading zeros everywhere
 
 
 def to_millis(instant: str) -> int:
-    """Convert an instant of 17 (or, in old tables, 14) digits to milliseconds since the epoch. Raises ValueError for a
-    text in another form.
+    """Convert a time of the timeline with 17 (or, in old tables, 14) digits to milliseconds since the epoch. Raises
+    ValueError for a text in another form.
     """
     if len(instant) not in (14, 17) or not (instant.isascii() and instant.isdecimal()):
         raise ValueError(f"not an instant: {instant!r}")
@@ -46,25 +46,25 @@ class Clock(Protocol):
     """The source of requested and completion times. A caller of `take` or `not_before` holds the table's lock."""
 
     def take(self) -> str:
-        """Return a new instant, greater than all instants that this clock has returned or learned. `take` returns after
-        every writer's clock has passed the instant.
+        """Return a new time, greater than all times that this clock has returned or has been given by `not_before`.
+        `take` returns after every writer's clock has passed the time.
         """
         ...
 
     def not_before(self, instant: str) -> None:
-        """Learn an instant of the timeline: later calls of `take` return greater instants. Raises `Conflict` for an
-        instant in the future.
+        """Make later calls of `take` return greater times than a time on the timeline. Raises `Conflict` if the given
+        time is in the future.
         """
         ...
 
 
 class WallClock:
-    """The machine's clock, which this class makes monotonic.
+    """The machine's clock, made monotonic.
 
-    `skew_ms`: the maximum difference between the clocks of two writers. `take` waits for `skew_ms`, so that any writer
-    that calls `take` later gets a greater time. The clock refuses an instant of the timeline that is more than
-    `skew_ms` (at least 200 ms) in the future. If the clock accepted an instant in the future, later commits could get
-    earlier times, and Hudi's readers would miss the commits.
+    `skew_ms` is the maximum difference between the clocks of two writers. `take` waits for `skew_ms`, so that any
+    writer that calls `take` later gets a greater time. The clock refuses a time of the timeline that is more than
+    `skew_ms` (at least 200 ms) in the future. If the clock accepted a time in the future, later commits could get
+    earlier times, and Hudi's readers would miss them.
     """
 
     def __init__(
@@ -88,12 +88,12 @@ class WallClock:
         return to_instant(millis)
 
     def read(self) -> str:
-        """Return a new instant, which other clocks may not have passed yet: the first half of `take`."""
+        """Return a new time, which other clocks may not have passed yet: the first half of `take`."""
         with self._guard:
             return to_instant(self._read())
 
     def wait(self, instant: str) -> None:
-        """Wait until every clock has passed an instant that `read` returned: the second half of `take`."""
+        """Wait until every clock has passed a time that `read` returned: the second half of `take`."""
         self._wait_until(to_millis(instant) + self._skew + 1)
 
     def not_before(self, instant: str) -> None:

@@ -24,8 +24,8 @@ class Context:
     """The dependencies of the operations on one table. The engine accesses storage, lock, clock and Spark only through
     a `Context`.
 
-    `commits` caches decoded completed instants, which never change; a read through a state checkpoint gives
-    `own_commits`. Heartbeats are stored in `storage` unless `own_heartbeats` is given.
+    `commits` caches decoded completed instants, which never change. Heartbeats are stored in `storage` unless
+    `own_heartbeats` is given.
     """
 
     storage: Storage
@@ -48,7 +48,7 @@ class Context:
         return StoredHeartbeats(self.storage, *self.heartbeat_interval)
 
     def whole(self, timeline: Timeline) -> Timeline:
-        """Return the timeline with the archived instants, if the rules take files from commits; otherwise return the
-        timeline unchanged.
+        """Return the timeline with the archived instants if the rules take files from commits; otherwise return it
+        unchanged.
         """
         return self.commits.whole(timeline) if self.rules.files == "listed" else timeline

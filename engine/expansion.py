@@ -25,9 +25,7 @@ _LARGEST_BATCH: Final = 1 << 16
 
 
 class _Bound(NamedTuple):
-    """A lower and an upper bound of the rows' size in bytes, and the flat text columns because of which the bounds
-    differ.
-    """
+    """A lower and an upper bound of the rows' size in bytes, and the flat text columns that cause the difference."""
 
     least: int
     most: int
@@ -36,10 +34,10 @@ class _Bound(NamedTuple):
 
 
 class Opened(NamedTuple):
-    """An open parquet file of `size` bytes. `reopen` opens it with other columns that are read as dictionaries.
+    """An open parquet file of `size` bytes. `reopen` opens the file with other columns that are read as dictionaries.
 
-    `few`: the columns that are read as dictionaries. `row_groups`: the numbers of the row groups to read; None means
-    all.
+    `few` contains the columns that are read as dictionaries. `row_groups` contains the numbers of the row groups to
+    read; None means all.
     """
 
     name: str
@@ -75,7 +73,8 @@ def read_bounded(opened: Opened, wanted: Sequence[str] | None, bounds: Limits) -
 
 
 def read_batches(opened: Opened, wanted: Sequence[str] | None, bounds: Limits) -> Iterator[pa.Table]:
-    """Return the rows of `read_bounded` in batches, each a part of one row group. The limits apply to each row group.
+    """Return the rows of `read_bounded` in batches, each a part of one row group. The memory limits apply to each row
+    group separately.
     """
     for number in opened.numbers:
         group = opened._replace(row_groups=[number])
@@ -132,7 +131,6 @@ def _by_batches(
 
 
 def _unpacked(rows: pa.Table, schema: pa.Schema, flat: frozenset[str], name: str, limit: int) -> pa.Table:
-    """Return the rows with the types of `schema`, with the dictionary columns in `flat` unpacked."""
     chosen = [column for column in rows.column_names if column in flat]
     total = rows.nbytes + sum(_unpacked_bytes(chunk) for column in chosen for chunk in rows[column].chunks)
     if total > limit:

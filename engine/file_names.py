@@ -30,9 +30,9 @@ class BaseName(NamedTuple):
 class LogName(NamedTuple):
     """``.<file id>_<instant>.log.<version>_<write token>``.
 
-    `instant`: the requested time of the delta commit; in the old layout, the time of the base file that the log's
-    writer found. `token`: the write token; None in files of old writers. `cdc`: True if the file contains change
-    records, not rows.
+    `instant` is the requested time of the delta commit; in the old layout, the time of the base file that the log's
+    writer found. `token` is the write token; None in files of old writers. `cdc` is True if the file contains change
+    records instead of rows.
     """
 
     file_id: str
@@ -47,13 +47,11 @@ class LogName(NamedTuple):
 
 
 def parse_base(name: str) -> BaseName | None:
-    """Parse the name of a base file; returns None for other names."""
     match = _BASE.fullmatch(name) if name.endswith(_BASE_END) else None
     return BaseName(*match.groups()) if match else None
 
 
 def parse_log(name: str) -> LogName | None:
-    """Parse the name of a log file; returns None for other names."""
     match = _LOG.fullmatch(name)
     if match is None:
         return None
@@ -81,8 +79,8 @@ def marker(instant: str, partition: str, name: str) -> str:
     """Return the path of the marker of the data file `name`. A rollback finds the files of a dead writer by its
     markers.
 
-    The marker is put before the data file. The markers of logs also have the type CREATE, because the type APPEND makes
-    Hudi 1.2.0 fail.
+    A writer puts the marker before the data file. The markers of logs also have the type CREATE, because the type
+    APPEND makes Hudi 1.2.0 fail.
     """
     return f"{marker_folder(instant)}/{in_partition(partition, name)}.marker.CREATE"
 

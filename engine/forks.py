@@ -1,4 +1,4 @@
-"""Thread locks that a forked child can use although a thread of its parent held them at the fork.
+"""Thread locks that a forked child can use even if a thread of its parent held them at the fork.
 
 Only the thread that forks exists in the child. In a forked child, a plain `threading.Lock` that another thread held
 stays locked permanently.
@@ -27,7 +27,6 @@ class ThreadLock:
         return self._lock.acquire(timeout=timeout)
 
     def release(self) -> None:
-        """Release the lock; raises RuntimeError if the lock is not locked."""
         self._lock.release()
 
     def __enter__(self) -> None:

@@ -7,7 +7,8 @@ the limits of their task. `task_bytes` bounds the memory of a task, and the othe
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from typing import Final
 
@@ -24,9 +25,9 @@ class Limits:
     file. `schema_depth` limits the nesting levels of an Avro schema. `schema_types` limits the number of types in an
     Avro schema; a type counts once for each use. `decoded_bytes` limits the bytes in memory of the rows of one data
     file, log block or archive file. `decoded_ratio` limits the decoded bytes to a multiple of the size of the file or
-    block. The greater one of the limits `decoded_bytes` and `decoded_ratio` applies. `task_bytes` limits the memory
-    that the rows of a task need. A larger file group is read and compacted in parts, and other tasks are refused
-    (docs/clusters.md). By default a task has no limit.
+    block. The greater of `decoded_bytes` and `decoded_ratio` times the file size applies. `task_bytes` limits the
+    memory that the rows of a task need. A file group that needs more memory is processed in parts, and other tasks are
+    refused (docs/clusters.md). By default a task has no limit.
     """
 
     metadata_bytes: int = 1 << 26
@@ -60,6 +61,18 @@ def limits() -> Limits:
 def set_limits(chosen: Limits) -> None:
     """Set the memory limits of this process for all tables that it reads from now on."""
     _CURRENT[0] = chosen
+
+
+@contextmanager
+def temporary_limits(chosen: Limits) -> Iterator[None]:
+    """Return a context manager that sets the memory limits of this process, and restores the present limits at its end.
+    """
+    before = limits()
+    set_limits(chosen)
+    try:
+        yield
+    finally:
+        set_limits(before)
 
 
 def limits_of(settings: Iterable[str]) -> Limits:

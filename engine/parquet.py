@@ -44,7 +44,8 @@ def encode_base_file(rows: pa.Table, *, is_sorted: bool = False) -> bytes:
 
     Row groups have `GROUP_ROWS` rows. If the rows are sorted, row groups are smaller, so that a range of the sorted
     column touches a small part of the file. Floating-point columns with NaN have no statistics, because Parquet's
-    statistics omit NaN. The footer states that (`NO_NAN`), because files of other engines may differ.
+    statistics omit NaN. The footer records that statistics omit columns with NaN (`NO_NAN`), because files of other
+    engines may differ.
     """
     group_rows = GROUP_ROWS
     if is_sorted:
@@ -61,8 +62,8 @@ def encode_base_file(rows: pa.Table, *, is_sorted: bool = False) -> bytes:
 def write_base_file(parts: Iterable[pa.Table], target: BinaryIO) -> int:
     """Write the parts, which have one schema, as one base file, and return the number of their rows.
 
-    The file is as `encode_base_file` returns it, but floating-point columns have no statistics, because a later part
-    may have NaN. The function holds one part at a time.
+    The file has no statistics of floating-point columns, because a later part may contain NaN. The function holds only
+    one part at a time in memory.
     """
     parts = iter(parts)
     first = next(parts)
@@ -125,8 +126,8 @@ def _codecs(rows: pa.Table) -> dict[str, str]:
 
 
 def _stays_large(leaf: pq.ColumnChunkMetaData) -> bool:
-    """Return True if compression of the column saves too little space. Returns False if the sample has less than a byte
-    for each row (mostly nulls), because such a sample is too small to decide.
+    """Return True if compression of the column saves too little space. Returns False for a sample with less than a byte
+    for each row (mostly nulls), which is too small to decide.
     """
     size: int = leaf.total_uncompressed_size
     return size > _SAMPLE and leaf.total_compressed_size > _WORTH * size
@@ -140,13 +141,13 @@ def decode_parquet(
     bounds: Limits | None = None,
     row_groups: Sequence[int] | None = None,
 ) -> pa.Table:
-    """Return the rows of a Parquet file: all columns, or the requested `columns` that the file has. `row_groups`: the
-    numbers of the row groups to decode (default: all).
+    """Return the rows of a Parquet file: all columns, or the requested `columns` that the file has. `row_groups`
+    contains the numbers of the row groups to decode (default: all).
 
-    The columns have the types of the file, but dictionaries are unpacked. If `packed` is true, the columns `FEW_VALUES`
-    stay dictionaries; callers that merge and write rows use this. `name` is the file's name in errors. Raises `Damaged`
-    if the bytes are not Parquet. Raises `LimitExceeded` if the rows need more memory than `bounds` (default: the limits
-    of this process) allows.
+    The columns have the types of the file, but dictionaries are unpacked. If `packed` is True, the columns `FEW_VALUES`
+    stay dictionaries, for callers that merge and write rows. `name` is the file's name in errors. Raises `Damaged` if
+    the bytes are not Parquet. Raises `LimitExceeded` if the rows need more memory than `bounds` (default: the limits of
+    this process) allows.
     """
     buffer, few = pa.py_buffer(data), FEW_VALUES if packed else ()
 

@@ -1,7 +1,7 @@
 """The rules on which RFC-66, RFC-22 and Hudi's readers differ; each rule is an option of a table.
 
-One small function in `files`, `timeline`, `actions` or the merge reads the option of each rule. With the default
-options the engine keeps every promise of docs/contract.md.
+One small function in `files`, `timeline`, `actions` or the merge evaluates each rule. With the default options the
+engine keeps every promise of docs/contract.md.
 """
 
 from __future__ import annotations
@@ -18,56 +18,61 @@ Axis = Literal["completion", "requested"]
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """The options that determine how a table is read and written. In the type of each option the first value is the
+    """The options that determine how a table is read and written. The first value in the type of each option is the
     default.
 
-    `slicing`: Which time of a log is compared with the barriers to find the slice of the log. The value "base_instant"
-        means the time in the name of the log, as in the old layout.
-    `merge_order`: Which time of the logs determines their order in a slice.
-    `as_of_axis`: Which time of an instant is compared with the time T of a read as of T.
-    `incremental_axis`: Which time of an instant is compared with the bounds of an incremental window.
-    `completion_time`: Where a writer takes its completion time: under the lock of its publication, or without a lock.
-    `tombstones`: What a compaction does with the deletes that it merges: it keeps the deletes, or drops them.
-    `listing`: How often a reader lists the timeline: twice, or once; one listing is not a consistent snapshot.
-    `read_time`: Which time a snapshot reads as of: the greatest completion time in its first listing, or the clock's
-        time.
-    `fold`: How the records of a key are merged: all records by rank, or first the logs and then their result with the
-        base file.
-    `scheduling`: When a compaction may be planned: at any time, or only if no write is pending.
-    `plan_takes`: Which logs a plan takes: logs that completed before its barrier, or any logs.
-    `visibility`: Which rows readers show: rows of completed instants, or rows of all instants.
-    `conflict_check`: When an optimistic writer checks for conflicts: under the lock of its publication, or before it
-        takes the lock.
-    `conflict_window`: Which writes an optimistic writer checks: writes that completed since it began, or writes
+    `slicing` selects which time of a log is compared with the barriers to find the slice of the log. The value
+    "base_instant" means the time in the name of the log, as in the old layout. `merge_order` selects which time of the
+    logs determines their order in a slice. `as_of_axis` selects which time of an instant is compared with the time T of
+    a read as of T. `incremental_axis` selects which time of an instant is compared with the bounds of an incremental
+    window.
+    `completion_time` states where a writer takes its completion time: under the lock of its publication, or without a
+        lock.
+    `tombstones` states what a compaction does with the deletes that it merges: it keeps the deletes, or drops them.
+    `listing` states how often a reader lists the timeline: twice, or once; one listing is not a consistent snapshot.
+    `read_time` selects which time a snapshot reads as of: the greatest completion time in its first listing, or the
+        clock's time.
+    `fold` states how the records of a key are merged: all records by rank, or first the logs and then their result with
+        the base file.
+    `scheduling` states when a compaction may be planned: at any time, or only if no write is pending.
+    `plan_takes` selects which logs a plan takes: logs that completed before its barrier, or any logs.
+    `visibility` selects which rows readers show: rows of completed instants, or rows of all instants.
+    `conflict_check` states when an optimistic writer checks for conflicts: under the lock of its publication, or before
+        it takes the lock.
+    `conflict_window` selects which writes an optimistic writer checks: writes that completed since it began, or writes
         requested since it began.
-    `conflict_reads`: Which writes conflict besides writes to the same files: later writes to the partitions that the
-        writer has read, or no others.
-    `priority`: Which compactions conflict with an optimistic writer: none, or those that completed before the writer.
-    `failed_writes`: Which writes a rollback undoes: only those whose heartbeat has expired, or all pending writes.
-    `batch_ids`: When a repeated batch is detected: at its request and at its publication, only at its request, or
+    `conflict_reads` selects which writes conflict besides writes to the same files: later writes to the partitions that
+        the writer has read, or no others.
+    `priority` selects which compactions conflict with an optimistic writer: none, or those that completed before the
+        writer.
+    `failed_writes` selects which writes a rollback undoes: only those whose heartbeat has expired, or all pending
+        writes.
+    `batch_ids` states when a repeated batch is detected: at its request and at its publication, only at its request, or
         never.
-    `retention`: A clean may delete older files once the horizon reaches the completion time of a newer base file, its
-        barrier, or any plan's barrier.
-    `savepoint_keeps`: Which files a clean keeps for a savepoint: all files that the savepoint names, only base files,
-        or no files.
-    `restore_by`: Which instants a restore undoes: instants that completed after the pinned instant, or instants
+    `retention` states when a clean may delete older files: once the horizon reaches the next base file's completion,
+        its barrier, or any plan's barrier.
+    `savepoint_keeps` selects which files a clean keeps for a savepoint: all files that the savepoint names, only base
+        files, or no files.
+    `restore_by` selects which instants a restore undoes: instants that completed after the pinned instant, or instants
         requested after it.
-    `restore_pending`: What a restore does with pending instants: it undoes them, or leaves them pending.
-    `archive_bound`: Which instants may be archived: instants that completed before the oldest pending instant was
-        requested, or any completed instants.
-    `archive_lookup`: When a reader reads the archive: after each listing of the active timeline, or never.
-    `decision`: How a commit is decided: by holding the lock, or by putting the next numbered entry of the decision log.
-    `claims`: How an actor with a decision log gets a time: it first creates an object named after the time, or it
+    `restore_pending` states what a restore does with pending instants: it undoes them, or leaves them pending.
+    `archive_bound` selects which instants may be archived: instants that completed before the oldest pending instant
+        was requested, or any completed instants.
+    `archive_lookup` states when a reader reads the archive: after each listing of the active timeline, or never.
+    `decision` states how a commit is decided: by holding the lock, or by putting the next numbered entry of the
+        decision log.
+    `claims` states how an actor with a decision log gets a time: it first creates an object named after the time, or it
         creates none. If actors create no objects, a barrier may equal the requested time of a write.
-    `tombstone_logs`: Which log with a compaction's deletes counts: the log that the commit lists, or any log requested
-        at the base file's time.
-    `files`: Which files readers use: the files that completed instants list, or all files in the directories.
-    `log_compaction_rank`: Which completion time ranks the log of a log compaction: the time of its newest input, or its
-        own time.
-    `bulk_insert`: What a bulk insert checks before publication: that the file groups of its base files have no
+    `tombstone_logs` selects which log with a compaction's deletes counts: the log that the commit lists, or any log
+        requested at the base file's time.
+    `files` selects which files readers use: the files that completed instants list, all files in the directories, the
+        files that Hudi's metadata table lists, or the files in the directories if the metadata table lists the same.
+    `log_compaction_rank` selects which completion time ranks the log of a log compaction: the time of its newest input,
+        or its own time.
+    `bulk_insert` states what a bulk insert checks before publication: that the file groups of its base files have no
         completed file, or nothing.
-    `unmarked`: Which rules merge a file group whose base file another engine wrote: the rules of the other engine, or
-        the rules of the table.
+    `unmarked` selects which rules merge a file group whose base file another engine wrote: the rules of the other
+        engine, or the rules of the table.
     """
 
     slicing: Literal["completion", "requested", "base_instant"] = "completion"
@@ -97,7 +102,7 @@ class Rules:
     decision: Literal["lock", "log"] = "lock"
     claims: Literal["every_time", "none"] = "every_time"
     tombstone_logs: Literal["by_commit", "by_time"] = "by_commit"
-    files: Literal["listed", "directory"] = "listed"
+    files: Literal["listed", "directory", "metadata_table", "cross_checked"] = "listed"
     log_compaction_rank: Literal["inputs", "own"] = "inputs"
     bulk_insert: Literal["checked", "unchecked"] = "checked"
     unmarked: Literal["by_its_engine", "by_the_table"] = "by_its_engine"

@@ -1,5 +1,5 @@
-"""The sink of a streaming query. `foreachBatch` calls the sink for each batch, and repeats a batch that may not have
-been written.
+"""The sink of a streaming query, which `foreachBatch` calls. Spark calls the sink for each batch, and repeats a batch
+that may not have been written.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ QUERY_ID: Final = "sql.streaming.queryId"
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """A description of a table that can be pickled. Spark Connect pickles the sink, and the session of each batch then
-    opens the table.
+    """A description of an open table that can be pickled. Spark Connect pickles the sink, and the session of each batch
+    then opens the table.
     """
 
     kind: type[Table]
@@ -35,7 +35,6 @@ class Opened:
     config: TableConfig
 
     def of(self, batch: Any) -> Table:
-        """Return the table, opened by the session of the batch `batch`."""
         context = coordinated(context_of(batch.sparkSession, self.storage), self.config)
         return self.kind(context, self.config)
 
@@ -45,8 +44,9 @@ class StreamSink:
     """Upserts each batch of a stream under the batch id ``<query id>/<number>``.
 
     Spark's checkpoint records the query id, which stays the same after a restart of the query. With a new checkpoint
-    Spark starts a new query with a new id, whose batches are numbered from 0. `name` is a label for messages.
-    `columns`: the columns that the batches set (partial update). `maintenance`: the services that run after each batch.
+    Spark starts a new query with a new id, whose batches are numbered from 0. `name` is a label for messages. `columns`
+    contains the columns that the batches set (partial update). `maintenance` states the services that run after each
+    batch.
     """
 
     table: Table | Opened
@@ -59,9 +59,10 @@ class StreamSink:
     def __reduce__(self) -> tuple[Any, ...]:
         table = self.table
         sent = table if isinstance(table, Opened) else Opened(type(table), table.context.storage, table.config)
-        return StreamSink, (
-            sent, self.name, self.query_id, self.replay_difference, self.columns, self.maintenance
-        )  # fmt: skip
+        arguments = sent, self.name, self.query_id, self.replay_difference, self.columns, self.maintenance
+        from .spark.shipping import reduced_with_sources
+
+        return reduced_with_sources(StreamSink, arguments)
 
     def __call__(self, batch: Any, number: int) -> None:
         query_id = self.query_id if self.query_id is not None else query_id_of(batch)
@@ -70,7 +71,7 @@ class StreamSink:
         table = self.table.of(batch) if isinstance(self.table, Opened) else self.table
         table.upsert(
             batch,
-            batch_id=f"{query_id}/{number}",
+            batch_id=batch_id_of(query_id, number),
             replay_difference=self.replay_difference,
             columns=self.columns,
         )
@@ -96,6 +97,13 @@ def sink_of(
     return StreamSink(table, name, query_id, replay_difference, only, maintenance)
 
 
+def batch_id_of(query_id: str, number: int) -> str:
+    """Return the id of a batch. `foreachBatch` and the streaming format use the same id, so that a query may switch
+    between both ways to write.
+    """
+    return f"{query_id}/{number}"
+
+
 def query_id_of(batch: Any) -> str | None:
     """Return the id of the streaming query whose `foreachBatch` passed this DataFrame; None if the id is not readable.
     """
@@ -107,7 +115,6 @@ def query_id_of(batch: Any) -> str | None:
 
 
 def _unreadable(batches: str, name: str, why: str) -> BadInput:
-    """Return the error for a stream whose batches cannot be identified."""
     stream = f" of the stream {name!r}" if name else ""
     remedy = "give the sink an id that is new with each checkpoint: table.sink(query_id=...)"
     return BadInput(f"write {batches}{stream}", f"the id of the query is not readable: {why}", remedy)

@@ -15,6 +15,7 @@ from .config import TableConfig
 from .config.concurrency import concurrency_mode as mode_of
 from .config.coordination import is_shared
 from .config.maintenance import MaintenancePolicy
+from .config.opening import DEFAULTS, OpenOptions, open_options
 from .config.summary import headline, summary
 from .context import Context
 from .definition import load as definition
@@ -24,12 +25,13 @@ from .reads.times import Time
 from .schema.accepted import checked_zone
 from .services.archiving import RETAINED
 from .services.cleaning import PolicyName
+from .services.take_over import is_taken_over
 from .storage import open_storage
 from .stream import StreamSink, sink_of
-from .table_reads import TableReads
+from .table_reads import READS, TableReads
 from .timeline import Instant
 from .upkeep import keep_up
-from .wiring import context_of, coordinated, with_hudi_rules
+from .wiring import context_of, coordinated, taken_over, with_hudi_rules
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -41,12 +43,13 @@ class Table(TableReads):
     """A Hudi table, whose rows are Spark DataFrames with a Spark session, and pyarrow Tables without a session.
 
     A time is an `Instant` (its completion time), an instant string (17 digits, UTC) or an aware datetime. A failed
-    method publishes nothing and raises an `NbccError`, which says what was asked, what exists and what to do.
+    method publishes nothing and raises an `NbccError`, which states the request, the present state and the remedy.
     """
 
-    def __init__(self, context: Context, config: TableConfig) -> None:
+    def __init__(self, context: Context, config: TableConfig, opening: OpenOptions = DEFAULTS) -> None:
         self.context = context
         self.config = config
+        self._opening = opening
 
     @classmethod
     def create(
@@ -69,12 +72,13 @@ class Table(TableReads):
         """Create a table in an empty or missing folder.
 
         `schema` is a pyarrow Schema, a StructType or DDL. `buckets`, the number of file groups in each partition,
-        cannot change later. `table_type`: MERGE_ON_READ (non-blocking writers by default) or COPY_ON_WRITE (optimistic
-        or SINGLE_WRITER). Key columns are string, int or bigint. A write refuses key values with both ':' and ','. If
-        the key has several columns, a write refuses key values with ':' or ',', at which Hudi's readers split keys.
-        `options`: docs/options.md and docs/locks.md. `storage_options`: docs/storage-options.md. `session_time_zone`
-        applies to timestamps without a time zone in the schema and in Arrow batches of this Table. The option acts like
-        spark.sql.session.timeZone, and is not stored. If it is None, timestamps without a zone are refused.
+        cannot change later. `table_type` is MERGE_ON_READ (non-blocking writers by default) or COPY_ON_WRITE
+        (optimistic or SINGLE_WRITER). Key columns are string, int or bigint. A write refuses key values with both ':'
+        and ','. If the key has several columns, a write refuses key values with ':' or ',', at which Hudi's readers
+        split keys. docs/options.md and docs/locks.md describe `options`. docs/storage-options.md describes
+        `storage_options`. `session_time_zone` applies to timestamps without a time zone in the schema and in Arrow
+        batches of this Table. `session_time_zone` acts like spark.sql.session.timeZone, and is not stored. If
+        `session_time_zone` is None, timestamps without a zone are refused.
         """
         storage = open_storage(path, storage_options)
         name = os.path.basename(os.fspath(path).rstrip("/\\"))
@@ -97,12 +101,14 @@ class Table(TableReads):
     def open(
         cls, spark: SparkSession | None, path: str | os.PathLike[str], storage_options: Mapping[str, Any] | None = None,
         concurrency_mode: str | None = None, session_time_zone: str | None = None,
+        options: Mapping[str, str] | None = None,
     ) -> Table:  # fmt: skip
         """Open the Hudi table of any engine at `path`. Hudi's rules apply to a table without nbcc's properties.
 
         `storage_options` and `session_time_zone` are as in `create`. `concurrency_mode` overrides the stored mode.
+        docs/options.md, "Tables of Hudi", describes `options`.
         """
-        table = open_table(context_of(spark, open_storage(path, storage_options)))
+        table = open_table(context_of(spark, open_storage(path, storage_options)), open_options(options))
         mode = table.config.concurrency_mode if concurrency_mode is None else mode_of(concurrency_mode)
         zone = checked_zone(session_time_zone, "open a table")
         table.config = replace(table.config, concurrency_mode=mode, session_time_zone=zone)
@@ -113,9 +119,18 @@ class Table(TableReads):
         known = operations()
         if operation not in known:
             raise BadInput(f"run {operation!r}", f"the operations are {', '.join(known)}", "name one of them")
+        if self._opening.takes_over and operation not in READS and not arguments.get("dry_run"):
+            self.take_over()
         answer = known[operation].run(self.context, self.config, **arguments)
         keep_up(self.run, self.context, self.config, operation, answer)
         return answer
+
+    def take_over(self) -> None:
+        """Make the table writable if the option nbcc.take.over is set: remove its metadata table, and record nbcc's
+        properties. Every write calls this method first.
+        """
+        if self._opening.takes_over and not is_taken_over(definition.load_properties(self.context.storage)):
+            self.context, self.config = taken_over(self.context, self.config, self._opening)
 
     def upsert(
         self, data: Any, *, retries: int = 0, reads: Collection[str] | None = None, based_on: Time | None = None,
@@ -123,13 +138,13 @@ class Table(TableReads):
     ) -> Instant:  # fmt: skip
         """Insert or update rows; a row with `_hoodie_is_deleted` true is deleted. An empty batch commits too.
 
-        An optimistic writer raises `Conflict` if a write to the same buckets has completed since it began. `retries`:
-        the number of further attempts after a `Conflict`, each under a new instant. `based_on`: the time of the read
-        from which the rows were computed. `reads`: the partitions from which the rows were computed (default: all). A
-        write to one of the partitions in `reads` that completes after `based_on` is a conflict, too. `columns`: the
-        only columns, besides key, partition and ordering, that the rows set (partial update).
-        `batch_id`: the id of the batch. Only one batch with this id commits, even if several writers send the batch. If
-        a repeated batch has the digest of the committed batch, the method returns the committed instant. If the digests
+        An optimistic writer raises `Conflict` if a write to the same buckets has completed since it began. `retries` is
+        the number of further attempts after a `Conflict`, each under a new instant. `based_on` is the time of the read
+        from which the rows were computed. `reads` contains the partitions from which the rows were computed (default:
+        all). A write to one of the partitions in `reads` that completes after `based_on` is a conflict, too. `columns`
+        contains the only columns, besides key, partition and ordering, that the rows set (partial update). `batch_id`
+        is the id of the batch. Only one batch with this id commits, even if several writers send the batch. If a
+        repeated batch has the digest of the committed batch, the method returns the committed instant. If the digests
         differ, the method raises `Conflict`, or issues a warning with `replay_difference="keep"` (for queries with
         `rand`, stream-static joins or sums of floats).
         """
@@ -143,8 +158,9 @@ class Table(TableReads):
         """Return a function for `foreachBatch` of a stream, which upserts each batch once.
 
         A batch is identified by its number and the id of its query, which is in the Spark checkpoint. `query_id`
-        replaces the id in the checkpoint; Spark Connect requires `query_id`. `name`: a label for messages. `columns`:
-        as in `upsert`. `maintenance`: the services that run after each batch (`maintain`), by default none.
+        replaces the id in the checkpoint; Spark Connect requires `query_id`. `name` is a label for messages. `columns`
+        is as in `upsert`. `maintenance` states the services that run after each batch (see `maintain`), by default
+        none.
         """
         return sink_of(self, name, query_id, replay_difference, columns, maintenance)
 
@@ -240,7 +256,8 @@ class Table(TableReads):
         return cast("Instant", self.run("savepoint", instant=instant, comment=comment, user=user))
 
     def delete_savepoint(self, instant: Time | None = None) -> Instant:
-        """Delete a savepoint, by default the oldest. A clean may then delete the files that only it pinned."""
+        """Delete a savepoint, by default the oldest. A clean may then delete the files that only this savepoint pinned.
+        """
         return cast("Instant", self.run("delete_savepoint", instant=instant))
 
     def restore(self, instant: Time | None = None) -> Instant | None:
@@ -259,7 +276,7 @@ class Table(TableReads):
         """Run the services that are due: one pass over rollback, compaction, clean, archive and leftovers.
 
         Returns a step for each action, and a measurement; `step.record()` can be written as JSON. Several processes may
-        do so at the same time. With `dry_run` nothing changes. `nbcc serve TABLE` repeats this method.
+        run `maintain` at the same time. With `dry_run` nothing changes. `nbcc serve TABLE` repeats this method.
         """
         return cast("tuple[ServiceStep, ...]", self.run("maintain", policy=policy, dry_run=dry_run))
 
@@ -283,11 +300,12 @@ def create_table(context: Context, config: TableConfig) -> Table:
     return Table(coordinated(context, config), config)
 
 
-def open_table(context: Context) -> Table:
+def open_table(context: Context, options: OpenOptions = DEFAULTS) -> Table:
     """Open the table in the storage of `context`. A table of another engine is always read by Hudi's rules."""
     config = definition.open_table(context.storage)
-    if config.notice is not None:
+    options.check(config)
+    if config.notice is not None and options == DEFAULTS:
         warnings.warn(config.notice, stacklevel=3)
     if config.own:
-        return Table(coordinated(context, config), config)
-    return Table(with_hudi_rules(context, config), config)
+        return Table(coordinated(context, config), config, options)
+    return Table(with_hudi_rules(context, config, options.listing), config, options)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import Any, cast
+from typing import Any, Final, cast
 
 from .context import Context
 from .files.slices import FileSlice
@@ -12,6 +12,11 @@ from .reads.times import Time
 from .reads.windows import Replaced
 from .services.consumers import progress_of_consumers
 from .timeline import Instant
+
+READS: Final = frozenset(
+    {"as_of", "changes", "file_slices", "incremental", "read_optimized", "replaced", "settled", "snapshot", "timeline"}
+)
+"""The operations that write nothing."""
 
 
 class TableReads:
@@ -30,10 +35,11 @@ class TableReads:
         where: Where | None = None,
         partitions: Collection[str] | None = None,
     ) -> Any:
-        """Return the rows as of `settled()`. `columns`: the columns to read and return (default: all).
+        """Return the rows as of `settled()`. `columns` contains the columns to read and return (default: all).
 
-        `where`: a pyarrow expression, or a list of triples (column, operator, value) that must all be true. Files and
-        row groups that cannot change the answer are not read. `partitions`: the paths of the only partitions to read.
+        `where` is a pyarrow expression, or a list of triples (column, operator, value) that must all be true. Files and
+        row groups that cannot change the answer are not read. `partitions` contains the paths of the only partitions to
+        read.
         """
         return self.run("snapshot", columns=columns, where=where, partitions=partitions)
 
@@ -101,8 +107,8 @@ class TableReads:
     ) -> Any:
         """Return the changes between the snapshots at `after` and `until`: op (i, u, d), completed, before, after.
 
-        `columns`: the columns of `before` and `after`. `where` and `partitions` are as in `snapshot`. A change is
-        returned if its row before or its row after matches.
+        `columns` contains the columns of `before` and `after`. `where` and `partitions` are as in `snapshot`. A change
+        is returned if its row before or its row after matches.
         """
         part = {"columns": columns, "where": where, "partitions": partitions}
         return self.run("changes", after=after, until=until, **part)

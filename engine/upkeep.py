@@ -1,4 +1,6 @@
-"""Upkeep after an operation: archive old instants, and put a state checkpoint. The operation stands if upkeep fails."""
+"""Upkeep after an operation: archive old instants, and put a state checkpoint. The operation remains successful if
+upkeep fails.
+"""
 
 from __future__ import annotations
 
@@ -21,8 +23,8 @@ WRITES_BETWEEN: Final = 10
 
 
 def keep_up(run: Callable[..., Any], context: Context, config: TableConfig, operation: str, answer: Any) -> None:
-    """Do the upkeep that an operation with this answer requires. `run` runs an operation by name; a failure of upkeep
-    is a warning.
+    """Archive, and put a state checkpoint, as the result of an operation requires. `run` runs an operation by name; if
+    upkeep fails, a warning is issued.
     """
     if operation in CHECKPOINTED:
         failed = "the operation is complete, but no state checkpoint was put"
@@ -34,13 +36,12 @@ def keep_up(run: Callable[..., Any], context: Context, config: TableConfig, oper
 
 
 def _writes(context: Context, since: str = "") -> int:
-    """The number of writes and compactions on the active timeline that completed after the time `since`."""
+    """Return the number of writes and compactions on the active timeline that completed after the time `since`."""
     completed = (instant for instant in load(context.storage).completed if instant.writes)
     return sum(completion_of(instant) > since for instant in completed)
 
 
 def _since_checkpoint(context: Context) -> int:
-    """The number of writes and compactions since the newest state checkpoint."""
     return _writes(context, max(map(time_of, checkpoint_paths(context.storage)), default=""))
 
 

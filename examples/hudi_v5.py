@@ -102,8 +102,6 @@ class HudiV5(TransitionSystem):
 
 
 class _WriterActions:
-    """The transitions of one writer."""
-
     def __init__(self, me: str, constants: Constants, keys: tuple[str, ...], values: tuple[str, ...]) -> None:
         self.me, self.constants, self.keys, self.values = me, constants, keys, values
 

@@ -80,7 +80,6 @@ def overtaken(model: Model, state: State, writer: str) -> bool:
 
 
 def _count(writer: Measured, step: Step, conflict: bool) -> None:
-    """Count an attempt, if the step ends one."""
     if step.action == "writer_publishes_instant":
         writer.completed += 1
         writer.met += conflict

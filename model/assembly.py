@@ -16,7 +16,8 @@ from .world import World
 
 
 def compose(world: World, protocol: Protocol, only: Iterable[str] | None = None) -> Composition:
-    """Compose a model from the kernel and mechanisms. `only`: the names of the mechanisms to apply (default: all)."""
+    """Compose a model from the kernel and mechanisms. `only` are the names of the mechanisms to apply (default: all).
+    """
     known = mechanisms.kinds()
     actors = {
         name: tuple(kind.actor(number + 1) for number in range(world.actors.get(name, 0)))
@@ -68,7 +69,7 @@ def bound(composition: Composition, names: Names) -> tuple[BoundTransition, ...]
 
 @cache
 def rules_of(protocol: Protocol) -> Rules:
-    """Compose the rules of a protocol. Equal protocols have the same rules object."""
+    """Compose the rules of a protocol. Two equal protocols share one rules object."""
 
     def under(**changes: str) -> Rules:
         return rules_of(protocol.replace(**changes))

@@ -39,7 +39,7 @@ PLAYED: Final = ("hudi-1.2.0",)
 class Finding:
     """One behaviour of a system that breaks a promise, or that refuses a user's request.
 
-    `protocol` describes the system. `breaks` are the promises that the run breaks under that protocol, or that `test`
+    `protocol` describes the system. `breaks` are the promises that the run breaks under `protocol`, or that `test`
     shows broken on the system itself. `rule` is the option of the protocol that causes the behaviour. `read` is the
     read that shows the difference. A finding with a `test` has texts for `steps`, `expected` and `actual` instead of a
     run. `seen` maps each release of the system to its behaviour.
@@ -77,7 +77,6 @@ class Finding:
 
 
 def names() -> tuple[str, ...]:
-    """The names of all findings."""
     return tuple(sorted(path.stem for path in FOLDER.glob("*.toml")))
 
 

@@ -19,12 +19,13 @@ _LISTS: Final = ("model", "options", "engine", "hudi", "mutants", "verdicts", "p
 class Mechanism:
     """One mechanism, with the parts of nbcc that implement or test it.
 
-    `model`: the mechanism's actions in the model. `options`: the mechanism's options of the protocol, and its limits in
-    the form `world.limit`. `engine`: the operations of the engine's table that implement the mechanism, or
-    `module:function`. `engine_refuses`: the engine's refusal, if the engine lacks the mechanism. `hudi`: the
-    mechanism's steps on Apache Hudi, or its kinds of query. `hudi_impossible`: the reason why Apache Hudi has no steps
-    for the mechanism. `verdicts`: protocols whose verdicts show what each weaker option breaks. `trace`: a run of the
-    gallery that shows the mechanism. `boundary`: words that occur in the mechanism's line of specs/boundary.md.
+    `model` are the mechanism's actions in the model. `options` are the mechanism's options of the protocol, and its
+    limits in the form `world.limit`. `engine` are the operations of the engine's table that implement the mechanism, or
+    `module:function`. `engine_refuses` is the engine's refusal, if the engine lacks the mechanism. `hudi` is the
+    mechanism's steps on Apache Hudi, or its kinds of query. `hudi_impossible` is the reason why Apache Hudi has no
+    steps for the mechanism. `verdicts` are protocols whose verdicts show what each weaker option breaks. `trace` is a
+    run of the gallery that shows the mechanism. `boundary` contains words that occur in the mechanism's line of
+    specs/boundary.md.
     """
 
     name: str
@@ -46,7 +47,6 @@ class Mechanism:
 
 
 def names() -> Names:
-    """The names of all mechanisms."""
     folder = files("nbcc") / "specs" / "mechanisms"
     return tuple(sorted(entry.name[:-5] for entry in folder.iterdir() if entry.name.endswith(".toml")))
 

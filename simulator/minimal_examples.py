@@ -29,8 +29,8 @@ Holds = Callable[[Model, Any, Any, Any], str | None]
 
 @dataclass(frozen=True, slots=True)
 class Never:
-    """The promise that a given event never occurs. A violation of this promise is a run in which the event occurs.
-    `kind`: whether the promise is about states or steps.
+    """The promise that a given event never occurs. A violation of the promise `Never` is a run in which the event
+    occurs. `kind` states whether the promise is about states or steps.
     """
 
     kind: str

@@ -53,7 +53,6 @@ class Mutant:
 
 
 def names() -> tuple[str, ...]:
-    """The names of all mutants."""
     folder = resources.files("nbcc") / "specs" / "mutants"
     return tuple(sorted(entry.name[:-5] for entry in folder.iterdir() if entry.name.endswith(".toml")))
 

@@ -46,7 +46,6 @@ class ProtocolFile:
 
 
 def world_names() -> tuple[str, ...]:
-    """The names of all worlds."""
     return _names("worlds")
 
 
@@ -109,7 +108,6 @@ def protocol_file(name: str) -> ProtocolFile:
 
 
 def system(world_name: str, protocol_name: str = "default") -> Model:
-    """Return the model of a world under a protocol."""
     return Model(world(world_name), protocol(protocol_name))
 
 

@@ -56,7 +56,6 @@ def _states(model: Model, steps: Sequence[Step]) -> list[State]:
 
 
 def _writes(model: Model, states: Sequence[State]) -> dict[tuple[str, int], int]:
-    """Return the requested time of every requested write, by (writer, number of its write)."""
     found: dict[tuple[str, int], int] = {}
     for state in states:
         for actor in (name for kind in ("writer", *WITHOUT_DELETES) for name in model.actors.get(kind, ())):

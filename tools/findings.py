@@ -80,7 +80,6 @@ def _answers(history: History, query: Query) -> Answers:
 
 
 def page(finding: Finding) -> str:
-    """Return the page of a finding."""
     both = Answers(finding.expected, finding.actual) if finding.test else answers(finding)
     lines = [
         f"# {finding.title}",

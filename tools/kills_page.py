@@ -63,12 +63,10 @@ def page(found: Sequence[Kill]) -> str:
 
 
 def pages(found: Sequence[Kill]) -> dict[Path, str]:
-    """Return the pages of these kills."""
     return {page_path(): page(found), SPECS / "bugs.md": known_bugs.page(found)}
 
 
 def files(found: Sequence[Kill]) -> dict[Path, str]:
-    """Return the files of these kills: the data and the pages."""
     return {kills_path(): json.dumps(to_mapping(found), indent=1) + "\n", **pages(found)}
 
 

@@ -36,7 +36,6 @@ def _system(lemmas: Lemmas) -> System:
 
 
 def count(system: System) -> int:
-    """Count the proof obligations of a system."""
     implied = sum((c.holds is not None) + (c.step is not None) * len(system.actions) for c in system.claims)
     return len(system.clauses) * (1 + len(system.actions)) + implied + len(system.actions)
 

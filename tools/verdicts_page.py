@@ -37,7 +37,6 @@ lists what is not modelled. `nbcc explain PROMISE` explains a promise.
 
 
 def page_path() -> Path:
-    """Return the path of the page."""
     return Path(str(resources.files("nbcc") / "specs" / "verdicts.md"))
 
 

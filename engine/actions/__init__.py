@@ -1,8 +1,8 @@
 """The operations of a table; each is a module of this package.
 
-Every module of this package with a function `run` is an operation with the name of the module. (`__path__` may be
-extended.) ``run(context, config, **arguments)`` is a plain sequence of steps over the storage, lock and clock of the
-`Context`. Help texts print the first line of the docstring of each operation's module.
+Every module of this package with a function `run` is an operation with the name of the module. The function
+``run(context, config, **arguments)`` is a plain sequence of steps over the storage, lock and clock of the `Context`.
+Help texts print the first line of the docstring of each operation's module.
 """
 
 from __future__ import annotations

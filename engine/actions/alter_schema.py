@@ -26,12 +26,12 @@ OPERATION = "ALTER_SCHEMA"
 
 
 def run(context: Context, config: TableConfig, schema: Schema) -> Instant | None:
-    """Change the columns of the table to `schema`. Returns the commit that records the change; None if the table has
-    these columns already.
+    """Change the columns of the table to `schema`. Returns the commit that records the change; None if the table
+    already has the requested columns.
 
     A read uses the present columns, but a read as of an earlier time has the columns of that time. A writer that opened
-    the table before the change continues to write the old columns. If a change was interrupted, the next request to
-    change to these columns completes it. Raises `BadInput` for a change that would make existing rows invalid.
+    the table before the change continues to write the old columns. If a change was interrupted, the next request for
+    the same change completes it. Raises `BadInput` for a change that would make existing rows invalid.
     """
     config.check_writable()
     if not config.merge_on_read:
@@ -64,7 +64,7 @@ def run(context: Context, config: TableConfig, schema: Schema) -> Instant | None
 
 
 def _is_published(context: Context, since: str, avro: str) -> bool:
-    """Whether a commit records the present columns; Hudi's readers take the columns from a commit."""
+    """Return whether a commit records the present columns, which Hudi's readers take from a commit."""
     timeline = context.whole(load(context.storage))
     after = (i for i in timeline.completed if i.writes and not timeline.is_service(i) and completion_of(i) > since)
     return any(context.commits.commit(instant).extra.get("schema") == avro for instant in after)

@@ -20,11 +20,11 @@ def run(context: Context, config: TableConfig, retained: int = RETAINED) -> tupl
     """Archive the oldest instants that may be archived, and return them ordered by requested time. At least the newest
     `retained` writes stay active.
 
-    The archive's manifest is written first; then the originals are deleted, oldest first. Because of this order, each
-    completed instant is at every moment in the active timeline or in the archive, also after a crash. Instants that a
-    crashed archiver left in both timelines are deleted from the active timeline first. Under the lock, an instant's
-    pending files are deleted before its completed file: no lock holder mistakes an archived instant for a pending one.
-    Raises `BadInput` unless `retained` is a positive number.
+    The operation writes the archive's manifest first; then it deletes the originals, oldest first. Because the manifest
+    is written first, each completed instant is always on the active timeline or in the archive. Instants that a crashed
+    archiver left in both timelines are deleted from the active timeline first. Under the lock, an instant's pending
+    files are deleted before its completed file, so that no lock holder mistakes it for pending. Raises `BadInput`
+    unless `retained` is a positive number.
     """
     config.check_writable()
     refuse_retained(retained)
@@ -61,8 +61,8 @@ def _archive_some(context: Context, retained: int) -> tuple[Instant, ...]:
 
 
 def left_behind(context: Context, timeline: Timeline) -> tuple[Instant, ...]:
-    """Instants of the active timeline that the archive also contains. Raises `Damaged` if the archive has different
-    content for one of them.
+    """Return the instants of the active timeline that the archive also contains. Raises `Damaged` if the archive has
+    different content for one of them.
     """
     archived = {each.instant: each for each in context.commits.archive.instants()}
     left = tuple(instant for instant in timeline.instants if instant in archived)

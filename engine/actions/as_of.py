@@ -27,9 +27,9 @@ def run(
     where: Where | None = None,
     partitions: Collection[str] | None = None,
 ) -> Any:
-    """The table as of `time`, with the columns of that time. The answer for a given time never changes (RFC-66, "Time
-    travel query", on the completion axis). Raises `BadInput` for a time in the future, before the first commit, or
-    without time zone. The *requested* time of a write is refused, because it does not determine which writes were
+    """Read the table as of `time`, with the columns of that time. The answer for a given time never changes (RFC-66,
+    "Time travel query", on the completion axis). Raises `BadInput` for a time in the future, before the first commit,
+    or without time zone. The *requested* time of a write is refused, because it does not determine which writes were
     visible. `columns`, `where` and `partitions` are as in `snapshot`.
     """
     at = instant_of(time, ASKED)

@@ -18,6 +18,7 @@ from ..writes.batch import as_upserts, refuse_other_rows
 from ..writes.commit_protocol import complete, request, undo_on_error
 from ..writes.commits import write_commit
 from ..writes.conflicts import conflict_of
+from ..writes.file_ids import found_file_ids
 from .upsert import write
 
 ACTION = "deltacommit"
@@ -29,7 +30,7 @@ def run(context: Context, config: TableConfig, data: Any) -> Instant:
     A base file hides every log that completed before the base file's instant was requested, and ranks below every later
     log. A bulk insert may therefore put a base file only if it is the first completed file of its file group. The
     writer determines the empty groups before it writes the rows, and checks them under the lock before it publishes. If
-    another write has completed in one of these groups in the meantime, this write deletes its files and raises
+    another write has completed in one of the empty groups in the meantime, this write deletes its files and raises
     `Conflict`. (Apache Hudi raises a conflict too if its row writer is off.)
     """
     config.check_writable()
@@ -41,7 +42,8 @@ def run(context: Context, config: TableConfig, data: Any) -> Instant:
     with undo_on_error(context, requested, ACTION):
         filled = filled_groups(context, load(context.storage))
         put_inflight(context.storage, requested, ACTION)
-        task = WriteTask(table_shape(config, context.rules), requested, config.max_log_bytes, bulk=True, filled=filled)
+        shape, file_ids = table_shape(config, context.rules), found_file_ids(context, config, sealed)
+        task = WriteTask(shape, requested, config.max_log_bytes, bulk=True, filled=filled, file_ids=file_ids)
         files = context.jobs.write(rows, task)
     based = {(file.partition, file.file_id) for file in files if file.version is None}
     commit = write_commit(config, requested, "BULK_INSERT", files)
@@ -59,7 +61,8 @@ def run(context: Context, config: TableConfig, data: Any) -> Instant:
 
 
 def filled_groups(context: Context, timeline: Timeline) -> frozenset[Group]:
-    """The file groups in which a completed instant lists a file, or for which a pending plan will write a base file.
+    """Return the file groups in which a completed instant lists a file, or for which a pending plan will write a base
+    file.
 
     The result is empty under `Rules(bulk_insert="unchecked")`.
     """
@@ -75,8 +78,8 @@ def filled_groups(context: Context, timeline: Timeline) -> frozenset[Group]:
 def overtaken(
     context: Context, requested: str, based: Collection[Group], now: Timeline | None = None
 ) -> Conflict | None:
-    """The reason why base files of these groups must not be published, or None: another instant has put a file into one
-    of the groups. The caller holds the lock.
+    """Return the reason why base files must not be published: another instant has put a file into one of their groups.
+    The caller holds the lock.
     """
     taken = sorted(filled_groups(context, now or load(context.storage)) & set(based))
     if not taken:

@@ -29,14 +29,14 @@ def run(
     where: Where | None = None,
     partitions: Collection[str] | None = None,
 ) -> Any:
-    """The net change log of the window (after, until] of completion times. The log has one row for each changed key,
-    with the columns op (i, u or d), completed, before and after.
+    """Return the net change log of the window (after, until] of completion times. The change log has one row for each
+    changed key, with the columns op (i, u or d), completed, before and after.
 
     The read skips file groups without a write in the window, because services change no row (docs/contract.md, QUIET).
 
-    `columns`: the columns of the rows before and after; a change of another column is still listed. `where`: a
-    condition on the columns of the table. A change is listed if its row before or its row after matches. `partitions`:
-    as in `snapshot`.
+    `columns` are the columns of the rows before and after; a change of another column is still listed. `where` is a
+    condition on the columns of the table. A change is listed if its row before or its row after matches. `partitions`
+    is as in `snapshot`.
     """
     window = settled_window(context, after, until, ASKED)
     shape = table_shape(config, context.rules)
@@ -48,8 +48,8 @@ def run(
 def tasks_of(
     context: Context, config: TableConfig, window: Window, part: Selection = EVERYTHING
 ) -> list[ChangesTask]:
-    """One task for each file group to which a write of the window has added files, and which can have a change of
-    `part`.
+    """Return one task for each file group to which a write of the window has added files, and which can have a change
+    of `part`.
     """
     refuse_replacements(context, window, clustering=True)
     written = window_tasks(context, config, window)
@@ -76,6 +76,5 @@ def tasks_of(
 
 
 def _states(context: Context, config: TableConfig, window: Window, time: str) -> dict[Group, tuple[ReadTask, ...]]:
-    """The tasks that read the state of each file group as of `time`."""
     tasks = state_tasks(context, config, window.timeline, time)
     return {(task.partition, task.file_id): (task,) for task in tasks}

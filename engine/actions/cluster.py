@@ -14,9 +14,9 @@ from . import run_compaction, schedule_compaction
 
 
 def run(context: Context, config: TableConfig, sort_by: Sequence[str]) -> Instant | None:
-    """Compact the table and sort the rows of each base file by these columns; None if there is nothing to compact.
+    """Compact the table and sort the rows of each base file by `sort_by`; return None if there is nothing to compact.
 
-    The buckets determine the file ids of these tables, so clustering is implemented as a compaction that sorts. Apache
+    The buckets of an nbcc table determine its file ids, so clustering is implemented as a compaction that sorts. Apache
     Hudi's clustering replaces a file group by a new file group. In a table of nbcc, a replacement of the file group
     would hide the logs that non-blocking writers complete later.
     """

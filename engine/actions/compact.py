@@ -12,8 +12,8 @@ def run(context: Context, config: TableConfig) -> Instant | None:
     """Plan a compaction of the file groups that no pending plan covers, and run it. If every group has a pending plan,
     run the oldest plan.
 
-    Returns None if there is no plan to run and nothing to compact. If this call makes a plan, older plans wait for
-    `run_compaction`: their planners may still be alive and run them.
+    Returns None if there is no plan to run and nothing to compact. If this call makes a plan, it does not run older
+    plans (see `run_compaction`), because their planners may still be alive.
     """
     plan = schedule_compaction.run(context, config)
     return run_compaction.run(context, config, plan)

@@ -24,8 +24,8 @@ def run(
     """Write a batch of deletes: rows with the record key, partition and ordering columns; all other columns are
     ignored.
 
-    A delete is ranked against other records in the way a row is. In an event-time table a delete wins over each record
-    of its key whose ordering value is not greater than that of the delete. `retries`, `batch_id` and
+    A delete is ranked against other records in the same way as a row. In an event-time table a delete wins over each
+    record of its key whose ordering value is not greater than that of the delete. `retries`, `batch_id` and
     `replay_difference` have the same meaning as in `upsert`. Raises `BadInput` and publishes nothing if the batch is
     invalid.
     """

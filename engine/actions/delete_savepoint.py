@@ -15,9 +15,9 @@ from ..timeline.timeline import FOLDER
 def run(context: Context, config: TableConfig, instant: Time | None = None) -> Instant:
     """Delete a savepoint, by default the oldest one, and return it.
 
-    `instant`: the savepoint, or the requested time of the instant that it pins. The deletion runs under the lock, under
-    which cleans are planned too. The completed file is deleted first: a savepoint without it pins nothing, and can be
-    deleted a second time. Raises `BadInput` if the table has no such savepoint.
+    `instant` is the savepoint, or the requested time of the instant that it pins. The deletion runs under the lock,
+    under which cleans are planned too. The completed file is deleted first: a savepoint without its completed file pins
+    nothing, and can be deleted again. Raises `BadInput` if the table has no savepoint of the given instant.
     """
     config.check_writable()
     with held(context.lock):

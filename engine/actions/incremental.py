@@ -27,7 +27,8 @@ def run(
     where: Where | None = None,
     partitions: Collection[str] | None = None,
 ) -> Any:
-    """One record for each key of the writes that completed in (after, until]: a row as in a snapshot, or a delete.
+    """Return one record for each key of the writes that completed in (after, until]: a row as in a snapshot, or a
+    delete.
 
     `_hoodie_is_deleted` is true for a delete, whose other columns are null except key, partition and ordering value.
     The returned record may rank below an older record of its key that is outside the window. A consumer that overwrites
@@ -35,7 +36,7 @@ def run(
     "Incremental queries".)
 
     `columns`, `where` and `partitions` are as in `snapshot`. The condition applies to the returned records. If a write
-    changes a matching row so that it matches no longer, the window has no record of it; `changes` has one.
+    changes a matching row so that it no longer matches, the window has no record of the row; `changes` has one.
     """
     window = settled_window(context, after, until, ASKED)
     config = config if until is None else config_at(config, window.until)

@@ -17,7 +17,7 @@ OPERATION = "INSERT_OVERWRITE"
 def run(
     context: Context, config: TableConfig, data: Any, *, partitions: Collection[str] | None = None
 ) -> Instant:
-    """Replace the rows of all partitions that occur in `data` with the rows of `data`. `partitions`: the paths of
+    """Replace the rows of all partitions that occur in `data` with the rows of `data`. `partitions` are the paths of
     further partitions, whose rows are replaced even if `data` has no rows for them.
 
     Once the instant completes, it hides the writes that completed in these partitions before the instant was requested.

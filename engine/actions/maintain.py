@@ -48,9 +48,10 @@ STATE: Final = "state"
 class ServiceStep:
     """One action of a maintenance pass.
 
-    `service`: rollback, compact, log_compact, clean, archive, collect, or `state`. `did`: what the step did, such as
-    "ran" or "planned", or in a dry run "would plan". `instants`: the requested times of its instants. `counts`: the
-    numbers of what it handled. `because`: the triggers that fired, with what they counted.
+    `service` is rollback, compact, log_compact, clean, archive, collect or `state`. `did` states what the step did,
+    such as "ran" or "planned", or "would plan" in a dry run. `instants` contains the requested times of the step's
+    instants. `counts` contains the numbers of the files, rows or instants that the step handled. `because` lists the
+    triggers that caused the step, with the values that they counted.
     """
 
     service: str
@@ -86,7 +87,7 @@ def run(
 
     The order: roll back failed writes, run and plan compactions, log compactions, clean, archive, collect leftovers.
     Several processes may run passes on one table at the same time: if another process completes a plan first, its
-    instant is returned. With `dry_run` nothing is changed, and the steps are what the pass would do.
+    instant is returned. With `dry_run`, nothing is changed, and the steps describe what the pass would do.
     """
     return tuple(steps(context, config, policy or MaintenancePolicy(), dry_run))
 
@@ -108,7 +109,9 @@ def steps(
 
 
 def serve_writer(context: Context, config: TableConfig, policy: MaintenancePolicy) -> None:
-    """Run the services of a writer after its commit. If a service fails, the write stands, and a warning is given."""
+    """Run the services of a writer after its commit. If a service fails, the write stays committed, and a warning is
+    issued.
+    """
     try:
         for _ in steps(context, config, policy):
             pass
@@ -117,8 +120,6 @@ def serve_writer(context: Context, config: TableConfig, policy: MaintenancePolic
 
 
 class _Pass:
-    """One pass over the services of a table."""
-
     def __init__(self, context: Context, config: TableConfig, policy: MaintenancePolicy, dry_run: bool) -> None:
         self.context, self.config, self.policy, self.dry_run = context, config, policy, dry_run
 
@@ -171,7 +172,9 @@ class _Pass:
                 yield self._step("collect", "deleted leftovers", (), begun, counts)
 
     def _has_leftovers(self) -> bool:
-        """Whether a collection is due. The selection is made without the lock, which no writer then waits for."""
+        """Return whether a collection of leftovers is due. Leftovers are selected without the lock, so that no writer
+        waits for the selection.
+        """
         hours, seconds = self.policy.batch_hours, self.policy.leftover_seconds
         listing = Listing.of(self.context)
         counts = leftovers(self.context, self._timeline(), listing, hours, seconds).counts()
@@ -183,7 +186,6 @@ class _Pass:
         return ServiceStep(STATE, "measured", (), counts, {}, time.monotonic() - begun)
 
     def _compactions(self, timeline: Timeline) -> list[Instant]:
-        """The pending plans of compactions; the plan of a replace is part of a write, which completes it."""
         return [i for i in timeline.pending_compactions if not self.context.commits.plan(i.requested).replaces]
 
     def _planned(

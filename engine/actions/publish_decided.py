@@ -11,8 +11,8 @@ from ..writes.decision_log import latest_decision
 def run(context: Context, config: TableConfig) -> None:
     """Publish the last decision.
 
-    Without this call, the next writer would publish it. A service that calls this operation does not depend on the next
-    writer.
+    Without an explicit publication, the next writer would publish the last decision. A service that calls this
+    operation does not depend on the next writer.
     """
     config.check_writable()
     with held(context.lock):

@@ -14,7 +14,7 @@ ASKED = "read what was replaced"
 def run(
     context: Context, config: TableConfig, after: Time = BEGINNING, until: Time | None = None
 ) -> tuple[Replaced, ...]:
-    """The replacing writes that completed in (after, until], ordered by completion time, then partition."""
+    """Return the replacing writes that completed in (after, until], ordered by completion time, then partition."""
     window = settled_window(context, after, until, ASKED)
     refuse_unanswerable(context, window)
     found = []

@@ -10,8 +10,8 @@ from . import run_restore, schedule_restore
 
 
 def run(context: Context, config: TableConfig, instant: Time | None = None) -> Instant | None:
-    """If a restore is pending, run only that restore: writes that came after its plan are not undone. If no restore is
-    pending, plan one and run it; None if nothing has happened since the savepoint.
+    """If a restore is pending, run only that restore, which does not undo writes after its plan. If no restore is
+    pending, plan a restore and run it; return None if nothing has happened since the savepoint.
     """
     if (finished := run_restore.run(context, config)) is not None:
         return finished

@@ -11,8 +11,8 @@ from . import publish_decided, run_rollback, schedule_rollback
 
 
 def run(context: Context, config: TableConfig, instant: Time | None = None) -> tuple[Instant, ...]:
-    """Complete the rollbacks that are pending. After that, roll back every write whose writer has failed, or only the
-    write `instant`.
+    """Complete the rollbacks that are pending. After the pending rollbacks, roll back every write whose writer has
+    failed, or only the write `instant`.
 
     Returns the completed rollbacks in the order in which they ran; () if there was nothing to undo. No completed write
     is undone.

@@ -21,8 +21,8 @@ def run(context: Context, config: TableConfig, instant: Time | None = None) -> I
     """Delete the files that the plan of a clean lists, and publish the completed clean. Any process may run the pending
     plan, and a file that is already missing is not an error.
 
-    `instant`: the clean, or its requested time; by default the oldest pending one. Returns the completed instant, also
-    if another process completed it; None if no clean is pending.
+    `instant` is the clean, or its requested time; by default the oldest pending clean. Returns the completed instant,
+    also if another process completed it; None if no clean is pending.
     """
     config.check_writable()
     timeline = timeline_with(context, ACTION, instant)
@@ -40,7 +40,7 @@ def run(context: Context, config: TableConfig, instant: Time | None = None) -> I
 
 
 def by_group(plan: CleanPlan) -> dict[Group, list[str]]:
-    """The paths of a plan, grouped by file group, in the order of partition and file id."""
+    """Return the paths of a plan, grouped by file group, in the order of partition and file id."""
     groups: dict[Group, list[str]] = {}
     for partition, names in plan.files.items():
         for name in names:

@@ -28,8 +28,8 @@ def run(context: Context, config: TableConfig, instant: Time | None = None) -> I
     """Merge the files that a plan lists, and publish the result under the instant of the plan. Any process may run a
     pending plan.
 
-    `instant`: the compaction, or its requested time; by default the oldest pending one. Returns the completed instant,
-    also if another process completed it; None if no plan is pending.
+    `instant` is the compaction, or its requested time; by default the oldest pending compaction. Returns the completed
+    instant, also if another process completed it; None if no plan is pending.
     """
     config.check_writable()
     config = with_current_schema(context.storage, config)
@@ -77,8 +77,8 @@ def _in_our_order(
 def _task(
     context: Context, config: TableConfig, inputs: PlanInputs, operation: CompactionOperation, requested: str
 ) -> CompactTask:
-    """The task that compacts one file group of the plan. The task's tombstone logs are the ones that the commit of
-    the base file lists.
+    """Return the task that compacts one file group of the plan. The tombstone logs of the task are the ones that the
+    commit of the base file lists.
     """
     barrier = _made_at(operation)
     rules = group_rules(context, inputs.timeline, barrier)
@@ -97,7 +97,7 @@ def _task(
 def _listed_with_base(
     context: Context, timeline: Timeline, operation: CompactionOperation, barrier: str | None
 ) -> frozenset[str]:
-    """The paths that the commit of the plan's base file lists; empty if no log of the plan has that base file's
+    """Return the paths that the commit of the plan's base file lists; empty if no log of the plan has that base file's
     requested time.
     """
     if barrier is None or operation.base_file is None or not any(f"_{barrier}.log." in name for name in operation.logs):
@@ -115,13 +115,12 @@ def _listed_with_base(
 
 
 def _made_at(operation: CompactionOperation) -> str | None:
-    """The requested time of the base file that the plan merges."""
     named = parse_base(operation.base_file) if operation.base_file else None
     return named.instant if named else None
 
 
 def keeps_tombstones(shape: TableShape, rules: Rules) -> bool:
-    """Whether a compaction must keep the deletes that it merges. In a commit-time table no delete is kept, because a
-    later record always wins over an earlier delete.
+    """Return whether a compaction must keep the deletes that it merges. In a commit-time table no delete is kept,
+    because a later record always wins over an earlier delete.
     """
     return rules.tombstones == "keep" and shape.merge.mode == EVENT_TIME

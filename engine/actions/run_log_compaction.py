@@ -18,8 +18,8 @@ def run(context: Context, config: TableConfig, instant: Time | None = None) -> I
     """Merge the logs that a plan lists, and publish the result under the instant of the plan. Any process may run a
     pending plan.
 
-    `instant`: the log compaction, or its requested time; by default the oldest pending one. Returns the completed
-    instant, also if another process completed it; None if no plan is pending.
+    `instant` is the log compaction, or its requested time; by default the oldest pending log compaction. Returns the
+    completed instant, also if another process completed it; None if no plan is pending.
     """
     config.check_writable()
     config = with_current_schema(context.storage, config)
@@ -42,7 +42,6 @@ def run(context: Context, config: TableConfig, instant: Time | None = None) -> I
 
 
 def _task(config: TableConfig, inputs: PlanInputs, operation: CompactionOperation, requested: str) -> LogCompactTask:
-    """The task that merges the plan's logs of one file group in the order of the plan."""
     shape = table_shape(config, inputs.context.rules)
     logs = tuple(inputs.logs(operation))
     return LogCompactTask(ReadTask(shape, operation.partition, operation.file_id, logs=logs), requested)

@@ -25,8 +25,8 @@ def run(context: Context, config: TableConfig, instant: Time | None = None) -> I
     was interrupted.
 
     An instant is deleted after all its files, because the next runner finds the remaining files by means of the
-    instant. `instant`: the restore, or its requested time; by default the oldest pending one. Returns the completed
-    instant, also if another process completed it; None if no restore is pending.
+    instant. `instant` is the restore, or its requested time; by default the oldest pending restore. Returns the
+    completed instant, also if another process completed it; None if no restore is pending.
     """
     config.check_writable()
     timeline = timeline_with(context, ACTION, instant)

@@ -20,8 +20,8 @@ def run(context: Context, config: TableConfig, instant: Time | None = None) -> I
     undone write puts further files later, these files have markers, but no completed instant lists them. Readers of
     nbcc ignore files that no completed instant lists.
 
-    `instant`: the rollback, or its requested time; by default the oldest pending one. Returns the completed instant,
-    also if another process completed it; None if no rollback is pending.
+    `instant` is the rollback, or its requested time; by default the oldest pending rollback. Returns the completed
+    instant, also if another process completed it; None if no rollback is pending.
     """
     config.check_writable()
     timeline = timeline_with(context, ROLLBACK, instant)

@@ -21,10 +21,9 @@ def run(context: Context, config: TableConfig, sort_by: Sequence[str] = ()) -> I
 
     The requested time of the plan is the barrier of the compaction. The planner lists the timeline and takes the
     barrier under one lock. The plan therefore includes the logs of every write that completed before its barrier. The
-    planner waits for no
-    writer: a pending write completes after the barrier, and its logs belong to the next slice. With a decision log,
-    None is also returned if another actor has put a decision first (`put_plan`). `sort_by`: the columns by which the
-    rows of the new base files are sorted (clustering).
+    planner waits for no writer: a pending write completes after the barrier, and its logs belong to the next slice.
+    With a decision log, None is also returned if another actor has put a decision first (`put_plan`). `sort_by` lists
+    the columns by which the rows of the new base files are sorted (clustering).
     """
     config.check_writable()
     with held(context.lock):

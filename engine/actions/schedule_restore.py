@@ -18,9 +18,9 @@ def run(context: Context, config: TableConfig, instant: Time | None = None) -> I
     """Publish the plan of a restore and return its instant; None if there is nothing to undo or another restore is
     pending.
 
-    `instant`: the savepoint, or the requested time of the instant that it pins; by default the newest savepoint. The
+    `instant` is the savepoint, or the requested time of the instant that it pins; by default the newest savepoint. The
     plan is made under the lock; it lists the instants that completed after the pinned instant, and all pending
-    instants. Before a writer publishes, it checks under this lock whether a restore undoes its instant
+    instants. Before a writer publishes, it checks under the table's lock whether a restore undoes its instant
     (docs/contract.md, REC). Raises `BadInput` if the savepoint does not exist, or if a newer savepoint exists.
     """
     config.check_writable()

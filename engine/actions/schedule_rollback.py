@@ -23,10 +23,10 @@ def run(context: Context, config: TableConfig, instant: Time | None = None) -> I
     failed.
 
     A write has failed if it is pending and the heartbeat of its writer has expired. The planner checks the heartbeat
-    while it holds the table's lock, without which the writer cannot publish. With a decision log the plan is the next
-    entry of the log, so the writer cannot commit with the number of that entry. None is also returned if another actor
-    has put an entry with that number (`put_plan`). `instant`: the write to roll back, as an `Instant` or as its
-    requested time.
+    while it holds the table's lock, without which no writer can publish. With a decision log, the plan is the next
+    entry of the log, so that the writer cannot commit with the number of that entry. The result is also None if another
+    actor has already put the next entry of the decision log (`put_plan`). `instant` is the write to roll back, as an
+    `Instant` or as its requested time.
     """
     config.check_writable()
     with held(context.lock):
@@ -41,7 +41,7 @@ def run(context: Context, config: TableConfig, instant: Time | None = None) -> I
 
 
 def failed_writes(context: Context, timeline: Timeline) -> Iterator[Instant]:
-    """The pending writes whose writer has failed and that no pending rollback undoes, the oldest first."""
+    """Return the pending writes whose writer has failed and that no pending rollback undoes, the oldest first."""
     undone = {
         load_rollback_plan(context.storage, pending.requested).target
         for pending in timeline.pending
@@ -53,14 +53,16 @@ def failed_writes(context: Context, timeline: Timeline) -> Iterator[Instant]:
 
 
 def may_be_undone(context: Context, pending: Instant) -> bool:
-    """Whether a pending instant is of a kind that a rollback undoes: a write, or the plan of a replacing write."""
+    """Return whether a rollback may undo a pending instant, because it is a write or the plan of a replacing write."""
     if pending.action == "compaction":
         return context.commits.plan(pending.requested).replaces
     return pending.action in UNDONE
 
 
 def spared(context: Context, pending: Instant) -> bool:
-    """Whether no rollback may undo a pending write: with LAZY while its heartbeat is alive, with EAGER never."""
+    """Return whether no rollback may undo a pending write: with the policy LAZY while its heartbeat is alive, with
+    EAGER never.
+    """
     return context.rules.failed_writes == "lazy" and context.heartbeats.is_alive(pending.requested)
 
 

@@ -20,13 +20,12 @@ def run(
     where: Where | None = None,
     partitions: Collection[str] | None = None,
 ) -> Any:
-    """The table as of T, the greatest completion time in a first listing of the timeline. A second listing of the
-    timeline shows every instant that completed at or before T.
+    """Return the table as of T, the greatest completion time in a first listing of the timeline. A second listing of
+    the timeline shows every instant that completed at or before T.
 
-    `columns`: the columns to return; the read also reads the columns that the merge needs. `where`: a condition on the
-    merged rows; data that cannot change the answer is skipped. `partitions`: the paths of the partitions to read.
-    Raises `BadInput` if a column is unknown, or if the condition does not fit the columns. (RFC-66, "Snapshot queries";
-    for the two listings: docs/contract.md, Words.)
+    `columns` lists the columns to return; the read also reads the columns that the merge needs. `where` is a condition
+    on the merged rows; data that cannot change the answer is skipped. `partitions` lists the paths of the partitions to
+    read. Raises `BadInput` if a column is unknown, or if the condition does not fit the columns.
     """
     schema = table_shape(config, context.rules).stored_schema
     part = selection(config, schema, columns, where, partitions)
@@ -38,5 +37,4 @@ def run(
 
 
 def _now(context: Context) -> str | None:
-    """The present time of the clock, for rules under which readers do not wait for settled times."""
     return context.clock.take() if context.rules.read_time == "clock" else None

@@ -8,5 +8,5 @@ from ..timeline import Instant, load
 
 
 def run(context: Context, config: TableConfig) -> tuple[Instant, ...]:
-    """All instants ordered by requested time, each in the highest state that one listing shows."""
+    """Return all instants ordered by requested time, each in the highest state that one listing shows."""
     return load(context.storage).instants

@@ -20,6 +20,7 @@ from ..writes.batch import as_partial_upserts, as_upserts, refuse_other_rows, se
 from ..writes.commit_protocol import complete, request, undo_on_error
 from ..writes.commits import write_commit
 from ..writes.conflicts import NO_READS, ReadSet, conflict_of
+from ..writes.file_ids import found_file_ids
 from ..writes.idempotency import UNNAMED, Batch, Repeated, answer, check, digest_of_files, extra
 
 
@@ -38,16 +39,16 @@ def run(
     """Write a batch into the log files of a new instant, concurrently with other writers (RFC-66).
 
     An optimistic writer deletes its files and raises `Conflict` if another write to its buckets has completed since it
-    began (RFC-22). `retries`: the number of further attempts after a conflict, each with a new instant. `based_on`: the
-    time of the read from whose result the rows were computed. `reads`: the paths of the partitions that this read has
-    read (default: all). If a later write to a partition in `reads` has completed, the conflict is raised without a
-    retry.
+    began (RFC-22). `retries` is the number of further attempts after a conflict, each with a new instant. `based_on` is
+    the time of the read from whose result the rows were computed. `reads` lists the paths of the partitions that the
+    read `based_on` has read (default: all). If a later write to a partition in `reads` has completed, the write raises
+    `Conflict` without a retry.
 
-    `columns`: the columns that the rows set in addition to key, partition and ordering (partial update).
+    `columns` lists the columns that the rows set in addition to key, partition and ordering (partial update).
 
-    `batch_id`: if a batch with this id has committed, the rows are computed and compared, but not written. If the rows
-    equal the committed rows, the instant of the first commit is returned. Rows that differ from the committed rows
-    raise `Conflict`, or cause only a warning if `replay_difference` is "keep".
+    `batch_id` identifies the batch: if a batch with this id has committed, the rows are compared with its rows, but not
+    written. If the rows equal the committed rows, `upsert` returns the instant of the first commit. Rows that differ
+    from the committed rows raise `Conflict`, or cause only a warning if `replay_difference` is "keep".
 
     If several rows have one key, the row with the highest rank wins. A batch without rows is committed without files,
     as in Hudi (hoodie.allow.empty.commit). Raises `BadInput` and publishes nothing if the batch is invalid.
@@ -136,16 +137,18 @@ def _attempt(
 
 
 def action_of(config: TableConfig) -> str:
-    """The action of a write: "deltacommit" if it adds log files, "commit" if it rewrites base files."""
+    """Return the action of a write: "deltacommit" if it adds log files, "commit" if it rewrites base files."""
     return "deltacommit" if config.merge_on_read else "commit"
 
 
 def write_task(context: Context, config: TableConfig, requested: str, sealed: Timeline) -> WriteTask:
-    """The task that writes the data files of an instant. A copy-on-write task rewrites the base files that the
+    """Return the task that writes the data files of an instant. A copy-on-write task rewrites the base files that the
     timeline shows at the request of the instant.
     """
     shape = table_shape(config, context.rules)
+    file_ids = found_file_ids(context, config, sealed)
     if config.merge_on_read:
-        return WriteTask(shape, requested, config.max_log_bytes)
+        return WriteTask(shape, requested, config.max_log_bytes, file_ids=file_ids)
     slices = to_read(load_slices(context.storage, context.whole(sealed), context.commits, context.rules), context.rules)
-    return WriteTask(shape, requested, onto={piece.group: base_input(piece.base) for piece in slices if piece.base})
+    onto = {piece.group: base_input(piece.base) for piece in slices if piece.base}
+    return WriteTask(shape, requested, onto=onto, file_ids=file_ids)

@@ -51,9 +51,6 @@ def _fault(storage: Storage, file: File, stat: Stat, schema: str | None) -> str 
 
 
 def _rows(rows: pa.Table, schema: str | None) -> int:
-    """Return the number of rows in a base file. Raises ValueError for rows without a key, without Hudi's columns, or
-    with unknown columns.
-    """
     names = set(rows.column_names)
     if lacking := sorted(set(META_COLUMNS) - names):
         raise ValueError(f"its rows lack the column {lacking[0]}")
@@ -66,7 +63,6 @@ def _rows(rows: pa.Table, schema: str | None) -> int:
 
 @lru_cache(maxsize=64)
 def _columns(schema: str) -> frozenset[str]:
-    """Return the columns that a commit's schema allows."""
     return _OTHERS | {field["name"] for field in json.loads(schema)["fields"]}
 
 

@@ -1,5 +1,5 @@
-"""Reads a table despite faults. The audit reads one listing, the timeline again, the archive, and then the file of each
-instant.
+"""Reads a table completely even if some of its files are damaged. The audit reads one listing, the timeline again, the
+archive, and then the file of each instant.
 
 The data files are listed before the timeline, and again if the timeline has grown between both listings. A writer
 requests its instant before it writes its first file, and an instant is archived before it leaves the timeline. A file
@@ -48,8 +48,6 @@ def gather(storage: Storage, progress: Progress = no_progress) -> Audit:
 
 @dataclass
 class _Archive:
-    """The states of archived instants, and the metadata of archived writes and cleans by requested time."""
-
     states: list[Instant] = field(default_factory=list)
     completed: dict[str, str] = field(default_factory=dict)
     commits: list[Commit] = field(default_factory=list)
@@ -110,7 +108,7 @@ class _Gatherer:
         )
 
     def _timeline_names(self, first: Iterable[str]) -> tuple[list[str], bool]:
-        """Return the names in the listing `first` and in a second listing of the timeline, and True if only the second
+        """Return the names in the listing `first` and in a second listing of the timeline, and whether only the second
         has some name.
 
         The second listing of the timeline runs after the listing of the data files.
@@ -182,15 +180,11 @@ class _Gatherer:
     def _requests(
         self, instants: list[Instant], action: str, decode: Callable[[bytes, str], Parsed], state: str = "requested"
     ) -> dict[str, Parsed]:
-        """Return the decoded files of an action in one state. A missing file is not a fault, because other engines may
-        delete files of the timeline.
-        """
         files = (instant for instant in instants if (instant.action, instant.state) == (action, state))
         parsed = self._read(action, files, lambda instant, data: decode(data, instant.requested))
         return {instant.requested: plan for instant, plan in parsed}
 
     def _services(self, action: str, timeline: Timeline, parse: Callable[[Instant, Any], Parsed]) -> tuple[Parsed, ...]:
-        """Return the parsed metadata of all completed instants of an action."""
         done = (instant for instant in timeline.completed if instant.action == action)
         parsed = self._read(action, done, lambda instant, data: parse(instant, decode_record(data, instant.file_name)))
         return tuple(service for _, service in parsed)
@@ -204,7 +198,6 @@ class _Gatherer:
         return archive
 
     def _archive_rows(self) -> Iterator[Archived]:
-        """Return the rows of the archive files that the current manifest names."""
         sizes = {entry.path: entry.size for entry in self.storage.list(HISTORY)}
         version = f"{HISTORY}/_version_"
         numbers = (_MANIFEST.fullmatch(split_path(path)[1]) for path in sizes)
@@ -224,7 +217,6 @@ class _Gatherer:
                 yield from self._parsed("archive", path, _archive_file, data) or ()
 
     def _add(self, archive: _Archive, row: Archived, own: bool) -> None:
-        """Add a row of an archive file; record an invalid part of the row as a fault."""
         instant, requested = row.instant, row.requested
         path = f"{HISTORY}: {instant.file_name}"
         archive.states += row.states
@@ -259,7 +251,6 @@ def _by_request(commits: Iterable[Commit]) -> tuple[dict[str, Commit], tuple[Com
 
 
 def _manifest(data: bytes) -> list[tuple[str, int]]:
-    """Return (name, size) of each file that a manifest of the archive lists."""
     return [(text(file["fileName"]), int(file["fileLen"])) for file in json.loads(data)["files"]]
 
 

@@ -29,9 +29,9 @@ ASKED: Final = "inspect the table as of"
 def inspect(storage: Storage, as_of: Time | None = None, progress: Progress = no_progress) -> Inventory:
     """Return the inventory of the Hudi table in `storage`, as of a completion time or of its newest settled state.
 
-    `inspect` reads objects below ``.hoodie`` only, and gets the names and sizes of data files from the listing. The
-    result reports a damaged file in `faults`. Raises `NotATable` if there is no table, and `Unsupported` for an unknown
-    table version. Raises `BadInput` for an invalid time, or for a time outside the table's history.
+    `inspect` reads objects below ``.hoodie`` only, and gets the names and sizes of data files from the listing. Damaged
+    files are listed in the field `faults` of the result. Raises `NotATable` if there is no table, and `Unsupported` for
+    an unknown table version. Raises `BadInput` for an invalid time, or for a time outside the table's history.
     """
     audit = gather(storage, progress)
     inventory = _head(audit)

@@ -37,12 +37,12 @@ class FileRow:
 
 @dataclass(frozen=True, slots=True)
 class SliceRow:
-    """A file slice. `logs` are in merge order; `tombstones` are the logs of deletes that the compaction of `base` put
-    next to the base file.
+    """A file slice in an inventory. `logs` are in merge order; `tombstones` are the logs of deletes that the compaction
+    of `base` put with the base file.
 
-    `role` is the way in which a snapshot uses the slice. A snapshot reads the slice, or does not read it because a
-    newer base file supersedes it. If the base file of the slice is only planned, a snapshot reads the slice together
-    with the previous slice.
+    `role` states how a snapshot uses the slice. A snapshot reads the slice, or ignores it because a newer base file
+    supersedes it. If the base file of the slice is only planned, a snapshot reads the slice together with the previous
+    slice.
     """
 
     partition: str
@@ -95,9 +95,9 @@ class LeftOut:
 class Inventory:
     """A description of a table from its names and metadata.
 
-    `rules` names the rules by which the table is read: ``nbcc``, ``hudi`` or ``names``. The value ``names`` means a
-    table without completion times, whose logs name the base instant of their slice. `as_of` is the completion time for
-    which the inventory was requested; None means the newest settled state.
+    `rules` names the rules by which the table is read: ``nbcc``, ``hudi`` or ``names``. The value ``names`` stands for
+    a table without completion times, whose logs name the base instant of their slice. `as_of` is the completion time
+    for which the inventory was requested; None means the newest settled state.
     """
 
     name: str

@@ -72,7 +72,6 @@ def _total(slices: Sequence[SliceRow]) -> str:
 
 
 def _partitions(inventory: Inventory, limit: int) -> Iterator[str]:
-    """Return one row of text for each partition."""
     yield _total(inventory.slices)
     partitions = [
         (partition, [*pieces]) for partition, pieces in groupby(inventory.slices, key=lambda piece: piece.partition)
@@ -116,7 +115,7 @@ def _plans(inventory: Inventory) -> Iterator[str]:
 
 
 def _left_out(inventory: Inventory, limit: int | None) -> Iterator[str]:
-    """Return every left-out file with the reason. In a summary, the reasons lack the instants that they name."""
+    """Return every file that no read uses, with the reason. In a summary, the reasons omit the names of instants."""
     if not inventory.left_out:
         return
     yield f"Files that no read uses: {_amount(inventory.left_out)}"

@@ -47,7 +47,7 @@ class Placement:
 
 
 class KeyRecord(NamedTuple):
-    """One record of the key. `row` is None for a delete; `layer` contains only this record, with its number."""
+    """One record of the key. `row` is None for a delete; `layer` is a merge layer that contains only this record."""
 
     placement: Placement
     ordering: Any
@@ -62,11 +62,11 @@ class KeyRecord(NamedTuple):
 def key_records(
     storage: Storage, shape: TableShape, placements: Iterable[Placement], key: str, buckets: int | None
 ) -> list[KeyRecord]:
-    """Return the records of `key`, file by file in the order of `placements`, numbered in their layers from 0.
+    """Return the records of `key`, file by file in the order of `placements`.
 
-    `buckets` is the number of buckets of a table of nbcc, in which the function opens only file groups of the key's
-    bucket. If a hidden file cannot be read because its writer died, the result has no records of the file. Raises
-    `BadInput` for a key that the table cannot have.
+    `buckets` is the number of buckets of a table of nbcc, in which only file groups of the key's bucket are opened. If
+    a hidden file cannot be read because its writer died, the result contains no records of the file. Raises `BadInput`
+    for a key that the table cannot have.
     """
     bucket = None if buckets is None else _bucket(key, shape, buckets)
     records: list[KeyRecord] = []
@@ -87,7 +87,6 @@ def key_records(
 
 
 def _bucket(key: str, shape: TableShape, buckets: int) -> int:
-    """Return the bucket of a record key."""
     spec = KeySpec(shape.keys.record_key)
     spelled = pa.table({RECORD_KEY: pa.array([key])})
     try:
@@ -105,7 +104,6 @@ def _form(shape: TableShape) -> str:
 
 
 def _layers(storage: Storage, shape: TableShape, placement: Placement, key: str) -> Iterator[Layer]:
-    """Return the records of the key in the file, in one layer for each block."""
     file = placement.file
     if isinstance(file, LogFile):
         whole_size = (file.size, file.appended) if placement.position is not None else ()
@@ -124,7 +122,7 @@ def _layers(storage: Storage, shape: TableShape, placement: Placement, key: str)
 
 
 def _records(layer: Layer, placement: Placement, shape: TableShape, first: int) -> Sequence[KeyRecord]:
-    """Return each record of a layer. Rows come before deletes, as in the data file."""
+    """Return each record of a merge layer. Rows come before deletes, as in the data file."""
     ordering = shape.merge.ordering or ""
     nothing = Layer(layer.rows.slice(0, 0), layer.deletes.slice(0, 0), layer.base)
     records: list[KeyRecord] = []

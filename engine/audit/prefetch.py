@@ -16,7 +16,7 @@ PATHS: Final = 32
 
 
 def prefetch(storage: Storage, paths: Iterable[str]) -> Iterator[bytes | None]:
-    """Return the content of each path in order; None for a path without an object. The iterator holds a few hundred
+    """Return the content of each path in order; None for a path without an object. The iterator keeps a few hundred
     objects in memory at a time.
     """
     remaining = iter(paths)

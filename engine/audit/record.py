@@ -49,8 +49,8 @@ class Stat(NamedTuple):
 class Commit(NamedTuple):
     """The metadata of a completed write.
 
-    `own`: True if nbcc wrote the commit. `active`: True if the commit's file is on the active timeline. `covers`, in a
-    log compaction of nbcc: the path of each new log, with the names of the logs that the new log replaces. `batch`: the
+    `own` is True if nbcc wrote the commit. `active` is True if the commit's file is on the active timeline. `covers`,
+    in a log compaction of nbcc, maps the path of each new log to the names of the logs that it replaces. `batch` is the
     id of the commit's batch, or ''.
     """
 
@@ -79,7 +79,7 @@ class Clean(NamedTuple):
     """A completed clean: the requested time of the earliest instant that the clean retained, and the names of the
     deleted files.
 
-    `own`: True if nbcc planned the clean.
+    `own` is True if nbcc planned the clean.
     """
 
     instant: Instant
@@ -105,8 +105,8 @@ class Audit:
     time of the first listing, so that no earlier completion time is missing. `commits`, `plans`, `log_plans` (of log
     compactions) and `clean_plans` map the requested times of active and archived instants to parsed files. `archived`
     maps the requested time of each archived write to its completion time; `archive` holds the states of all archived
-    instants. `twins` are commits with the requested time of another instant; `commits` lacks the twins. `reads` counts
-    the files that the audit read.
+    instants. `twins` are commits whose requested time another instant also has; `commits` does not contain them.
+    `reads` counts the files that the audit read.
     """
 
     url: str
@@ -143,9 +143,7 @@ class Audit:
 
     @cached_property
     def serious_faults(self) -> tuple[Fault, ...]:
-        """All faults except missing plans of completed instants, because other engines may delete the plans of
-        completed instants.
-        """
+        """All faults except missing plans of completed instants, because other engines may delete such plans."""
         pending = {instant.requested for instant in self.timeline.pending if instant.writes}
         return tuple(
             fault
@@ -185,8 +183,8 @@ class Audit:
 
     @cached_property
     def orphans(self) -> tuple[File, ...]:
-        """The data files whose instant is neither active nor archived. The write of an orphan never completed, and the
-        instant of the write was removed.
+        """The data files whose instant is neither active nor archived. The write of such a file (an orphan) never
+        completed, and its instant was removed.
         """
         return tuple(file for file in self.files.values() if not self.known(file.requested))
 
@@ -206,7 +204,7 @@ class Audit:
 
     @cached_property
     def unlisted(self) -> tuple[File, ...]:
-        """The data files that their completed instant does not list, because a task attempt wrote the file too late."""
+        """The data files that their completed instant does not list, because a task attempt wrote them too late."""
         return tuple(file for file in self._not_listed if file.requested not in self.shared_requests)
 
     @cached_property

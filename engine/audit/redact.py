@@ -61,14 +61,12 @@ def _left_out(file: LeftOut, partition: Rename, file_id: Rename) -> LeftOut:
 
 
 def _renamed(name: str, file_id: Rename) -> str:
-    """Return a data file's name with another file id. A file id in a name ends at the first underscore."""
     dot = "." if name.startswith(".") else ""
     head, _, tail = name.removeprefix(".").partition("_")
     return f"{dot}{file_id(head)}_{tail}"
 
 
 def _by_first_file(files: Iterable[tuple[str, str]]) -> list[str]:
-    """Return the names in the order of their first files; `files` are pairs (name, requested time)."""
     first: dict[str, str] = {}
     for name, requested in files:
         first[name] = min(requested, first.get(name, requested))

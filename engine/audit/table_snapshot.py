@@ -19,7 +19,7 @@ from .record import Audit, Commit, Fault, File
 
 @dataclass(frozen=True)
 class TableSnapshot:
-    """A table as of the completion time `time`; None means as of its newest settled state.
+    """The file slices of a table as of the completion time `time`; None means as of its newest settled state.
 
     `timeline` also contains the archived instants of a table of nbcc, because nbcc's readers use archived instants.
     """
@@ -30,8 +30,8 @@ class TableSnapshot:
 
     @cached_property
     def shown(self) -> Timeline:
-        """The timeline at the time of the snapshot. An instant that completed after the snapshot's time is inflight; an
-        instant requested after the snapshot's time is absent.
+        """The timeline at the time of the snapshot. An instant that completed after the snapshot's time counts as
+        inflight; an instant requested later is absent.
         """
         if self.time is None:
             return self.timeline
@@ -71,8 +71,8 @@ class TableSnapshot:
 
     @cached_property
     def unknown_names(self) -> tuple[Fault, ...]:
-        """The names of files in commits that are neither CDC files nor data files of table versions 8 and 9. The rows
-        of the files are unknown.
+        """The names of files in commits that are neither CDC files nor data files of table versions 8 and 9. The
+        contents of files with unknown names are unknown.
         """
         stats = ((stat.path, commit.instant) for commit in self._commits for stat in commit.stats)
         unknown = ((path, instant) for path, instant in stats if data_file(path, 0, instant) is None)
@@ -98,8 +98,8 @@ class TableSnapshot:
         return instant.completed is not None and (self.time is None or instant.completed <= self.time)
 
     def _files(self) -> Iterable[File]:
-        """Return the data files that reads use. The result has the log of a log compaction instead of the logs that it
-        replaces.
+        """Return the data files that reads use. For a log compaction, the result contains its new log instead of the
+        logs that the new log replaces.
         """
         files = self._listed_files() if self.audit.rules.files == "listed" else self._named_files()
         covers = {
@@ -154,7 +154,6 @@ class TableSnapshot:
         return plans
 
     def _reason(self, file: File) -> str:
-        """Return the reason why no slice contains a file."""
         requested = file.requested
         if (file.partition, file.file_id) in self.replaced:
             return "its file group was replaced"
@@ -179,8 +178,8 @@ class TableSnapshot:
 def table_snapshot(audit: Audit, as_of: Time | None, asked: str) -> TableSnapshot:
     """Return the table as of a completion time, or as of its newest settled state. The function reads no clock.
 
-    `asked` is the phrase before the time in an error. Raises `BadInput` for an invalid time, and for the requested time
-    of a write. Raises `BadInput` also for a time that is not settled or precedes the first completion.
+    `asked` is the phrase before the time in an error message. Raises `BadInput` for an invalid time, and for the
+    requested time of a write. Raises `BadInput` also for a time that is not settled or precedes the first completion.
     """
     timeline = audit.timeline.without_undone(audit.restores) if audit.restores else audit.timeline
     if audit.rules.files == "listed":

@@ -33,9 +33,9 @@ Status = Literal["answers", "outranked", "superseded", "hidden"]
 class Line:
     """One record of the key in one file.
 
-    `slice` is the barrier of the file's slice; None before every barrier. `status` is one of four facts: the record
-    answers; another record outranks it; a newer base file supersedes its slice; no read uses its file. `because` is the
-    rule that decides the `status`.
+    `slice` is the barrier of the file's slice; None before every barrier. `status` is one of four values: the record
+    answers, is outranked, is in a superseded slice, or is in an unused file. `because` is the rule that determines the
+    `status`.
     """
 
     path: str
@@ -136,7 +136,6 @@ def _placements(snapshot: TableSnapshot, rules: Rules) -> list[Placement]:
 
 
 def _files(piece: FileSlice) -> Iterator[tuple[BaseFile | LogFile, Kind]]:
-    """Return the files of a slice in merge order."""
     if piece.base:
         yield piece.base, "base"
     for file in piece.tombstones:

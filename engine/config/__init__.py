@@ -1,4 +1,4 @@
-"""The properties of a table as values, and their files and options."""
+"""The properties of a table as values, with their files and options."""
 
 from __future__ import annotations
 

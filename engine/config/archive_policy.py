@@ -9,8 +9,8 @@ from .options import ARCHIVE, AUTOMATIC, LEAST, MOST, Refusal, parsed
 
 
 class ArchivePolicy(NamedTuple):
-    """After its own write, a writer archives if more than `most` writes are active; the newest `least` writes stay
-    active. The default values are the ones of Hudi.
+    """A writer archives after its own write if more than `most` writes are active; the newest `least` writes stay
+    active. The default values are the defaults of Hudi.
 
     Writes with uncompacted logs also stay active, so a table without compaction archives nothing.
     """
@@ -24,8 +24,8 @@ class ArchivePolicy(NamedTuple):
 
 
 def archive_policy_of(values: Mapping[str, str], refuse: Refusal) -> ArchivePolicy | None:
-    """The policy that options or properties describe; None, the default, means that writers do not archive. Raises the
-    error that `refuse` returns for an invalid value.
+    """Return the policy that options or properties describe; None, the default, means that writers do not archive.
+    Raises the error that `refuse` returns for an invalid value.
     """
     given = parsed(ARCHIVE, values, refuse)
     least = given.get("least", ArchivePolicy().least)

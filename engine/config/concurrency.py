@@ -15,7 +15,7 @@ SINGLE_WRITER: Final = "SINGLE_WRITER"
 
 
 def concurrency_mode(text: str, asked: str = "write") -> ConcurrencyMode:
-    """The concurrency mode with this name, in upper or lower case; raises `BadInput` for any other text."""
+    """Return the concurrency mode with this name, in upper or lower case; raise `BadInput` for any other text."""
     for known in get_args(ConcurrencyMode):
         if isinstance(text, str) and text.upper() == known:
             mode: ConcurrencyMode = known

@@ -25,8 +25,8 @@ renew its heartbeat too late.
 
 
 class HeartbeatInterval(NamedTuple):
-    """How often a writer renews its heartbeat, and after how many intervals without a renewal the heartbeat expires.
-    The defaults are the ones of Hudi.
+    """The interval at which a writer renews its heartbeat, and the number of missed intervals after which the heartbeat
+    expires. The defaults are the defaults of Hudi.
     """
 
     seconds: float = 60.0
@@ -40,16 +40,16 @@ HUDI_HEARTBEATS: Final = HeartbeatInterval()
 class Coordination:
     """The options that determine how the writers of a table exclude each other.
 
-    `skew_ms`: The greatest difference between the clocks of two writers, in milliseconds. None means 0 on one machine,
-    and 200 otherwise.
-    `decision`: How a commit is decided: by holding the lock, or by putting the next numbered entry of the decision log.
-    `lock`: The name of the lock provider; '' means the default for the store (`lock.providers`).
-    `lock_expire_minutes`: The age after which FileSystemBasedLockProvider ignores a lock file, in minutes; 0: never.
-    `lease_seconds`, `renew_seconds`: The length of a lease and its renewal interval, for storage-based and numbered
-    locks.
-    `heartbeat_ms`, `heartbeat_misses`: A writer renews its heartbeat at this interval, in milliseconds. The heartbeat
-    expires after so many intervals without a renewal.
-    `zookeeper_…`: The options of ZookeeperBasedLockProvider.
+    `skew_ms` is the greatest difference between the clocks of two writers, in milliseconds. None means 0 on one
+        machine, and 200 otherwise.
+    `decision` states how a commit is decided: by holding the lock, or by putting the next entry of the decision log.
+    `lock` is the name of the lock provider; '' means the default for the store (`lock.providers`).
+    `lock_expire_minutes` is the age after which FileSystemBasedLockProvider ignores a lock file, in minutes; 0: never.
+    `lease_seconds` and `renew_seconds` are the length and renewal interval of a lease, for storage-based and numbered
+        locks.
+    `heartbeat_ms` is the interval in milliseconds at which a writer renews its heartbeat. The heartbeat expires after
+        `heartbeat_misses` intervals without a renewal.
+    Fields `zookeeper_…` are the options of ZookeeperBasedLockProvider.
     """
 
     skew_ms: int | None = None
@@ -89,14 +89,14 @@ class Coordination:
 
 
 def is_shared(url: str) -> bool:
-    """Whether several machines can access the store at `url`."""
+    """Return whether several machines can access the store at `url`."""
     return url.partition(":")[0] not in ("file", "memory")
 
 
 def weakness(agreed: Coordination, mode: ConcurrencyMode) -> tuple[str, str] | None:
-    """The reason why writers on several machines would not exclude each other, with the remedy.
+    """Return the reason why writers on several machines would not exclude each other, with the remedy.
 
-    Returns None if the writers exclude each other, or if there is only one writer.
+    Return None if the writers exclude each other, or if there is only one writer.
     """
     alone = f"or {MODE}={SINGLE_WRITER} if only one process writes"
     if agreed.lock == LOCK_FILE:
@@ -117,7 +117,7 @@ ALONE: Final = Coordination()
 
 
 def coordination_of(values: Mapping[str, str], refuse: Refusal) -> Coordination:
-    """The coordination that options or properties describe. Raises the error that `refuse` returns for an invalid
-    value.
+    """Return the coordination that options or properties describe. Raises the error that `refuse` returns for an
+    invalid value.
     """
     return Coordination(**parsed(OPTIONS, values, refuse))

@@ -2,7 +2,7 @@
 
 A truncated file may still parse, but it would describe a table with other rules or another lock. A writer of nbcc
 writes the checksum last, so a truncated file of nbcc has no valid checksum. Java programs write the keys in any order.
-A truncated file from Java is recognised because a mandatory key or the last line end is missing.
+A truncated file that a Java program wrote lacks a mandatory key or the last line end.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ OWN_MANDATORY: Final = (
 
 
 def whole_properties(data: bytes, mandatory: Sequence[str] | None = None) -> dict[str, str] | str:
-    """The properties in a text that is undamaged; otherwise a description of the damage, worded as the second half of a
+    """Return the properties in an undamaged text, or a description of the damage, worded as the second half of a
     sentence.
 
-    `mandatory`: the keys that must be present (default: all keys that are mandatory for this kind of table).
+    `mandatory` contains the keys that must be present (default: all keys that are mandatory for this kind of table).
     """
     values = decode_properties(data)
     if lacking := [key for key in mandatory or _mandatory(values) if key not in values]:
@@ -51,8 +51,8 @@ def whole_properties(data: bytes, mandatory: Sequence[str] | None = None) -> dic
 
 
 def _mandatory(values: Mapping[str, str]) -> tuple[str, ...]:
-    """The keys that must be present in the properties. One key of nbcc is enough to identify an nbcc table, because
-    truncation may have removed ``nbcc.format``.
+    """Return the keys that must be present in the properties. One key of nbcc is enough to identify an nbcc table,
+    because truncation may have removed ``nbcc.format``.
     """
     old = values.get("hoodie.table.version", "") in ("0", "1", "2", "3", "4", "5", "6", "7")
     keys = MANDATORY if old else (*MANDATORY, LAYOUT)

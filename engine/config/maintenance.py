@@ -19,18 +19,18 @@ POLICIES: Final = ("KEEP_LATEST_COMMITS", "KEEP_LATEST_BY_HOURS", "KEEP_LATEST_F
 
 @dataclass(frozen=True, slots=True)
 class MaintenancePolicy:
-    """The services that one pass of `Table.maintain` runs, and their triggers. The defaults are the ones of Hudi, where
-    Hudi has the option.
+    """The services that one pass of `Table.maintain` runs, and their triggers. The defaults are the defaults of Hudi,
+    if Hudi has the option.
 
-    A compaction is planned as soon as one of its triggers fires. Trigger `compact_commits`: this many writes have
-    completed since the newest plan. The other triggers count the logs that no plan takes yet: `compact_logs` logs or
-    `compact_bytes` bytes in one file slice, or a log that completed `compact_seconds` ago. None switches a trigger off.
+    A compaction is planned as soon as one of its triggers is met. The trigger `compact_commits` is met if this many
+    writes have completed since the newest plan. Other triggers count logs without a plan: `compact_logs` or
+    `compact_bytes` in one slice, or the age `compact_seconds`. A trigger with the value None is disabled.
 
-    `log_compact_logs`: the logs of a slice from which a log compaction is planned, if `log_compaction` is on.
+    `log_compact_logs` is the number of logs of a slice that triggers a log compaction, if `log_compaction` is enabled.
     `clean_policy` and `clean_retained` are as in `Table.clean`; a clean is planned once `clean_commits` writes have
-    completed since the newest clean. If more than `archive_most` writes are active, all but `archive_least` are
-    archived. `batch_hours`: after this time the id of a batch is deleted, and a batch sent again would be written
-    again. `leftover_seconds`: the age from which files that belong to no instant are deleted.
+    completed since the newest clean. If more than `archive_most` writes are active, all but the newest `archive_least`
+    are archived. `batch_hours` is the time after which the id of a batch is deleted, so that a batch sent again would
+    be written again. `leftover_seconds` is the age after which files that belong to no instant are deleted.
     """
 
     rollback: bool = True
@@ -61,7 +61,7 @@ class MaintenancePolicy:
 
     @property
     def runs(self) -> bool:
-        """Whether any service is on."""
+        """Return whether any service is enabled."""
         services = self.rollback, self.clean, self.archive, self.collect
         return any(services) or not self.compaction == self.log_compaction == "off"
 
@@ -71,7 +71,7 @@ RETAINED: Final = ("commits", "hours", "versions")
 
 
 def _check(name: str, value: object, default: object) -> None:
-    """Raise `BadInput` if the value of a field has another type than the field, or is not positive."""
+    """Raise `BadInput` if the value of a field has the wrong type, or is not positive."""
     if name == "clean_policy":
         if value not in POLICIES:
             raise _refused(name, value, f"the policies are {', '.join(POLICIES)}", "choose one of these")
@@ -133,10 +133,11 @@ ALIASES: Final[Mapping[str, str]] = {
 
 
 def inline_policy(texts: Mapping[str, str], refuse: Refusal) -> MaintenancePolicy | None:
-    """The services that a writer runs after each commit, by Hudi's options; None if no option switches a service on.
+    """Return the services that a writer runs after each commit, by Hudi's options; None if the options enable no
+    service.
 
-    A service is off unless its option is given. Hudi runs clean and archive by default. Raises the error that `refuse`
-    returns for an invalid value.
+    A service is disabled unless its option is given. Hudi runs clean and archive by default. Raises the error that
+    `refuse` returns for an invalid value.
     """
     values = parsed(INLINE, {ALIASES.get(name, name): text for name, text in texts.items()}, refuse)
     least, most = values.get("archive_least", _DEFAULT.archive_least), values.get("archive_most", LARGEST)

@@ -33,10 +33,9 @@ Refusal = Callable[[str, str, str], NbccError]
 class Option(NamedTuple):
     """An option of a table, identified by its name.
 
-    `field`: The field that the option sets in `TableConfig`, `Coordination` or `ArchivePolicy`. The defaults of the
-        options are the defaults of these classes.
-    `parse`: A function that converts a text to a value; it returns None if the text is not a value of the option.
-    `needed`: A description of valid texts, for error messages.
+    `field` is the field that the option sets in `TableConfig`, `Coordination` or `ArchivePolicy`. The defaults of the
+    options are the defaults of `TableConfig`, `Coordination` and `ArchivePolicy`. `parse` converts a text to a value;
+    it returns None if the text is not a value of the option. `needed` describes valid texts, for error messages.
     """
 
     name: str
@@ -46,12 +45,12 @@ class Option(NamedTuple):
 
 
 def from_zero(text: str) -> int | None:
-    """Parse a whole number from 0 on; None for another text."""
+    """Parse a whole number of at least 0; return None for any other text."""
     return int(text) if text.isdecimal() else None
 
 
 def from_one(text: str) -> int | None:
-    """Parse a whole number from 1 on; None for another text."""
+    """Parse a whole number of at least 1; return None for any other text."""
     return from_zero(text) or None
 
 
@@ -65,7 +64,7 @@ def _text(text: str) -> str | None:
 
 
 def _provider(text: str) -> str | None:
-    """The lock provider whose class has this name, with or without the package of the class."""
+    """Return the lock provider whose class has this name, with or without the package of the class."""
     name = text.rpartition(".")[2]
     return name if name in PROVIDERS else None
 
@@ -111,7 +110,7 @@ OPTIONS: Final = (*TABLE, *COORDINATION, *ARCHIVE)
 
 
 def parsed(options: Iterable[Option], texts: Mapping[str, str], refuse: Refusal) -> dict[str, Any]:
-    """Maps fields to values, for the options that `texts` sets. Raises the error that `refuse` returns if a text is not
+    """Map fields to values, for the options that `texts` sets. Raises the error that `refuse` returns if a text is not
     a value of its option.
     """
     values = {}

@@ -27,7 +27,7 @@ def encode_properties(values: Mapping[str, str]) -> bytes:
 
 
 def decode_properties(data: bytes) -> dict[str, str]:
-    """The properties that a text contains. If a key occurs twice, the last value counts."""
+    """Return the properties that a text contains. If a key occurs twice, the last value counts."""
     values: dict[str, str] = {}
     for line in _logical_lines(data.decode("latin-1")):
         found = _KEY.match(line)
@@ -39,7 +39,7 @@ def decode_properties(data: bytes) -> dict[str, str]:
 
 
 def table_checksum(name: str, database: str = "") -> str:
-    """The value of ``hoodie.table.checksum``; Spark refuses a table if this value is wrong."""
+    """Return the value of ``hoodie.table.checksum``; Spark refuses a table if this value is wrong."""
     return str(zlib.crc32(f"{database}.{name}".encode()))
 
 
@@ -75,7 +75,7 @@ def _unescape_one(found: re.Match[str]) -> str:
 
 
 def _logical_lines(text: str) -> Iterator[str]:
-    """The lines of a text, joined with their continuation lines, without comments and leading blanks."""
+    """Return the lines of a text, joined with their continuation lines, without comments and leading blanks."""
     pending = ""
     for natural in re.split(r"\r\n|\n|\r", text):
         line = natural.lstrip(" \t\f")

@@ -20,7 +20,7 @@ PROPERTY: Final = "nbcc.schemas"
 
 
 def schema_versions(values: Mapping[str, str]) -> tuple[SchemaVersion, ...]:
-    """All schemas that an nbcc table has had, the oldest first. The properties `values` must contain the first
+    """Return all schemas that an nbcc table has had, the oldest first. The given properties must contain the first
     schema.
     """
     later = json.loads(values.get(PROPERTY, "[]"))
@@ -35,6 +35,6 @@ def with_version(values: Mapping[str, str], since: str, avro: str) -> dict[str, 
 
 
 def config_at(config: TableConfig, time: str) -> TableConfig:
-    """The config with the columns that the table had at the time `time`."""
+    """Return the config with the columns that the table had at the time `time`."""
     held = [version for version in config.schemas if version.since <= time]
     return replace(config, schema=held[-1].schema) if held else config

@@ -6,7 +6,7 @@ from .table_config import TableConfig
 
 
 def summary(config: TableConfig) -> dict[str, object]:
-    """The properties of a table under English names; the value of an absent property is None."""
+    """Return the properties of a table under English names; the value of an absent property is None."""
     return {
         "type": config.table_type,
         "merge mode": config.merge_mode,
@@ -20,7 +20,7 @@ def summary(config: TableConfig) -> dict[str, object]:
 
 
 def headline(config: TableConfig) -> str:
-    """A line such as ``table orders: MERGE_ON_READ, EVENT_TIME_ORDERING by ts, partitioned by day``."""
+    """Return a line such as ``table orders: MERGE_ON_READ, EVENT_TIME_ORDERING by ts, partitioned by day``."""
     ordering = f" by {config.ordering}" if config.ordering else ""
     partitions = f", partitioned by {', '.join(config.partition_by)}" if config.partition_by else ""
     return f"table {config.name}: {config.table_type}, {config.merge_mode}{ordering}{partitions}"

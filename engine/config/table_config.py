@@ -25,7 +25,10 @@ CONSUMER_HOURS: Final = 7 * 24
 WRITER_FEATURES: Final = frozenset({"fixed-buckets", "kept-tombstones"})
 """What a writer must support: numbered buckets as file groups; compactions that keep deletes in a log of their own."""
 
-KNOWN_FEATURES: Final = WRITER_FEATURES | {DECISION_LOG, HEARTBEATS}
+FOUND_FILE_IDS: Final = "found-file-ids"
+"""What a writer must support where Hudi named file groups: it takes the file id of a bucket from the files."""
+
+KNOWN_FEATURES: Final = WRITER_FEATURES | {DECISION_LOG, FOUND_FILE_IDS, HEARTBEATS}
 
 
 class SchemaVersion(NamedTuple):
@@ -39,25 +42,26 @@ class SchemaVersion(NamedTuple):
 class TableConfig:
     """The properties of a table.
 
-    `schema`: The columns of the table, without Hudi's meta columns.
-    `ordering`: The name of the ordering column. None means that each write outranks the writes before it.
-    `buckets`: The number of file groups in each partition. None means that the number is unknown, as in tables of other
-    engines.
-    `own`: True if the table has the properties of an nbcc table.
-    `features`: The features that readers and writers must support.
-    `metadata_table`: The names of the partitions of the metadata table, if one is active.
-    `concurrency_mode`: The default concurrency mode of the table's writers.
-    `max_log_bytes`: The number of bytes of rows after which a writer begins a log with the next log version.
-    `coordination`: The options that determine how the table's writers exclude each other.
-    `schemas`: All schemas that an nbcc table has had, the oldest first; empty if the schema never changed.
-    `merge_function`: The `package.module:function` that merges two rows with one key; empty: one of the two rows wins.
-    `archive_policy`: The policy according to which writers archive old instants after their own writes. None means that
-    writers never archive.
-    `partial_update`: True if a write may set only some columns; rows are then merged column by column.
-    `consumer_hours`: The number of hours for which cleaning waits for a named consumer to process a write.
-    `session_time_zone`: The time zone of timestamps that have no time zone in Arrow batches. None means that timestamps
-    without a time zone are refused.
-    `shared_store`: True if several machines can access the table, so that its lock must exclude them from each other.
+    `schema` contains the columns of the table, without Hudi's meta columns.
+    `ordering` is the name of the ordering column. If `ordering` is None, each write outranks the writes before it.
+    `buckets` is the number of file groups in each partition. If `buckets` is None, the number is unknown, as in tables
+        of other engines.
+    `own` is True if the table has the properties of an nbcc table.
+    `features` are the features that readers and writers must support.
+    `metadata_table` contains the names of the partitions of the metadata table, if one is active.
+    `concurrency_mode` is the default concurrency mode of the table's writers.
+    `max_log_bytes` is the number of bytes of rows after which a writer begins a log with the next log version.
+    `coordination` contains the options that determine how the table's writers exclude each other.
+    `schemas` contains all schemas that an nbcc table has had, the oldest first; empty if the schema never changed.
+    `merge_function` is the `package.module:function` that merges two rows with one key; if empty, one of the two rows
+        wins.
+    `archive_policy` is the policy by which writers archive old instants after their own writes. If `archive_policy` is
+        None, writers never archive.
+    `partial_update` is True if a write may set only some columns; rows are then merged column by column.
+    `consumer_hours` is the number of hours for which cleaning waits for a named consumer to process a write.
+    `session_time_zone` is the time zone of timestamps that have no time zone in Arrow batches. If `session_time_zone`
+        is None, timestamps without a time zone are refused.
+    `shared_store` is True if several machines can access the table, so that its lock must exclude them from each other.
     """
 
     name: str
@@ -128,10 +132,10 @@ class TableConfig:
         """Raise `Unsupported` if a write by nbcc would be lost, or would damage the table for other engines."""
         if self.metadata_table:
             exists = f"its metadata table ({', '.join(self.metadata_table)}) is active and would hide our commits"
-            remedy = "write to it once with Apache Hudi and hoodie.metadata.enable=false, which removes it"
+            remedy = "set nbcc.take.over=true, with which nbcc removes it and Hudi builds it again, or write with Hudi"
         elif not self.own or self.buckets is None:
             exists = "it was not created by nbcc, and how many buckets its writers use is recorded nowhere"
-            remedy = "write with the engine that created it, or copy it into a table made by Table.create"
+            remedy = "set nbcc.take.over=true if it has a bucket index, or copy it into a table made by Table.create"
         elif not self.merge_on_read and self.concurrency_mode == NON_BLOCKING:
             exists = "it is COPY_ON_WRITE, and writers that never wait for each other need log files"
             remedy = f"open it with concurrency_mode={OPTIMISTIC!r}"

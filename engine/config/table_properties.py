@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from ..errors import NotATable, Unsupported
 from .archive_policy import archive_policy_of
-from .concurrency import NON_BLOCKING, concurrency_mode
+from .concurrency import NON_BLOCKING, SINGLE_WRITER, concurrency_mode
 from .concurrency import OPTION as CONCURRENCY
 from .coordination import ALONE, DECISION_LOG, coordination_of
 from .options import CONSUMER_HOURS, DECISION, FUNCTION, PARTIAL
@@ -45,7 +45,7 @@ _KEY_GENERATORS: Final = {(1, 0): "NON_PARTITION", (1, 1): "SIMPLE"}  # (key fie
 
 
 def to_properties(config: TableConfig) -> dict[str, str]:
-    """All properties of a new nbcc table."""
+    """Return all properties of a new nbcc table."""
     fields = (len(config.record_key), len(config.partition_by))
     common = {
         "hoodie.table.name": config.name,
@@ -76,8 +76,8 @@ def to_properties(config: TableConfig) -> dict[str, str]:
 
 
 def _ordering_properties(config: TableConfig) -> dict[str, str]:
-    """The properties that determine how records are ordered; they depend on the table version. In version 8 the mode,
-    strategy and payload must be consistent, otherwise Hudi raises an exception.
+    """Return the properties that determine how records are ordered; they depend on the table version. In version 8 the
+    mode, strategy and payload must be consistent, otherwise Hudi raises an exception.
     """
     if config.merge_function:
         return {"hoodie.record.merge.strategy.id": FUNCTION_STRATEGY}
@@ -123,7 +123,7 @@ def _checksum(config: TableConfig) -> dict[str, str]:
 
 
 def from_properties(values: Mapping[str, str], schema: pa.Schema) -> TableConfig:
-    """The config that these properties describe, with the columns of `schema`.
+    """Return the config that the given properties describe, with the columns of `schema`.
 
     Raises `NotATable` if properties contradict each other, and `Unsupported` if this release cannot read the table.
     """
@@ -148,7 +148,7 @@ def from_properties(values: Mapping[str, str], schema: pa.Schema) -> TableConfig
         buckets=_whole_number(values, "nbcc.buckets", below=MOST_BUCKETS) if own else None,
         merge_mode=merge_mode(values),
         table_type="MERGE_ON_READ" if kind == "MERGE_ON_READ" else "COPY_ON_WRITE",
-        concurrency_mode=concurrency_mode(values.get(CONCURRENCY, NON_BLOCKING)),
+        concurrency_mode=concurrency_mode(values.get(CONCURRENCY, NON_BLOCKING if own else SINGLE_WRITER)),
         version=_version(values),
         hive_style=_true(values, "hoodie.datasource.write.hive_style_partitioning"),
         own=own,
@@ -168,9 +168,7 @@ def from_properties(values: Mapping[str, str], schema: pa.Schema) -> TableConfig
 
 
 def merge_mode(values: Mapping[str, str]) -> MergeMode:
-    """The merge mode, inferred if the property is absent (docs/hudi-format.md); raises `Unsupported` for an unknown
-    mode.
-    """
+    """Return the merge mode, inferred if the property is absent; raise `Unsupported` for an unknown mode."""
     mode = values.get("hoodie.record.merge.mode")
     if "nbcc.format" in values and values.get(FUNCTION):
         return "COMMIT_TIME_ORDERING"  # which delete came first is ranked by completion: the function sees rows alone
@@ -251,7 +249,6 @@ def _contradictory(values: Mapping[str, str], exists: str) -> NotATable:
 
 
 def _whole_number(values: Mapping[str, str], key: str, default: int | None = None, below: int = 1 << 63) -> int:
-    """The value of a property that must be a positive whole number; raises `NotATable` for any other value."""
     text = values.get(key)
     if text is None and default is not None:
         return default

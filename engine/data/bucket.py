@@ -67,9 +67,6 @@ def _hash_rows(units: npt.NDArray[np.integer], firsts: npt.NDArray[np.int64], le
 
 
 def _utf16_units(strings: pa.Array) -> tuple[npt.NDArray[np.integer], npt.NDArray[np.int64]]:
-    """Return the UTF-16 code units of all strings in one array, and the offset of each string in the array, plus the
-    end.
-    """
     octets, starts = _utf8_bytes(strings)
     if len(octets) == 0 or octets.max() < 0x80:
         return octets, starts  # in ASCII a byte is a code unit
@@ -100,7 +97,6 @@ def _utf8_bytes(strings: pa.Array) -> tuple[npt.NDArray[np.uint8], npt.NDArray[n
 
 
 def _code_points(octets: npt.NDArray[np.uint8], leads: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """Return the code points of the characters whose first bytes are at `leads`."""
     padded = np.concatenate((octets, np.zeros(_LOOKAHEAD, np.uint8))).astype(np.int64)
     lead = padded[leads]
     second, third, fourth = (padded[leads + ahead] & 0x3F for ahead in range(1, _LOOKAHEAD + 1))

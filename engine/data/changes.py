@@ -23,7 +23,7 @@ def read_changes(storage: Storage, task: ChangesTask) -> pa.Table:
     """Return one row for each inserted, updated or deleted key that matches, with the schema `task.result_schema`.
 
     `completed` is the completion time of the write that set the new row or deleted the old one. `completed` is null if
-    the window contains no record of that write.
+    the window contains no record of the write that made the change.
     """
     shape = task.shape
     before, after = (_state(storage, tasks, shape) for tasks in (task.before, task.after))
@@ -59,13 +59,10 @@ def _state(storage: Storage, tasks: Sequence[ReadTask], shape: TableShape) -> pa
 
 
 def _identity(rows: pa.Table) -> pa.Array:
-    """Return the partition and the key of each row in one text. No partition path contains the separator of the text.
-    """
     return one_array(pc.binary_join_element_wise(rows[PARTITION_PATH], rows[RECORD_KEY], "\0"))
 
 
 def _places(rows: pa.Table, among: pa.Table) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    """Return the position in `among` of each row's key; -1 if the key is absent."""
     positions = pc.index_in(_identity(rows), _identity(among))
     return np.asarray(pc.fill_null(positions, -1).to_numpy(zero_copy_only=False), np.int64)
 

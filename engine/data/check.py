@@ -1,7 +1,7 @@
 """The rules that the rows of a batch must satisfy before any of them is written.
 
 `problems` applies the rules to rows. A writer calls `problems` with all rows of some keys. `refuse` raises one error
-for the problems of several calls.
+for all problems that several calls have found.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ _MOST_BYTES: Final = 255
 
 
 def problems(rows: pa.Table, shape: TableShape, *, deletes: bool = True) -> list[Problem]:
-    """Return the rules of `RULES` that rows break. `deletes`: True if the rows may contain deletes."""
+    """Return the rules of `RULES` that rows break. `deletes` is True if the rows may contain deletes."""
     found = [
         ("null key", _any(one_array(rows[name]).is_null() for name in shape.keys.record_key)),
         ("ambiguous key", _ambiguous(rows, shape.keys)),
@@ -89,7 +89,6 @@ def problems(rows: pa.Table, shape: TableShape, *, deletes: bool = True) -> list
 
 
 def _others(shape: TableShape) -> pa.Schema:
-    """Return the columns whose nulls are checked by no other rule."""
     known = {*shape.keys.record_key, shape.merge.ordering}
     return pa.schema([field for field in shape.schema if field.name not in known])
 
@@ -163,7 +162,6 @@ def _ambiguous(rows: pa.Table, keys: KeySpec) -> Mask:
 
 
 def _empty(rows: pa.Table, keys: KeySpec) -> Mask:
-    """Return the mask of the rows whose key has no characters. Hudi refuses empty keys as well."""
     mask = np.ones(len(rows), np.bool_)
     for name in keys.record_key:
         text = one_array(rows[name])
@@ -192,7 +190,6 @@ def is_path(path: str, keys: KeySpec, schema: pa.Schema) -> bool:
 
 
 def _long(rows: pa.Table, keys: KeySpec) -> pa.Array:
-    """Return the mask of the rows whose partition has a folder name that is too long for file systems."""
     paths = one_array(partition_paths(rows, keys)).dictionary_encode()
     levels = pc.split_pattern(paths.dictionary, "/")
     long = pc.list_parent_indices(levels).filter(pc.greater(pc.binary_length(levels.flatten()), _MOST_BYTES))

@@ -31,8 +31,8 @@ def compact_group(storage: Storage, names: Names, task: CompactTask) -> list[Wri
     of tombstones as well.
 
     A compaction does not change the commit time and the sequence number of a row. Without tombstones an update of lower
-    rank that completes later would restore a deleted row (docs/contract.md, LAWS). Tombstones are typed deletes in a
-    log of the compaction's own instant, which Hudi and hudi-rs read too.
+    rank that completes later would restore a deleted row (docs/contract.md, LAWS). Tombstones are deletes in a log of
+    the compaction's own instant, which Hudi and hudi-rs also read.
     """
     merge = _Merge(task)
     token = names.write_token()
@@ -46,10 +46,10 @@ def compact_group(storage: Storage, names: Names, task: CompactTask) -> list[Wri
 
 
 class _Merge:
-    """The merge of a compaction, in one part of the keys or more.
+    """The merge of a compaction, in one or more parts of the keys.
 
     `deletes` and `kept` are the deletes and the contributing records for the log of the compaction. `records` and
-    `blocks` are the numbers of the merged logs. All are complete when `parts` has returned its last part.
+    `blocks` are the numbers of the merged logs. All fields are complete when `parts` has returned its last part.
     """
 
     def __init__(self, task: CompactTask) -> None:
@@ -59,7 +59,6 @@ class _Merge:
         self.records = self.blocks = 0
 
     def parts(self, storage: Storage) -> Iterator[pa.Table]:
-        """Return the rows of the base file."""
         task, rule, size = self._task, self._task.slice.shape.merge, 0
         for layers in slice_passes(storage, task.slice, whole=bool(task.sort_by)):
             merged = merged_of(layers, rule)
@@ -84,8 +83,8 @@ def _sort_keys(task: CompactTask) -> list[tuple[str, str]]:
 
 
 def _to_keep(merged: Merged, task: CompactTask) -> pa.Table:
-    """Return the winning deletes that have an ordering value. A delete without an ordering value loses against every
-    later record, so the compaction does not store it.
+    """Return the winning deletes that have an ordering value. A delete without an ordering value loses to every later
+    record, so the compaction does not store it.
     """
     ranked_by = task.slice.shape.merge.ranked_by
     if not task.keep_tombstones or ranked_by is None:
@@ -111,8 +110,8 @@ def _write_tombstones(
 
 
 def contribution_block(kept: Contribution, plan: ReadTask, instant: str, compacted: Sequence[str] = ()) -> bytes:
-    """Return a data block of the rows, with the columns that the writer of the rows set. The block is partial unless
-    the rows set all columns.
+    """Return a data block of the rows, with the columns that their writer set. The block is a partial block unless the
+    rows set all columns.
     """
     shape = plan.shape
     rows = conform(kept.rows, shape.stored_schema).select(shape.block_columns(kept.sets))

@@ -68,8 +68,8 @@ class Digest:
 
 
 def digest_of(rows: pa.Table, sets: Collection[str] | None = None) -> Digest:
-    """Return the digest of `rows`. `sets`: the columns that a partial update sets; the digest also depends on the names
-    of the columns.
+    """Return the digest of `rows`. `sets` are the columns that a partial update sets; the digest also depends on the
+    names of the columns.
     """
     salt = np.uint64(sum(int(_name_hash(name)) * _SET + 1 for name in sets or ()) & _MASK)
     total = Digest()
@@ -94,7 +94,6 @@ def _true_or_null(flags: pa.Array) -> pa.Array:
 
 
 def _hashes(values: pa.Array) -> Hashes:
-    """Return a hash of each value; the hash of a null is 0."""
     values = one_array(values)
     if values.null_count == len(values):
         return np.zeros(len(values), np.uint64)
@@ -106,7 +105,6 @@ def _hashes(values: pa.Array) -> Hashes:
 
 
 def _of_kind(values: pa.Array) -> Hashes:
-    """Return a hash of each value; the hash of a null is arbitrary."""
     kind = values.type
     if pa.types.is_dictionary(kind):
         return _hashes(values.dictionary_decode())
@@ -138,8 +136,6 @@ def _of_nested(values: pa.Array) -> Hashes:
 
 
 class _Runs(NamedTuple):
-    """For each list or text of a column, the offset of its first item among all items, and the number of its items."""
-
     starts: Numbers
     lengths: Numbers
 
@@ -153,7 +149,7 @@ def _lists(values: pa.Array) -> _Runs:
 
 
 def _runs(items: Hashes, runs: _Runs, ordered: bool = True) -> Hashes:
-    """Return one hash for each value, computed from the items of the value. If `ordered` is true, the hash depends on
+    """Return one hash for each value, computed from the items of the value. If `ordered` is True, the hash depends on
     the order of the items.
     """
     owners, places = _places(runs.lengths)
@@ -177,7 +173,6 @@ def _summed(terms: Hashes, lengths: Numbers) -> Hashes:
 
 
 def _of_integers(values: pa.Array) -> Hashes:
-    """Return hashes of booleans, of integers, and of times as the integers that Arrow stores."""
     if pa.types.is_date32(values.type) or pa.types.is_time32(values.type):
         values = values.cast(pa.int32())
     values = values.cast(pa.int64())
@@ -200,7 +195,6 @@ def _of_decimals(values: pa.Array) -> Hashes:
 
 
 def _of_texts(values: pa.Array) -> Hashes:
-    """Return hashes of strings and binaries, computed from words of eight bytes."""
     values = values.cast(pa.large_binary())
     if values.null_count:
         values = values.fill_null(b"")

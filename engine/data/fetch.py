@@ -17,10 +17,10 @@ REMEDY = "restore the file from a copy, or restore the table to a savepoint from
 
 
 def fetch(storage: Storage, file: BaseInput | LogInput) -> bytes:
-    """Return the content of a data file. Raises `NotFound` if the file is absent, and `Damaged` if its size is not the
-    listed size.
+    """Return the content of a data file. Raises `NotFound` if the file is absent, and `Damaged` if its size differs
+    from the listed size.
 
-    A log may be longer than listed if later writes may have appended to the log. A listed size of 0 means unknown,
+    A log may be longer than listed, because later writes may have appended to it. A listed size of 0 means unknown,
     because other engines omit the field.
     """
     data = storage.get(file.path)

@@ -1,7 +1,7 @@
 """Merges rows by a user's function, which reduces all records of a key since the last delete to one row.
 
-A delete hides every record before it. The user's merge function must satisfy the laws in the module `function_laws`.
-The arguments of the merge function are two rows, the older first, as dicts of the columns that are neither key nor
+A delete hides every earlier record. The user's merge function must satisfy the laws in the module `function_laws`. The
+arguments of the merge function are two rows, the older first, as dicts of the columns that are neither key nor
 partition. The merge function returns a dict of all columns that are neither key nor partition. The merge function is
 not called for a key with a single record.
 """
@@ -59,7 +59,6 @@ def merge_by_function(layers: Sequence[Layer], rule: MergeRule) -> Merged:
 
 
 def _last(codes: Numbers, among: Numbers, distinct: int) -> Numbers:
-    """Return, for each key code, the last record in `among` with the code; -1 if no record has the code."""
     last = np.full(distinct, -1, np.int64)
     last[codes[among]] = among  # assignment in rising order: the last of several records of a key stays
     return last

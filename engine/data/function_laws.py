@@ -1,8 +1,8 @@
-"""Searches for counterexamples to the laws of a user's merge function, before a table with the function is created.
+"""Searches for counterexamples to the laws of a user's merge function before a table with the function is created.
 
 If the function is commutative, associative and idempotent, its result does not depend on how merges are grouped,
 ordered or repeated (docs/contract.md, LAWS). The search tries a few characteristic values for each column; every call
-tries the same values. The search simplifies a counterexample as long as a law stays broken. The search may miss a
+tries the same values. The search simplifies a counterexample while it still breaks a law. The search may miss a
 counterexample.
 """
 
@@ -35,7 +35,7 @@ class Broken(NamedTuple):
 def check_laws(function: MergeFunction, name: str, columns: pa.Schema) -> None:
     """Raise `BadInput` with a counterexample if the search finds a counterexample.
 
-    `columns`: the columns that the function merges. Raises `Unsupported` for a type without test values.
+    `columns` are the columns that the function merges. Raises `Unsupported` for a type without test values.
     """
     asked = f"create a table whose rows are merged by {name!r}"
     if broken := counterexample(function, columns, asked):
@@ -56,7 +56,7 @@ def counterexample(function: MergeFunction, columns: pa.Schema, asked: str) -> B
 
 
 def _simplest(function: MergeFunction, rows: list[_Rows], known: Mapping[str, tuple[Any, ...]]) -> Broken | None:
-    """Return the counterexample with each value replaced by the simplest value that still breaks some law."""
+    """Return the counterexample with each value replaced by the simplest value that still breaks a law."""
     for number, row in enumerate(rows):
         for name, values in known.items():
             for value in values[: values.index(row[name])]:

@@ -1,4 +1,4 @@
-"""Runs the tasks of the data path: the protocol, and a runner within this process."""
+"""Runs the tasks of the data path: the interface of runners, and a runner within this process."""
 
 from __future__ import annotations
 
@@ -64,8 +64,8 @@ class Jobs(Protocol):
         see the files of the batch until the instant completes.
 
         Raises `BadInput` if rows violate a rule of `data.check.RULES`. The runner checks each row while it writes the
-        row, so that the batch is read only once. After an error, files of other groups may exist; the caller deletes
-        the files.
+        row, so that it reads the batch only once. After an error, files of other file groups may exist, which the
+        caller deletes.
         """
         ...
 
@@ -85,10 +85,10 @@ class Jobs(Protocol):
 
 
 class InProcessJobs:
-    """Runs tasks in this process, on pyarrow Tables. Every file access is a call of `storage`.
+    """Runs tasks in this process, on pyarrow tables. Every file access is a call of `storage`.
 
-    On a file system the calling thread writes the file groups in sequence. In an object store several threads write
-    file groups at the same time.
+    On a file system, the calling thread writes the file groups one after the other. In an object store several threads
+    write file groups at the same time.
     """
 
     takes_conditions_later = False
@@ -134,7 +134,7 @@ class WatchedJobs(InProcessJobs):
 def run_compaction(storage: Storage, names: Names, task: AnyCompaction) -> list[WrittenFile]:
     """Run a task of a compaction or log compaction.
 
-    Raises `Missing` if an input is absent. The caller lists the timeline once to find out why.
+    Raises `Missing` if an input is absent. The caller lists the timeline once to find the cause.
     """
     try:
         if isinstance(task, CompactTask):
@@ -151,7 +151,7 @@ def run_read(storage: Storage, task: AnyRead) -> pa.Table:
 
 
 def run_parts(storage: Storage, task: AnyRead) -> Iterator[pa.Table]:
-    """Return the rows of one read task of any kind, in one part or more.
+    """Return the rows of one read task of any kind, in one or more parts.
 
     Raises `Cleaned` if a clean or restore has deleted a file, and `Missing` if a file is absent for another reason.
     """

@@ -1,4 +1,4 @@
-"""Input and output of a merge: the records of a file group in layers, the rule, and the winning records."""
+"""Input and output of a merge: the records of a file group in layers, the merge rule, and the winning records."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ Fold = Literal["rank", "logs_first"]
 class Layer(NamedTuple):
     """The records of a base file or log block: `rows` in the reader's schema, `deletes` in the schema `delete_schema`.
 
-    `base`: True if the layer ranks before all logs. `kept`: True if a compaction wrote the records of the layer next to
-    its base file. `sets`: for partial updates, the columns that the rows set; None means all columns.
+    `base` is True if the layer ranks before all logs. `kept` is True if a compaction wrote the records of the layer
+    together with its base file. `sets` are the columns that the rows of a partial update set; None means all columns.
     """
 
     rows: pa.Table
@@ -32,9 +32,9 @@ class Layer(NamedTuple):
 class Merged(NamedTuple):
     """The result of a merge: for each key the winning row or delete.
 
-    With a merge function or partial updates, the result may have both a row and the last or greatest delete of a key.
-    In a window of partial updates, the result may have several rows of a key; `sets` are the columns that each row
-    sets.
+    With a merge function or partial updates, the result may contain both a row and the last or greatest delete of a
+    key. In a window of partial updates, the result may contain several rows of a key; `sets` are the columns that each
+    row sets.
     """
 
     rows: pa.Table
@@ -47,11 +47,11 @@ class MergeRule:
     """The rule by which the records of a key are merged.
 
     `mode` is EVENT_TIME_ORDERING or COMMIT_TIME_ORDERING. `ordering` is the ordering column; None means that the table
-    has no ordering column, and merges in commit time. `fold` is `rank` or `logs_first`. The value `rank` compares all
-    records of a key; `logs_first` compares the records of logs, and then the winner with the base file's record.
-    `partial` is True if records may set some columns only. `always` lists the columns that every record sets: key,
-    partition and ordering. `function` is the `package.module:function` that merges two rows; if it is empty, one of the
-    two rows wins.
+    has no ordering column, and merges in commit time. `fold` is the order of the merge, `rank` or `logs_first`. `rank`
+    compares all records of a key; `logs_first` compares the records of logs, and then their winner with the base file's
+    record. `partial` is True if records may set some columns only. `always` lists the columns that every record sets:
+    key, partition and ordering. `function` is the `package.module:function` that merges two rows; if it is empty, one
+    of the two rows wins.
     """
 
     mode: str = EVENT_TIME

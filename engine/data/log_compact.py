@@ -28,7 +28,7 @@ from .tasks import LogCompactTask, WrittenFile
 
 
 class _Part(NamedTuple):
-    """An encoded block, and the number of its rows and deletes."""
+    """An encoded block, with the number of its rows and deletes."""
 
     data: bytes
     rows: int = 0
@@ -39,8 +39,8 @@ def compact_logs(storage: Storage, names: Names, task: LogCompactTask) -> list[W
     """Merge the logs, and put the log that replaces the merged logs. The new log contains the winning rows and deletes.
 
     A log compaction does not change the commit time and the sequence number of a row. A delete without an ordering
-    value wins over every record before the merged logs, even if a later row wins among the logs. The new log therefore
-    contains all deletes without an ordering value, in a block before the rows.
+    value wins over every record before the merged logs, even if a later row replaces it. The new log therefore contains
+    all deletes without an ordering value, in a block before the rows.
     """
     layers = whole_layers(storage, task.slice)
     merged = merged_of(layers, task.slice.shape.merge)
@@ -70,8 +70,8 @@ def compact_logs(storage: Storage, names: Names, task: LogCompactTask) -> list[W
 
 
 def _fences(layers: list[Layer], task: LogCompactTask) -> pa.Array:
-    """Return the keys of the deletes that win over every record before the delete. In commit time every delete wins
-    over all records before it, and the result is empty.
+    """Return the keys of the deletes that win over every earlier record. In commit time, every delete wins over all
+    earlier records, and the result is empty.
     """
     ranked_by = task.slice.shape.merge.ranked_by
     if ranked_by is None:

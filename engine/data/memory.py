@@ -21,7 +21,7 @@ def fits(size: int, bounds: Limits, copies: int = COPIES) -> bool:
 
 
 def bounded(layers: Iterable[Layer], bounds: Limits, what: str) -> list[Layer]:
-    """Return all layers. Raises `LimitExceeded` as soon as their rows exceed the memory of a task."""
+    """Return all layers. Raises `LimitExceeded` as soon as the rows of the layers exceed the memory of a task."""
     read, size = [], 0
     for layer in layers:
         read.append(layer)
@@ -37,7 +37,9 @@ def bytes_of(layer: Layer) -> int:
 
 
 def rows_of_task(batches: Iterable[pa.RecordBatch], bounds: Limits) -> pa.Table | None:
-    """Return all rows that a task writes; None if it has no rows. Raises `LimitExceeded` if they exceed its memory."""
+    """Return all rows that a task writes; None if it has no rows. Raises `LimitExceeded` if the rows exceed the memory
+    of the task.
+    """
     filled, size = [], 0
     for batch in batches:
         if batch.num_rows:
@@ -49,7 +51,9 @@ def rows_of_task(batches: Iterable[pa.RecordBatch], bounds: Limits) -> pa.Table 
 
 
 def refused(what: str, size: int, bounds: Limits, copies: int = COPIES) -> LimitExceeded:
-    """Return the error for rows that exceed the memory of a task. `size`: the bytes of the rows that were read."""
+    """Return the error for rows that exceed the memory of a task. `size` is the number of bytes of the rows that were
+    read.
+    """
     return LimitExceeded(
         f"hold the rows of {what} in memory",
         f"the first {size} bytes of them need about {size * copies}, and task_bytes is {bounds.task_bytes}",

@@ -1,10 +1,10 @@
 """The columnar merge of one file group: the winning record of each key.
 
 Records are numbered in the order of their *layers*: the base file, its tombstones, then the logs in the caller's order.
-In each layer, rows precede deletes, as in a log file. By event time the rank of a record is (ordering value, number),
-so the later of two records with equal ordering value wins. By commit time the rank of a record is its number
+In each layer, rows precede deletes, as in a log file. By event time, the rank of a record is (ordering value, number),
+so that the later of two records with equal ordering value wins. By commit time the rank of a record is its number
 (docs/contract.md, SNAP). A delete with an ordering value is ranked like a row. A delete without an ordering value wins
-over every record before it and loses against every record after it (docs/hudi-format.md).
+over every earlier record and loses to every later record (docs/hudi-format.md).
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def merge(layers: Sequence[Layer], rule: MergeRule) -> Merged:
 
 
 def merged(layers: Sequence[Layer], rule: MergeRule) -> Merged:
-    """Merge the layers by the method that `rule` selects: by record, by column, or by a user's function."""
+    """Merge the layers by the method of the `rule`: by record, by column, or by a user's function."""
     if rule.function:
         return merge_by_function(layers, rule)
     if not rule.partial:
@@ -73,7 +73,7 @@ def winners_of(codes: Numbers, keys: int, ordering: Numbers | None, always: Mask
 
 
 class _Records(NamedTuple):
-    """The key and the ordering value of each record, and a mask of the deletes that win over every earlier record."""
+    """The key and the ordering value of each record, with a mask of the deletes that win over every earlier record."""
 
     codes: Numbers
     keys: int
@@ -81,7 +81,6 @@ class _Records(NamedTuple):
     always: Mask | None
 
     def winners(self, among: Numbers) -> Numbers:
-        """Return the winners among the records with the ascending numbers `among`, in no particular order."""
         ordering = None if self.ordering is None else self.ordering[among]
         always = None if self.always is None else self.always[among]
         return among[winners_of(self.codes[among], self.keys, ordering, always)]
@@ -123,7 +122,6 @@ def _contested(keys: pa.Array, base: int) -> tuple[Numbers, Numbers]:
 
 
 def _always_wins(layers: Sequence[Layer], ordering: str) -> Mask:
-    """Return the mask of the deletes without an ordering value."""
     parts = [
         part
         for layer in layers

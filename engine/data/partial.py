@@ -2,10 +2,10 @@
 
 A row exists if and only if a record outranks the greatest delete of its key. The value of a column comes from the
 highest record that outranks the greatest delete and sets the column (docs/contract.md, SNAP). A merged row alone cannot
-be merged again. In event time, a column of the row may come from a record with a lower ordering value. A service
-therefore preserves the greatest delete and the *contributing* records, each with the columns taken from it. Hudi reads
-the contributing records as partial blocks, which agree with the base file. Hudi reads the preserved delete as a delete
-that loses against the base file.
+be merged again correctly. In event time, a column of the row may come from a record with a lower ordering value than
+the row. A service therefore preserves the greatest delete and the *contributing* records, each with the columns taken
+from it. Hudi reads the contributing records as partial blocks, which agree with the base file. Hudi reads the preserved
+delete as a delete that loses to the base file.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ class Contribution(NamedTuple):
 
 
 class _Election(NamedTuple):
-    """The numbers of the winning records of each key (-1: no record), and the key code and ordering value of each
+    """The numbers of the winning records of each key (-1: no record), with the key code and ordering value of each
     record.
 
-    `top`: the highest row above the greatest delete. `delete`: the greatest delete. `fence`: the last delete without an
-    ordering value, which wins over every earlier record. `columns`: for each column, the record from which the column
-    is taken.
+    `top` is the highest row above the greatest delete. `delete` is the greatest delete. `fence` is the last delete
+    without an ordering value, which wins over every earlier record. `columns` contains, for each column, the record
+    from which the column is taken.
     """
 
     top: Numbers
@@ -52,8 +52,8 @@ class _Election(NamedTuple):
 def merge_columns(layers: Sequence[Layer], rule: MergeRule) -> Merged:
     """Return the merged row of each key that has a row, and the greatest delete of each key that has a delete.
 
-    `layers` are as for `merge`. Contributing records stored next to a base file replace the base file's rows of the
-    same keys.
+    `layers` are as for `merge`. Contributing records that are stored with a base file replace the base file's rows of
+    the same keys.
     """
     election = _elect(layers, rule)
     rows = pa.concat_tables([layer.rows for layer in layers]).unify_dictionaries()
@@ -68,8 +68,8 @@ def merge_columns(layers: Sequence[Layer], rule: MergeRule) -> Merged:
 
 
 def in_window(layers: Sequence[Layer], rule: MergeRule) -> Merged:
-    """Return the contributing records as rows of a window. Each row sets only the columns that the merge takes from the
-    record.
+    """Return the contributing records (those that set a column of the merged row) as rows of a window. Each row sets
+    only the columns that the merge takes from the record.
     """
     contributions, names = contributing(layers, rule), _data_columns(layers, rule)
     deleted = [each.deletes for each in contributions if len(each.deletes)]
@@ -92,8 +92,8 @@ def contributing(layers: Sequence[Layer], rule: MergeRule) -> list[Contribution]
 def split(layers: Sequence[Layer], rule: MergeRule) -> list[Contribution]:
     """Return the contributing rows that a compaction must store in addition to the merged rows of the base file.
 
-    The result has the rows of two kinds of keys: keys whose columns come from records with different ordering values,
-    and keys whose tombstone has the ordering value of the row. In commit time the function returns no rows.
+    The returned rows belong to keys with columns of different ordering values, or with a tombstone that has the row's
+    ordering value. In commit time, the function returns no rows.
     """
     if rule.ranked_by is None:
         return []
@@ -137,7 +137,7 @@ def _elect(layers: Sequence[Layer], rule: MergeRule) -> _Election:
 
 
 def _superseded_rows(layers: Sequence[Layer], codes: Numbers, distinct: int) -> Mask:
-    """Return the mask of a base file's rows whose contributing records are stored next to the file."""
+    """Return the mask of a base file's rows whose contributing records are stored with the file."""
     base = _flags(layers, lambda layer: layer.base and not layer.kept, lambda layer: False)
     kept = _flags(layers, lambda layer: layer.base and layer.kept, lambda layer: False)
     again = np.zeros(distinct, np.bool_)

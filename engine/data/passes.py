@@ -1,7 +1,8 @@
-"""Reads and merges file slices whose rows exceed the memory of a task (`Limits.task_bytes`), part after part.
+"""Reads and merges, part by part, file slices whose rows exceed the memory of a task (`Limits.task_bytes`).
 
-Without the limit a slice is read whole. With the limit, base files are read in batches and logs one after the other. As
-soon as the rows exceed the limit, all rows are split by key into a temporary file, and each part is merged alone.
+Without the limit, a slice is read completely. With the limit, base files are read in batches and logs one after the
+other. As soon as the rows exceed the limit, all rows are split by key into a temporary file, and each part is merged
+separately.
 """
 
 from __future__ import annotations
@@ -31,7 +32,9 @@ FEWEST_PARTS: Final = 16
 
 
 def slice_parts(storage: Storage, task: ReadTask) -> Iterator[pa.Table]:
-    """Return the merged rows of a slice that match, in one part or more, with the schema `task.result_schema`."""
+    """Return the merged rows of a slice that satisfy the condition, in one or more parts, with the schema
+    `task.result_schema`.
+    """
     shape, where = task.shape, task.where
     if shape.limits.task_bytes == NO_LIMIT:
         yield read_slice(storage, task)
@@ -53,8 +56,8 @@ def slice_parts(storage: Storage, task: ReadTask) -> Iterator[pa.Table]:
 
 
 def slice_passes(storage: Storage, task: ReadTask, whole: bool = False) -> Iterator[list[Layer]]:
-    """Return the layers of a slice, in one part of the keys or more. Each part has all layers. `whole`: True for a
-    merge that needs all rows at once.
+    """Return the merge layers of a slice, in one or more parts of the keys. Each part contains all layers. `whole` is
+    True for a merge that needs all rows at once.
 
     Raises `LimitExceeded` if a part that cannot be split exceeds the memory of a task.
     """
@@ -67,7 +70,9 @@ def slice_passes(storage: Storage, task: ReadTask, whole: bool = False) -> Itera
 
 
 def whole_layers(storage: Storage, task: ReadTask) -> list[Layer]:
-    """Return the layers of a slice that must be merged at once. Raises `LimitExceeded` if they are too large."""
+    """Return the merge layers of a slice, all of which must be merged at once. Raises `LimitExceeded` if the layers are
+    too large.
+    """
     if task.shape.limits.task_bytes == NO_LIMIT:
         return slice_layers(storage, task)
     return joined(bounded(_layers(storage, task, _opened(storage, task)), task.shape.limits, name_of(task)))
@@ -84,8 +89,8 @@ def _opened(storage: Storage, task: ReadTask) -> RangedFile | None:
 
 
 def _layers(storage: Storage, task: ReadTask, base: RangedFile | None, parts: Parts | None = None) -> Iterator[Layer]:
-    """Return the layers that `slice_layers` returns, but the base file in batches. `parts`: the parts of the base file
-    that the read needs; None means all.
+    """Return the same layers as `slice_layers`, but the base file in batches. `parts` contains the parts of the base
+    file that the read needs; None means all.
     """
     if base is None and not (task.tombstones or task.logs):
         yield nothing(task.shape)
@@ -97,7 +102,7 @@ def _layers(storage: Storage, task: ReadTask, base: RangedFile | None, parts: Pa
 
 
 def _base(task: ReadTask, base: RangedFile | None, parts: Parts | None) -> Iterator[Layer]:
-    """Return the base file in batches of rows, and the rows of which the merge needs only the keys as deletes."""
+    """Return the base file in batches of rows; rows of which the merge needs only the keys are returned as deletes."""
     shape = task.shape
     if base is None:
         return
@@ -110,7 +115,7 @@ def _base(task: ReadTask, base: RangedFile | None, parts: Parts | None) -> Itera
 
 
 def _divided(layers: Iterable[Layer], task: ReadTask) -> Iterator[list[Layer]]:
-    """Return the layers, split into parts of the keys if a task may not hold all of them."""
+    """Return the layers, split into parts of the keys if a task may not hold all layers."""
     listed = sum(size or 0 for size in (task.base_size, *(log.size for log in (*task.tombstones, *task.logs))))
     parts = 1 << (listed * EXPANSION * COPIES // task.shape.limits.task_bytes).bit_length()
     return divided(layers, task.shape.limits, name_of(task), min(max(parts, FEWEST_PARTS), MOST_PARTS))
@@ -121,7 +126,7 @@ def divided(
 ) -> Iterator[list[Layer]]:
     """Return the layers; if a task may not hold their rows, split them into `parts` parts of the keys.
 
-    A part that is too large is split again. Raises `LimitExceeded` if the keys of a part have equal hashes.
+    Parts that are too large are split again. Raises `LimitExceeded` if the keys of a part have equal hashes.
     """
     waiting, size = [], 0
     more = iter(layers)

@@ -22,10 +22,11 @@ _NAME: Final = "selected"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Predicate:
-    """A condition that selects the rows for which `expression` is true. A row for which it is null is not selected.
+    """A condition that selects the rows for which `expression` is true. A row for which the expression is null is not
+    selected.
 
-    `schema`: the columns that the expression reads, with their types in the table. `equal`: the values of the columns
-    that must have a given value.
+    `schema` contains the columns that the expression reads, with their types in the table. `equal` contains the values
+    of the columns that must have a given value.
     """
 
     expression: pc.Expression
@@ -55,9 +56,8 @@ class Predicate:
         return self.among([ranges])[0]
 
     def among(self, ranges: Sequence[Ranges]) -> list[bool]:
-        """Return the result of `may_match` for each of the ranges.
-
-        pyarrow decides this as for the files of a dataset. An expression that pyarrow cannot simplify may match.
+        """Return the result of `may_match` for each of the ranges, as pyarrow computes it for the files of a dataset.
+        An expression that pyarrow cannot simplify may match any file.
         """
         fragments = [
             _FORMAT.make_fragment(str(number), fs.LocalFileSystem(), partition_expression=self._guarantee(each))
@@ -68,18 +68,18 @@ class Predicate:
         return [str(number) in left and not _has_no_rows(each) for number, each in enumerate(ranges)]
 
     def _guarantee(self, ranges: Ranges) -> pc.Expression:
-        """Return an expression that is true for every row with values in the ranges."""
         parts = [part for name in self.columns if name in ranges for part in _true(pc.field(name), ranges[name])]
         return reduce(and_, parts, pc.scalar(True))
 
 
 def _has_no_rows(ranges: Ranges) -> bool:
-    """Return True if a column has neither values nor nulls."""
     return any(not known.values and not known.nulls for known in ranges.values())
 
 
 def _true(column: pc.Expression, known: Range) -> list[pc.Expression]:
-    """Return the conditions that hold for a column. Each bound permits nulls on its own, as pyarrow expects."""
+    """Return the conditions that all values of a column satisfy. Each bound permits nulls on its own, as pyarrow
+    expects.
+    """
     if not known.values:
         return [column.is_null()]
     if known.least is not None and known.most is not None and known.least.equals(known.most) and not known.nulls:

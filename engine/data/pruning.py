@@ -18,7 +18,7 @@ Group = tuple[str, str]
 
 
 def groups_to_read(where: Predicate, shape: TableShape, groups: Iterable[Group]) -> frozenset[Group]:
-    """Return the groups (partition, file id) that can contain a matching row. The table must be one of nbcc, in which
+    """Return the groups (partition, file id) that can contain a matching row. The table must be an nbcc table, in which
     partition and key columns determine the file group of a row.
     """
     listed = list(groups)
@@ -34,8 +34,8 @@ def groups_to_read(where: Predicate, shape: TableShape, groups: Iterable[Group])
 
 
 def partition_ranges(path: str, shape: TableShape) -> dict[str, Range]:
-    """Return the values of the partition columns in a partition. A column is absent if its value is not determined: the
-    default partition contains null and the empty text.
+    """Return the values of the partition columns in a partition. A column is absent if the partition does not determine
+    its value: the default partition contains null and the empty text.
     """
     if not shape.keys.partition_by:
         return {}

@@ -17,8 +17,7 @@ from .tasks import WrittenFile
 
 
 def put_data_file(storage: Storage, instant: str, partition: str, name: str, data: bytes) -> str:
-    """Put a new data file of `instant` and return its path. No reader reads the data file before the instant lists the
-    file.
+    """Put a new data file of `instant` and return its path. No reader reads the data file until its instant lists it.
 
     The file's name contains a write token, so that no other attempt uses the name. On a file system the function raises
     `Conflict` if a file of that name with different bytes exists.
@@ -33,10 +32,10 @@ def put_data_file(storage: Storage, instant: str, partition: str, name: str, dat
 def put_base_parts(
     storage: Storage, partition: str, name: BaseName, parts: Iterator[pa.Table], *, is_sorted: bool
 ) -> WrittenFile:
-    """Put the base file `name` with the rows of one part or more, of which one is in memory. See `put_base_file`.
+    """Put the base file `name` with rows in one or more parts, only one of which is in memory at a time. See
+    `put_base_file`.
 
-    If there are several parts, they are written to a temporary file of this machine first. Several parts are not
-    sorted.
+    Several parts are first written to a temporary file of this machine. The rows of several parts are not sorted.
     """
     first, second = next(parts), next(parts, None)
     if second is None:
@@ -58,9 +57,9 @@ def put_base_parts(
 def put_base_file(
     storage: Storage, partition: str, name: BaseName, rows: pa.Table, *, is_sorted: bool = False
 ) -> WrittenFile:
-    """Put the base file `name`. `rows` have Hudi's columns; `_hoodie_file_name` is set to the name.
+    """Put the base file `name`. `rows` have Hudi's columns; the function sets `_hoodie_file_name` to the name.
 
-    `is_sorted`: True if the rows are sorted by a column, so that readers can skip most of them.
+    `is_sorted` is True if the rows are sorted by a column, so that readers can skip most of them.
     """
     data = encode_base_file(_named(rows, name), is_sorted=is_sorted)
     path = put_data_file(storage, name.instant, partition, str(name), data)
@@ -68,13 +67,11 @@ def put_base_file(
 
 
 def _named(rows: pa.Table, name: BaseName) -> pa.Table:
-    """Return the rows with the name of their file in `_hoodie_file_name`."""
     place = rows.schema.get_field_index(FILE_NAME)
     return rows.set_column(place, rows.schema.field(place).name, constant(str(name), len(rows)))
 
 
 def _popped(parts: list[pa.Table]) -> Iterator[pa.Table]:
-    """Return the parts from the last to the first, and remove each from the list."""
     while parts:
         yield parts.pop()
 

@@ -30,7 +30,8 @@ _END: Final = 8  # the length of the footer, and the magic
 
 
 class RangedFile:
-    """A base file of which parts are read. Without a known size, or in a storage without ranges, it is read whole.
+    """A base file that is read in parts. If the size is unknown, or if the storage cannot read ranges, the file is read
+    completely.
 
     Raises `NotFound` if the file is absent, and `Damaged` if it does not have the size that its commit lists.
     """
@@ -46,7 +47,7 @@ class RangedFile:
     @cached_property
     def metadata(self) -> pq.FileMetaData:
         with decoding(self._file.path):
-            return pq.read_metadata(_Piece(self._last, self._size - len(self._last), self._size).opened())
+            return pq.read_metadata(pa.BufferReader(self._last))
 
     @cached_property
     def schema(self) -> pa.Schema:
@@ -63,7 +64,7 @@ class RangedFile:
             return decode_parquet(data, name, columns, packed=True, bounds=self._bounds, row_groups=groups)
 
     def batches(self, columns: Sequence[str] | None, groups: Sequence[int] | None = None) -> Iterator[pa.Table]:
-        """Return the rows of `read` in batches. Only the requested columns of one row group are in memory."""
+        """Return the rows of `read` in batches. Only the requested columns of a single row group are in memory."""
         for number in range(self.metadata.num_row_groups) if groups is None else groups:
             with decoding(self._file.path):
                 opener = partial(self._reopen, self._piece(columns, number))
@@ -74,7 +75,6 @@ class RangedFile:
         return pq.ParquetFile(piece.opened(), metadata=self.metadata, read_dictionary=few or None)
 
     def _piece(self, columns: Sequence[str] | None, group: int) -> _Piece:
-        """Read the columns of a row group."""
         if self._ranged is None:
             return _Piece(self._last, 0, self._size)
         ranges = merged_ranges(list(self._chunks(columns, [group])), _GAP)
@@ -85,7 +85,9 @@ class RangedFile:
 
     @cached_property
     def _content(self) -> npt.NDArray[np.uint8]:
-        """A buffer of the size of the file, with the footer. Its other pages take no memory until they are filled."""
+        """Return a buffer of the size of the file, with the footer. Pages of the buffer that are not filled use no
+        memory.
+        """
         content = np.zeros(self._size, np.uint8)
         content[self._size - len(self._last) :] = np.frombuffer(self._last, np.uint8)
         return content
@@ -108,7 +110,6 @@ class RangedFile:
     def _fill(
         self, storage: RangedStorage, ranges: Sequence[ByteRange], content: npt.NDArray[np.uint8], first: int = 0
     ) -> None:
-        """Read these ranges of the file into a buffer, which begins at the position `first` of the file."""
         if not ranges:
             return
         parts = storage.get_ranges(self._file.path, ranges)
@@ -122,7 +123,7 @@ class RangedFile:
         raise Damaged(f"read {self._file.path}", exists, REMEDY)
 
     def _chunks(self, columns: Iterable[str] | None, groups: Iterable[int] | None) -> Iterator[ByteRange]:
-        """The byte ranges of the requested column chunks. A chunk begins with its dictionary, if it has one."""
+        """Return the byte ranges of the requested column chunks. A chunk begins with its dictionary, if it has one."""
         wanted = None if columns is None else set(columns)
         size = self._size
         for number in range(self.metadata.num_row_groups) if groups is None else groups:
@@ -140,7 +141,7 @@ class RangedFile:
 
 
 class _Piece(io.RawIOBase):
-    """A file of `size` bytes, of which the bytes from `start` on are known. The others are read as zeros."""
+    """A file of `size` bytes, of which the bytes from `start` on are known. All other bytes are read as zeros."""
 
     def __init__(self, known: bytes | pa.Buffer, start: int, size: int) -> None:
         super().__init__()
@@ -150,7 +151,6 @@ class _Piece(io.RawIOBase):
         self._position = 0
 
     def opened(self) -> pa.PythonFile:
-        """Return the file for Arrow."""
         return pa.PythonFile(self, mode="r")
 
     def readable(self) -> bool:

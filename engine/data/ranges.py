@@ -1,8 +1,8 @@
 """Ranges: bounds of the values of a column in a file or row group, by which readers skip data.
 
-A range may be wider than the values, never narrower. A commit stores the ranges of each log that it lists; a base file
-has ranges in its footer. A column whose values are not bounded has no range: floating point with NaN, nested columns,
-decimals and binaries.
+A range may be wider than the values, but never narrower. A commit stores the ranges of each log that it lists; a base
+file has ranges in its footer. A column whose values are not bounded has no range: floating point with NaN, nested
+columns, decimals and binaries.
 """
 
 from __future__ import annotations
@@ -32,17 +32,18 @@ Bounds = tuple[Any, Any, bool]
 
 
 class LogRanges(NamedTuple):
-    """The ranges of the rows of a log, by column, and whether the log has deletes, which the ranges do not describe."""
+    """The ranges of the rows of a log, by column, and whether the log has deletes, which the ranges do not cover."""
 
     columns: Mapping[str, Bounds]
     deletes: bool
 
 
 class Range(NamedTuple):
-    """The range of a column: every value that is not null is from `least` to `most`. None means no bound.
+    """The range of a column: every value that is not null is between `least` and `most`. A bound of None means that
+    there is no bound.
 
-    `nulls`: True if the column may contain nulls. `values`: True if it may contain anything else. The column of a file
-    without rows contains neither.
+    `nulls` is True if the column may contain nulls. `values` is True if the column may contain values other than null.
+    For a column of a file without rows, both `nulls` and `values` are False.
     """
 
     least: pa.Scalar | None = None
@@ -57,8 +58,8 @@ ONLY_NULLS: Final = Range(values=False)
 
 
 def bounds_of(rows: pa.Table, names: Iterable[str]) -> dict[str, Bounds]:
-    """Return the bounds of the columns `names` of `rows`, in the form that a commit stores. A column of another type
-    is absent.
+    """Return the bounds of the columns `names` of `rows`, in the form that a commit stores. Columns without bounds are
+    absent from the result.
     """
     bounds = {}
     for name in names:
@@ -83,7 +84,7 @@ def _plain(value: pa.Scalar) -> Any:
 
 def upper_bound(text: str, length: int) -> str | None:
     """Return a text of at most `length` characters that is not less than `text`, in the order of code points. Returns
-    None if there is no such text. The order of code points is that of UTF-8 bytes.
+    None if there is no such text. The order of code points equals the order of UTF-8 bytes.
     """
     if len(text) <= length:
         return text
@@ -106,7 +107,7 @@ def encode_ranges(files: Mapping[str, Mapping[str, Bounds]]) -> str:
 
 
 def decode_ranges(text: str) -> dict[str, dict[str, Bounds]]:
-    """Return the bounds of each file, by path. JSON of another form has no bounds, so that readers skip nothing."""
+    """Return the bounds of each file, by path. Invalid JSON yields no bounds, so that readers skip nothing."""
     try:
         record = json.loads(text)
         names = record["columns"]
@@ -142,8 +143,8 @@ def _scalar(value: Any, kind: pa.DataType) -> pa.Scalar | None:
 def ranges_of_groups(metadata: pq.FileMetaData, file: pa.Schema, schema: pa.Schema) -> list[dict[str, Range]]:
     """Return the ranges of each row group of a Parquet file with the columns `file`, in the types of `schema`.
 
-    A column that the file lacks contains only nulls. If a column has another type in the file than in the table, its
-    statistics apply only if the table's type is a wider one, because a wider type preserves the order of values.
+    A column that the file lacks contains only nulls. If the types of a column in the file and in the table differ, its
+    statistics apply only if the table's type is wider.
     """
     places = {metadata.schema.column(place).path: place for place in range(metadata.num_columns)}
     omits_nan = NO_NAN in (metadata.metadata or {})

@@ -1,4 +1,4 @@
-"""Reads the rows of a file slice, and merges the files of a window."""
+"""Reads the rows of a file slice, and merges the files of an incremental window."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Columns = Sequence[str] | None
 
 
 def read_slice(storage: Storage, task: ReadTask) -> pa.Table:
-    """Return the merged rows of a slice that match, with the schema `task.result_schema`."""
+    """Return the merged rows of a slice that satisfy the condition, with the schema `task.result_schema`."""
     if task.where is not None:
         rows = selected(_matching_part(storage, task, task.where), task.where)
     elif task.base_only and task.base_input is not None:
@@ -41,7 +41,7 @@ def read_slice(storage: Storage, task: ReadTask) -> pa.Table:
 
 
 def _matching_part(storage: Storage, task: ReadTask, where: Predicate) -> pa.Table:
-    """Return the merged rows of a slice without data that `skipping` skips: every matching row, and some others."""
+    """Return the merged rows of a slice without the data that `skipping` skips: every matching row, and some others."""
     shape, file = task.shape, task.base_input
     if file is None:
         if not can_match(where, shape, task.logs):
@@ -56,13 +56,13 @@ def _matching_part(storage: Storage, task: ReadTask, where: Predicate) -> pa.Tab
 
 
 def selected(rows: pa.Table, where: Predicate | None) -> pa.Table:
-    """Return the rows that match; all rows if there is no condition."""
+    """Return the rows that satisfy the condition; all rows if there is no condition."""
     return rows if where is None else where.filter(rows)
 
 
 def slice_layers(storage: Storage, task: ReadTask, base: Layer | None = None) -> list[Layer]:
-    """Return the files of a slice as layers, in ascending order of rank. The result has at least one layer. `base`: the
-    layer of the base file, if it has been read.
+    """Return the files of a slice as layers, in ascending order of rank. The result has at least one layer. `base` is
+    the layer of the base file, if it was already read.
     """
     shape = task.shape
     layers = [base] if base is not None else []
@@ -77,10 +77,10 @@ def slice_layers(storage: Storage, task: ReadTask, base: Layer | None = None) ->
 
 
 def read_window(storage: Storage, task: WindowTask) -> pa.Table:
-    """Return the winning records of a window's files that match, with the schema `task.result_schema`. A delete in the
-    result has only key, ordering value and time.
+    """Return the winning records of a window's files that satisfy the condition, with the schema `task.result_schema`.
+    A delete in the result has only key, ordering value and time.
 
-    For partial updates the function returns the contributing records, each with the columns taken from the record. A
+    For partial updates, the function returns the contributing records, each with the columns taken from that record. A
     merge of the result by ordering value into the state before the window produces the state after the window.
     """
     shape, where = task.shape, task.where
@@ -108,7 +108,7 @@ def merge_window(storage: Storage, task: WindowTask) -> Merged:
 
 def window_layers(storage: Storage, task: WindowTask, needed: Columns = None) -> list[Layer]:
     """Return the files of a window as layers, in ascending order of rank. The result has at least one layer. Columns
-    outside `needed` may be null.
+    outside `needed` may be null in the result.
     """
 
 
@@ -121,7 +121,7 @@ def window_layers(storage: Storage, task: WindowTask, needed: Columns = None) ->
 
 
 def _changed_by(storage: Storage, base: ChangedBase, shape: TableShape, needed: Columns) -> Layer:
-    """Return the rows that a copy-on-write write set, and a delete without ordering value for each key that the write
+    """Return the rows that a copy-on-write write set, and a delete without an ordering value for each key that it
     removed.
     """
     now = base_rows(storage, base.file, shape, needed)
@@ -155,7 +155,7 @@ def log_layers(
     storage: Storage, log: LogInput, shape: TableShape, needed: Columns = None, base: bool = False
 ) -> list[Layer]:
     """Return one layer for each block of a log file that is not rolled back, in order. Columns outside `needed` may be
-    null.
+    null in the result.
     """
     data = fetch(storage, log)
     with decoding(log.path):

@@ -1,6 +1,6 @@
 """Finds nulls in required columns, including nested columns.
 
-Arrow tables and log files can contain nulls in required columns, but readers and compactions fail on such nulls.
+Arrow tables and log files can contain nulls in required columns, but readers and compactions fail on them.
 """
 
 from __future__ import annotations
@@ -44,9 +44,6 @@ def _inside(kind: pa.DataType) -> Iterator[pa.Field]:
 
 
 def _lacks(values: pa.Array, field: pa.Field) -> Mask:
-    """Return the mask of the values that have a null which `field` does not allow. The type of the values may differ
-    from the type of `field` in nullability only.
-    """
     null: Mask = values.is_null().to_numpy(zero_copy_only=False)
     lack = np.zeros(len(values), np.bool_) if field.nullable else null.copy()
     if not demands(field.type):

@@ -37,7 +37,6 @@ def rewrite_group(
 
 
 def _batch(rows: pa.Table, shape: TableShape) -> Layer:
-    """Return the batch as a layer of upserts and deletes."""
     flags = is_deleted(rows)
     kept, deleted = (rows, rows.slice(0, 0)) if flags is None else (rows.filter(pc.invert(flags)), rows.filter(flags))
     return Layer(conform(kept, shape.packed_schema), conform(deleted, shape.deletes_schema))

@@ -1,7 +1,7 @@
 """Reads the rows of a file slice that a predicate selects, and skips data that cannot change the answer.
 
-A row that does not match may still decide which row of its key wins. A base file's row of higher rank hides a matching
-row of a log, and a log's record hides a matching row of the base file. Therefore:
+A row that does not match may still determine which row of its key wins. For example, a base file's row of higher rank
+hides a matching row of a log. Therefore:
 
 - A slice is skipped only if neither its base file nor any of its logs can contain a matching row.
 - Otherwise every log is read. Row groups of the base file that cannot match are skipped. If a log can match, their rows

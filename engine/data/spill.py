@@ -1,6 +1,7 @@
-"""Splits the layers of a merge by key into a temporary file, so that each part of the keys is merged alone.
+"""Splits the layers of a merge by key into a temporary file, so that each part of the keys is merged separately.
 
-A merge compares records of one key only. All records of a key are in one part, so that the parts change no result.
+A merge compares records of one key only. All records of a key are in one part, so that the split does not change the
+result.
 """
 
 from __future__ import annotations
@@ -24,11 +25,12 @@ LEVELS: Final = 3
 MOST_PARTS: Final = 1 << LEVEL_BITS
 
 _MIX: Final = np.uint64(0x9E3779B97F4A7C15)  # a bucket is the remainder of the hash, so that its low bits are equal
+_SLICE_BYTES: Final = 16 << 20  # rows are copied when they are split
 _USED: Final = 64 - LEVEL_BITS * LEVELS
 
 
 class _Place(NamedTuple):
-    """The place of some records in the file, and the number of their layer."""
+    """The place of some records in the temporary file, and the number of their layer."""
 
     layer: int
     deletes: bool
@@ -37,8 +39,8 @@ class _Place(NamedTuple):
 
 
 class Spill:
-    """Layers in the temporary file `file`, split into `parts` (a power of two, up to `MOST_PARTS`). `level`: the number
-    of times that the rows have been split before.
+    """Layers in the temporary file `file`, split into `parts` (a power of two, up to `MOST_PARTS`). `level` is the
+    number of times that the rows were split before.
     """
 
     def __init__(self, file: BinaryIO, parts: int, level: int) -> None:
@@ -49,16 +51,18 @@ class Spill:
         self._places: list[list[_Place]] = [[] for _ in range(parts)]
 
     def add(self, layers: Iterable[Layer]) -> None:
-        """Write the records of the layers, which rank above those of all earlier layers."""
+        """Write the records of the layers, which rank above the records of all earlier layers."""
         for layer in layers:
             if not self._empty or not is_continued(self._empty[-1], layer):
                 self._empty.append(layer._replace(rows=layer.rows.slice(0, 0), deletes=layer.deletes.slice(0, 0)))
-            self._write(layer.rows, deletes=False)
-            self._write(layer.deletes, deletes=True)
+            for table, deletes in ((layer.rows, False), (layer.deletes, True)):
+                count = max(1, len(table) * _SLICE_BYTES // max(1, table.nbytes))
+                for first in range(0, len(table), count):
+                    self._write(table.slice(first, count), deletes)
 
     def layers(self, part: int) -> Iterator[Layer]:
-        """Return the layers with the records of a part of the keys. Each added layer is in the result, also if it has
-        no records. The base file is returned in several layers, as it was added.
+        """Return the layers with the records of a part of the keys. The result contains each added layer, even if the
+        layer has no records. The base file is returned in several layers, in the same way as it was added.
         """
         by_layer = {number: list(places) for number, places in groupby(self._places[part], lambda each: each.layer)}
         for number, empty in enumerate(self._empty):
@@ -75,8 +79,6 @@ class Spill:
         return empty._replace(deletes=table) if place.deletes else empty._replace(rows=table)
 
     def _write(self, table: pa.Table, deletes: bool) -> None:
-        if not len(table):
-            return
         numbers = self._parts_of(table[RECORD_KEY])
         order = np.argsort(numbers, kind="stable")
         sorted_rows = table.take(pa.array(order))
@@ -89,13 +91,13 @@ class Spill:
                 places.append(_Place(len(self._empty) - 1, deletes, start, self._file.tell() - start))
 
     def _parts_of(self, keys: pa.ChunkedArray) -> npt.NDArray[np.int64]:
-        """Return the part of each key: some of the upper bits of its hash, of which each depends on the whole key."""
+        """Return the part of each key, which is determined by some of the upper bits of the key's hash."""
         mixed = (string_hash(keys).astype(np.uint64) * _MIX) >> self._shift
         return (mixed & self._mask).astype(np.int64)
 
 
 def is_continued(layer: Layer, following: Layer) -> bool:
-    """Return True if both are parts of the base file, which a merge expects in one layer."""
+    """Return True if both layers are parts of the base file, which a merge expects in one layer."""
     return layer.base and following.base and not layer.kept and not following.kept
 
 

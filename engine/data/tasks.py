@@ -26,13 +26,14 @@ LogFormat = Literal["parquet", "avro"]
 
 @dataclass(frozen=True, slots=True)
 class TableShape:
-    """The properties of a table that a task needs.
+    """The properties of a table that a data task needs.
 
-    `schema`: the columns of the table, without Hudi's own columns. `keys`: the key and partition columns, and the
-    format of keys and paths. `merge`: the rule by which the records of a key are ranked. `buckets`: the number of file
-    groups in each partition. `avro_schema`: the Avro schema (JSON) of log records, including Hudi's columns.
-    `log_format`: the format in which tasks write data blocks; tasks read all formats. `limits`: the memory limits of
-    the process that created the shape, which executors apply too.
+    `schema` contains the columns of the table, without Hudi's own columns. `keys` contains the key and partition
+        columns, and the format of keys and paths. `merge` is the rule by which the records of a key are ranked.
+        `buckets` is the number of file groups in each partition. `avro_schema` is the Avro schema (JSON) of log
+        records, including Hudi's columns.
+    `log_format` is the format in which tasks write data blocks; tasks read all formats. `limits` are the memory limits
+        of the process that created the shape, which executors apply too.
     """
 
     schema: pa.Schema
@@ -56,8 +57,8 @@ class TableShape:
         return [*META, *(n for n in names if sets is None or n in sets or n in self.merge.always)]
 
     def needed(self, columns: tuple[str, ...], where: Predicate | None) -> tuple[str, ...] | None:
-        """Return the columns to decode for a read of `columns`: these, and the columns that the merge and the condition
-        need. None means all columns.
+        """Return the columns to decode for a read of `columns`, including those that the merge and the condition need.
+        A result of None means all columns.
         """
         if not columns or self.merge.function:
             return None
@@ -114,12 +115,13 @@ class BaseInput:
 class WriteTask:
     """Write one batch as log files.
 
-    `max_file_bytes`: the bytes of rows after which the task begins a new log version. `first_version`: the version of
-    the first log file in each group; it is greater than 1 if several tasks write to a group. `bulk`: True to write base
-    files, except in the groups `filled`; the batch then has no deletes. `filled`: the groups (partition, file id) that
-    have files; a bulk insert writes log files to the groups. `onto`: for copy on write, the present base file of each
-    group, with which the task merges the rows of the group. `sets`: for a partial update, the columns that the rows
-    set; None means all columns. `digests`: True to compute digests of the input rows.
+    `max_file_bytes` is the number of bytes of rows after which the task begins a new log version. `first_version` is
+    the version of the first log file in each group; it is greater than 1 if several tasks write to a group. `bulk` is
+    True to write base files, except in the groups `filled`; the batch then has no deletes. `filled` contains the groups
+    (partition, file id) that have files; a bulk insert writes log files to them. `onto` contains, for copy on write,
+    the present base file of each group, with which the task merges the rows of the group. `sets` contains the columns
+    that the rows of a partial update set; None means all columns. `digests` is True to compute digests of the input
+    rows.
     """
 
     shape: TableShape
@@ -131,15 +133,16 @@ class WriteTask:
     onto: Mapping[tuple[str, str], BaseInput] | None = None
     sets: frozenset[str] | None = None
     digests: bool = False
+    file_ids: Mapping[tuple[str, int], str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class LogInput:
-    """A log file to merge, and the requested time of its write.
+    """A log file to merge, with the requested time of its write.
 
-    `size`: the size of the log in bytes that its commit lists; None means an unknown size. `appended`: True if later
-    writes may have appended to the log. `ranges`: the ranges of the rows that the commit lists, if a predicate needs
-    them; None means unknown.
+    `size` is the size of the log in bytes that its commit lists; None means an unknown size. `appended` is True if
+    later writes may have appended to the log. `ranges` contains the ranges of the rows that the commit lists, if a
+    predicate needs them; None means unknown.
     """
 
     path: str
@@ -151,8 +154,7 @@ class LogInput:
 
 @dataclass(frozen=True, slots=True)
 class ChangedBase:
-    """A base file of the write requested at `requested`, and the base file that the new base file replaced, if there
-    was one.
+    """A base file of the write that was requested at `requested`, and the base file that it replaced, if there was one.
     """
 
     file: BaseInput
@@ -162,12 +164,12 @@ class ChangedBase:
 
 @dataclass(frozen=True, slots=True)
 class ReadTask:
-    """The merged rows of one file slice.
+    """A task that returns the merged rows of one file slice.
 
-    `logs` are in merge order. `tombstones` are logs of deletes that the compaction of `base` put next to the base file.
-    Tombstones rank with the base file, before all of `logs`. `columns`: the requested columns; () means all columns.
-    `base_size`: the size of the base file in bytes that its commit lists; None means an unknown size. `where`: the
-    condition on the returned rows; None means that all rows are returned.
+    `logs` are in merge order. `tombstones` are logs of deletes that the compaction of `base` put together with the base
+    file. Tombstones rank with the base file, before all of `logs`. `columns` contains the requested columns; () means
+    all columns. `base_size` is the size of the base file in bytes that its commit lists; None means an unknown size.
+    `where` is the condition on the returned rows; None means that all rows are returned.
     """
 
     shape: TableShape
@@ -193,8 +195,8 @@ class ReadTask:
 
     @property
     def needed(self) -> tuple[str, ...] | None:
-        """The columns to decode: the requested columns, and the columns that the condition and the merge need; None
-        means all columns. A base file without logs needs no merge.
+        """The columns to decode: the requested columns, and those that the condition and the merge need; None means all
+        columns. A base file without logs needs no merge.
         """
         if self.base_only and self.columns:
             return (*self.columns, *(self.where.columns if self.where else ()))
@@ -208,8 +210,8 @@ class ReadTask:
 
 @dataclass(frozen=True, slots=True)
 class WindowTask:
-    """Merge `logs` and the changes of `bases`, and mark the deletes in the result. `columns` and `where` are as in
-    `ReadTask`.
+    """A task that merges `logs` and the changes of `bases`, and marks the deletes in the result. `columns` and `where`
+    are as in `ReadTask`.
     """
 
     shape: TableShape
@@ -227,13 +229,13 @@ class WindowTask:
 
 @dataclass(frozen=True, slots=True)
 class ChangesTask:
-    """The difference between two states of the same keys.
+    """A task that returns the difference between two states of the same keys.
 
     `before` and `after` are slices of one file group, or of several groups if keys moved between groups. `window` and
     `bases` are the logs and base files of the writes that completed between the two states, in merge order. The records
-    in `window` and `bases` identify deletes. `completions` has (requested, completed) of every write that completed
-    between the two states. `columns`: the columns of the rows before and after the change; () means all columns.
-    `where`: a change is returned if its row before or after the change matches.
+    in `window` and `bases` identify deletes. `completions` contains (requested, completed) of every write that
+    completed between the two states. `columns` contains the columns of the rows before and after the change; () means
+    all columns. `where` selects the changes whose row before or after the change matches.
     """
 
     shape: TableShape
@@ -253,9 +255,10 @@ class ChangesTask:
 
 @dataclass(frozen=True, slots=True)
 class CompactTask:
-    """Compact `slice` to a base file at `instant`. `keep_tombstones`: True to put a log of the winning deletes as well.
+    """A task that compacts `slice` to a base file at `instant`. `keep_tombstones` is True to put a log of the winning
+    deletes as well.
 
-    `sort_by`: the columns by which the rows are sorted, ascending; () leaves the rows in merge order.
+    `sort_by` contains the columns by which the rows are sorted, ascending; () leaves the rows in merge order.
     """
 
     slice: ReadTask
@@ -266,7 +269,7 @@ class CompactTask:
 
 @dataclass(frozen=True, slots=True)
 class LogCompactTask:
-    """Merge the logs of `slice` to one log at `instant`. The base file is not read."""
+    """A task that merges the logs of `slice` to one log at `instant`. The task does not read the base file."""
 
     slice: ReadTask
     instant: str
@@ -276,13 +279,14 @@ class LogCompactTask:
 class WrittenFile:
     """A written data file, with the numbers that the commit records for the file.
 
-    `rows`, `deletes`: The numbers of rows and deletes in the file.
-    `version`: The log version; None for a base file.
-    `before`: For copy on write, the base file that this file replaces.
-    `log_*`: The records, files and blocks of the logs that a compaction merged; 0 for writes.
-    `digest`: The digest of the input rows of the file group, if the task requests a digest. If a Spark task writes
+    `rows` and `deletes` are the numbers of rows and deletes in the file.
+    `version` is the log version; None for a base file.
+    `before` is, for copy on write, the base file that this file replaces.
+    Fields `log_*` count the records, files and blocks of the logs that a compaction merged; they are 0 for writes.
+    `digest` is the digest of the input rows of the file group, if the task requests a digest. If a Spark task writes
         several files of one group, only one of the files has a digest.
-    `bounds`: For a log, the bounds of the first columns of its rows. None if they are not known.
+    `bounds` contains, for a log, the bounds of the first columns of its rows. `bounds` is None if the bounds are not
+        known.
     """
 
     path: str

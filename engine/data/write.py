@@ -42,7 +42,7 @@ from .tasks import TableShape, WriteTask, WrittenFile
 class GroupBatch(NamedTuple):
     """The rows of a batch that belong to one file group, in the order of the batch.
 
-    `first` is the number of rows in earlier groups, from which the rows of this group are numbered in the batch.
+    `first` is the number of rows in earlier groups; the rows of this group are numbered in the batch from `first`.
     """
 
     partition: str
@@ -105,7 +105,7 @@ def _put_metadata(storage: Storage, task: WriteTask, group: GroupBatch) -> list[
 
 def _put_files(storage: Storage, names: Names, task: WriteTask, group: GroupBatch, writer: int) -> list[WrittenFile]:
     shape = task.shape
-    file_id = names.file_id(group.bucket)
+    file_id = task.file_ids.get((group.partition, group.bucket)) or names.file_id(group.bucket)
     rows = _stored(combine(group.rows, shape), task, group, file_id, writer)
     if task.onto is not None:
         name = BaseName(file_id, names.write_token(), task.instant)
@@ -168,8 +168,8 @@ def _write_log(storage: Storage, task: WriteTask, partition: str, name: LogName,
 
 
 def delete_block(deletes: pa.Table, partition: str, instant: str, shape: TableShape) -> bytes:
-    """Return a delete block. Its ordering values have the exact type of the ordering column, if the table has such a
-    column.
+    """Return a delete block. The ordering values in the block have the exact type of the ordering column, if the table
+    has such a column.
     """
     keys = one_array(deletes[RECORD_KEY])
     name = shape.merge.ordering

@@ -1,8 +1,8 @@
 """Implements `spark.read.format("nbcc")` and `df.write.format("nbcc")` through Spark's Python Data Source API.
 
 Spark creates the source in separate processes on the driver's machine: at `load()`, for each query and for each write.
-Methods therefore import modules on use. The plan of `load()` is an attribute of the source, because Spark pickles
-attributes.
+Methods therefore import modules only when they need them. The plan of `load()` is an attribute of the source, because
+Spark pickles attributes.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 class NbccSource(DataSource):
     """A Hudi table as a data source of Spark. The options have Hudi's names (docs/options.md).
 
-    `load()` fixes the state of a DataFrame. Every action on the DataFrame, and both sides of a self-join, read the
-    fixed state even if writers commit meanwhile.
+    `load()` fixes the state of the table that a DataFrame reads. Every action on the DataFrame, and both sides of a
+    self-join, read the same state even if writers commit meanwhile.
     """
 
     _plan: ReadPlan | None = None

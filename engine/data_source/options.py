@@ -1,5 +1,5 @@
-"""The options of the data source. An option that Hudi has too has Hudi's name. docs/options.md lists the options of the
-data source for users.
+"""The options of the data source. An option that Hudi also has uses Hudi's name. docs/options.md lists the options of
+the data source for users.
 """
 
 from __future__ import annotations
@@ -12,7 +12,10 @@ from difflib import get_close_matches
 from typing import Final, Literal, cast, get_args
 
 from ..config.maintenance import ALIASES, INLINE, MaintenancePolicy, inline_policy
+from ..config.opening import BUCKETS as BUCKET_COUNT
+from ..config.opening import DEFAULTS, LISTING, TAKE_OVER, OpenOptions, open_options
 from ..errors import BadInput, Unsupported
+from ..limits import Limits, limits, limits_of
 from ..reads.times import BEGINNING, Time
 
 Query = Literal["snapshot", "read_optimized", "incremental"]
@@ -25,17 +28,18 @@ QUERY: Final = "hoodie.datasource.query.type"
 FORMAT: Final = "hoodie.datasource.query.incremental.format"
 BEGIN: Final = "hoodie.datasource.read.begin.instanttime"
 END: Final = "hoodie.datasource.read.end.instanttime"
+TASK_BYTES: Final = "task.bytes"
 
 STORAGE: Final = "storage."
 """The prefix of storage options (docs/storage-options.md)."""
 
-READ: Final = (PATH, COLUMNS, AS_OF, QUERY, FORMAT, BEGIN, END)
+READ: Final = (PATH, COLUMNS, AS_OF, QUERY, FORMAT, BEGIN, END, TASK_BYTES, LISTING)
 
 OPERATION: Final = "hoodie.datasource.write.operation"
 BATCH_ID: Final = "batch.id"
 REPLAY_DIFFERENCE: Final = "replay.difference"
 NAME: Final = "hoodie.table.name"
-BUCKETS: Final = "hoodie.bucket.index.num.buckets"
+BUCKETS: Final = BUCKET_COUNT
 TABLE: Final[Mapping[str, tuple[str, ...]]] = {
     "name": (NAME,),
     "record_key": ("hoodie.datasource.write.recordkey.field", "hoodie.table.recordkey.fields"),
@@ -112,7 +116,9 @@ CATALOG: Final = frozenset({"owner", "provider"})
 
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
-    """The options of a read. `after` and `until` are the completion times that bound an incremental query."""
+    """The options of a read. `after` and `until` are the completion times that bound an incremental query. `limits` are
+    the memory limits of the tasks of the write.
+    """
 
     path: str
     query: Query = "snapshot"
@@ -122,16 +128,18 @@ class ReadOptions:
     until: Time | None = None
     columns: tuple[str, ...] = ()
     storage: Mapping[str, str] = field(default_factory=dict)
+    opening: OpenOptions = DEFAULTS
+    limits: Limits = field(default_factory=limits)
 
 
 @dataclass(frozen=True, slots=True)
 class WriteOptions:
-    """The options of a write. `table` has the given arguments of `Table.create`, and `create` has the value of its
+    """The options of a write. `table` contains the given arguments of `Table.create`, and `create` is the value of its
     argument `options`.
 
-    `batch_id`: the id of the batch; a batch whose id has committed is not written again. `replay_difference`: the
-    reaction if the rows of a repeated batch differ from the rows of the committed batch. `services`: the services that
-    the writer runs after its commit.
+    `batch_id` is the id of the batch; a batch whose id has committed is not written again. `replay_difference` is the
+    reaction if the rows of a repeated batch differ from the rows of the committed batch. `services` are the services
+    that the writer runs after its commit.
     """
 
     path: str
@@ -142,6 +150,7 @@ class WriteOptions:
     create: Mapping[str, str] = field(default_factory=dict)
     storage: Mapping[str, str] = field(default_factory=dict)
     services: MaintenancePolicy | None = None
+    opening: OpenOptions = DEFAULTS
 
 
 def read_options(given: Mapping[str, str]) -> ReadOptions:
@@ -170,6 +179,8 @@ def read_options(given: Mapping[str, str]) -> ReadOptions:
         until=time_of(options[END]) if END in options else None,
         columns=columns_of(options),
         storage=storage_of(given),
+        opening=open_options({name: options[name] for name in (LISTING,) if name in options}),
+        limits=limits_of([f"task_bytes={options[TASK_BYTES]}"] if TASK_BYTES in options else []),
     )
 
 
@@ -180,7 +191,7 @@ def columns_of(options: Mapping[str, str]) -> tuple[str, ...]:
 def write_options(given: Mapping[str, str]) -> WriteOptions:
     """Parse the options of a write; raises `BadInput` or `Unsupported` for an invalid option."""
     of_table = [name for names in TABLE.values() for name in names]
-    known = (PATH, OPERATION, BATCH_ID, REPLAY_DIFFERENCE, *of_table, *CREATE, *SERVICES)
+    known = (PATH, OPERATION, BATCH_ID, REPLAY_DIFFERENCE, *of_table, *CREATE, *SERVICES, TAKE_OVER)
     options = known_options(given, known, "write")
     operation = options.get(OPERATION, "upsert").lower()
     if operation not in get_args(Operation):
@@ -198,6 +209,7 @@ def write_options(given: Mapping[str, str]) -> WriteOptions:
         create={name: options[name] for name in CREATE if name in options},
         storage=storage_of(given),
         services=inline_policy({name: options[name] for name in SERVICES if name in options}, _refused_service),
+        opening=open_options({name: options[name] for name in (TAKE_OVER, BUCKETS) if name in options}),
     )
 
 
@@ -212,7 +224,7 @@ def storage_of(given: Mapping[str, str]) -> dict[str, str]:
 
 def known_options(given: Mapping[str, str], known: Iterable[str], verb: str) -> dict[str, str]:
     """Return the options that nbcc uses. Any other option of Hudi is refused if it would change the result of a read or
-    write, and is otherwise ignored.
+    write; otherwise it is ignored.
     """
     names = {name.lower(): name for name in known}
     only = {name.lower(): name for name in ONLY}
@@ -288,7 +300,7 @@ def path_of(options: Mapping[str, str], verb: str) -> str:
 
 
 def time_of(text: str) -> Time:
-    """Convert digits, ``earliest`` or an ISO 8601 text with a zone to a time. A text in another form is returned
+    """Convert digits, ``earliest`` or an ISO 8601 text with a zone to a time. A text in any other form is returned
     unchanged, and a later check refuses it.
     """
     if text.lower() == "earliest":

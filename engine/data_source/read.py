@@ -17,6 +17,7 @@ from ..data.predicate import Predicate
 from ..data.shape import table_shape
 from ..data.tasks import AnyRead, ChangesTask, TableShape
 from ..errors import BadInput
+from ..limits import temporary_limits
 from ..reads.tasks import selected
 from ..schema import from_spark, to_spark
 from ..spark.shared_disk import read_shared
@@ -34,7 +35,7 @@ BATCH_ROWS: Final = 1 << 16
 class ReadPlan(NamedTuple):
     """The plan of a read, fixed at `load()`: its tasks, the schema of its result, and the shape of the table.
 
-    `own`: True if nbcc created the table, so that the key of a row determines the file group of the row.
+    `own` is True if nbcc created the table, so that the key of a row determines the file group of the row.
     """
 
     storage: Storage
@@ -68,11 +69,13 @@ class PlanOnly:
 
 
 def plan(options: ReadOptions) -> ReadPlan:
-    """Return the plan of the read that the options request, as of now. Raises the errors of `Table.open` and of the
-    read.
+    """Return the plan of the read that the options request, at the present time. Raises the errors of `Table.open` and
+    of the read.
     """
     storage = open_storage(options.path, options.storage)
-    return plan_of(open_table(dataclasses.replace(context_of(None, storage), jobs=PlanOnly())), options)
+    context = dataclasses.replace(context_of(None, storage), jobs=PlanOnly())
+    with temporary_limits(options.limits):
+        return plan_of(open_table(context, options.opening), options)
 
 
 def plan_of(table: Table, options: ReadOptions) -> ReadPlan:
@@ -97,7 +100,7 @@ def _operation(table: Table, options: ReadOptions) -> Any:
 
 
 def check_schema(schema: StructType, read_plan: ReadPlan) -> None:
-    """Raise `BadInput` unless the table has each column of the user's schema, with the type in that schema."""
+    """Raise `BadInput` unless the table has each column of the user's schema, with the same type."""
     ours = {field.name: field.dataType for field in to_spark(read_plan.schema)}
     for field in schema:
         if ours.get(field.name) != field.dataType:
@@ -116,10 +119,10 @@ class FileGroup(InputPartition):
 
 
 class _Push:
-    """`pushFilters` of a reader, hidden from a check of Spark.
+    """The method `pushFilters` of a reader, hidden from a check of Spark.
 
     If spark.sql.python.filterPushdown.enabled is off (the default), Spark refuses a reader that overrides
-    `pushFilters`. Spark's check compares the `__func__` of the method `pushFilters`. If filterPushdown is off, Spark
+    `pushFilters`. Spark's check compares the `__func__` of the method `pushFilters`. If filter pushdown is off, Spark
     does not call a `_Push`.
     """
 
@@ -134,7 +137,8 @@ class _Push:
 
 class Reader(DataSourceReader):
     """Reads one file group in each task, and applies accepted filters to merged rows before the rows are sent to the
-    JVM. By the accepted filters it also skips file groups, base files and row groups that cannot have a selected row.
+    JVM. The reader also uses the accepted filters to skip file groups, base files and row groups without a selected
+    row.
     """
 
     def __init__(self, read_plan: ReadPlan, schema: StructType) -> None:
@@ -147,7 +151,7 @@ class Reader(DataSourceReader):
         return reduced(self, {name: value for name, value in vars(self).items() if name != "pushFilters"})
 
     def push(self, filters: list[Filter]) -> Iterator[Filter]:
-        """Accept the filters that have the same meaning in Arrow; return the others, which Spark applies."""
+        """Accept the filters that have the same meaning in Arrow; return all other filters, which Spark applies."""
         schema = self._plan.schema
         for each in filters:
             if condition_of(each, schema) is None:

@@ -1,4 +1,4 @@
-"""Registers the data source in a session, whose workers need not have nbcc installed."""
+"""Registers the data source in a session, even if nbcc is not installed for the session's workers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ if TYPE_CHECKING:
 
 
 def register(spark: SparkSession) -> None:
-    """Make `format("nbcc")` available in this session, and send nbcc to its workers. A repeated call changes nothing.
+    """Make `format("nbcc")` available in this session, and send nbcc to its workers. A repeated registration changes
+    nothing.
 
     Raises `CannotRun` if the workers cannot run nbcc.
     """

@@ -9,6 +9,7 @@ from typing import Final
 from ..errors import BadInput
 from ..reads.times import BEGINNING, Time
 from ..services.consumers import check_name
+from ..stream_source import START
 from .options import (
     BEGIN,
     COLUMNS,
@@ -25,7 +26,6 @@ from .options import (
     write_options,
 )
 
-START: Final = "hoodie.datasource.streaming.startOffset"
 MAX_FILES: Final = "maxFilesPerTrigger"
 MAX_BYTES: Final = "maxBytesPerTrigger"
 CONSUMER: Final = "consumer"
@@ -41,8 +41,8 @@ class StreamOptions:
     """The options of a stream that follows a table.
 
     `start` is "latest", or the time after which the stream begins. `most_files` and `most_bytes` are the limits of one
-    trigger; None means no limit. `consumer` is the name under which the stream publishes its progress; if the name is
-    empty, the stream publishes none.
+    trigger; None means no limit. `consumer` is the name under which the stream publishes its progress; an empty name
+    disables this.
     """
 
     path: str
@@ -56,8 +56,8 @@ class StreamOptions:
 
 
 def asks_for_stream(given: Mapping[str, str]) -> bool:
-    """Return True if only a stream can have these options of a load. Spark does not say whether a load begins a batch
-    read or a stream.
+    """Return True if only a stream can have these options of `load`. Spark calls a data source in the same way
+    for a batch read and for a stream.
     """
     names = {name.lower() for name in given}
     incremental = next((value for name, value in given.items() if name.lower() == QUERY), "").lower() == "incremental"

@@ -1,10 +1,10 @@
 """The streaming sink: `df.writeStream.format("nbcc")`.
 
 Spark makes the writer twice for each batch: before the tasks, and again in the process that commits. Spark passes the
-query's id to neither of the two constructor calls, so a constructor changes nothing in the table. Only a task can read
-the query's id, which is in the task's local properties. The first task of a batch that holds the lock requests the
-instant. All tasks return the instant's requested time, the query's id and the number of the batch, and the commit
-publishes the instant. A Python worker continues to renew the instant's heartbeat after its task has ended.
+query's id to neither constructor call, so that a constructor changes nothing in the table. Only a task can read the
+query's id, from the task's local properties. The first task of a batch that holds the lock requests the instant. All
+tasks return the instant's requested time, the query's id and the number of the batch, and the commit publishes the
+instant. A Python worker continues to renew the instant's heartbeat after its task has ended.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from ..spark.shared_disk import Witness, check_shared, witness
 from ..spark.shipping import reduced
 from ..spark.worker import in_words
 from ..storage import LocalStorage, open_storage
-from ..stream import QUERY_ID
+from ..stream import QUERY_ID, batch_id_of
 from ..table import Table
 from ..timeline import load
 from ..timeline.heartbeats import StoredHeartbeats
@@ -73,13 +73,6 @@ class Place:
         return batch_id_of(self.query_id, self.number)
 
 
-def batch_id_of(query_id: str, number: int) -> str:
-    """Return the id of a batch, which equals its id in `foreachBatch`, so that a query may change between both ways to
-    write.
-    """
-    return f"{query_id}/{number}"
-
-
 def stream_writer(schema: StructType, overwrite: bool, options: WriteOptions) -> DataSourceStreamArrowWriter:
     """Return the writer of a stream. Raises `BadInput` or `Unsupported` for options with which no batch could be
     written.
@@ -106,10 +99,10 @@ class StreamWriter(DataSourceStreamArrowWriter):
         self._there: Witness | None = None
 
     def look_for_witness(self) -> None:
-        """Look for a file that each task must find, if the table is in a local folder: the newest completed instant,
-        or else the properties.
+        """Return a file that each task must find, if the table is in a local folder: the newest completed instant, or
+        the properties.
 
-        A missing table is created here, because executors on other disks would each create one.
+        If the table is missing, this function creates it, because executors on other disks would each create one.
         """
         if isinstance(open_storage(self._options.path, self._options.storage), LocalStorage):
             storage = self._table().context.storage
@@ -182,7 +175,6 @@ class StreamWriter(DataSourceStreamArrowWriter):
             ) from None
 
     def _writer(self, table: Table, requested: str, batch_id: str) -> Writer:
-        """Return the writer of a batch whose instant is on the timeline."""
         context, config = table.context, table.config
         sealed = load(context.storage).until(requested)
         task = replace(write_task(context, config, requested, sealed), digests=True)

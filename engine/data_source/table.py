@@ -55,7 +55,8 @@ def open_or_create(options: WriteOptions, columns: pa.Schema) -> Table:
         except BadInput:
             if not _exists(storage):
                 raise  # if it exists now, another process created it
-    table = open_table(context)
+    table = open_table(context, options.opening)
+    table.take_over()
     if table.config.own:
         _check_agreement(options, table.config)
     if mode := options.table.get("concurrency_mode"):
@@ -64,7 +65,7 @@ def open_or_create(options: WriteOptions, columns: pa.Schema) -> Table:
 
 
 def _exists(storage: Storage) -> bool:
-    """Return True if there are table properties, or the backup of properties whose update was interrupted."""
+    """Return True if the table's properties exist, or the backup of properties whose update was interrupted."""
     for path in (PROPERTIES, BACKUP):
         try:
             storage.get(path)
@@ -80,8 +81,8 @@ def _data_columns(columns: pa.Schema) -> pa.Schema:
 
 
 def _config(options: WriteOptions, columns: pa.Schema, there: Mapping[str, Any]) -> TableConfig:
-    """Return the config that the options describe. Absent options have the values of `there`, or the defaults of
-    `Table.create`.
+    """Return the config that the options describe. Options that are absent have the values of `there`, or the defaults
+    of `Table.create`.
     """
     given = {**there, **options.table}
     return table_config(
@@ -95,6 +96,7 @@ def _config(options: WriteOptions, columns: pa.Schema, there: Mapping[str, Any])
         table_type=given.get("table_type", "MERGE_ON_READ"),
         concurrency_mode=given.get("concurrency_mode"),
         options=options.create,
+        several_partition_columns=bool(there),
     )
 
 

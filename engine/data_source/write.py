@@ -1,9 +1,9 @@
 """Writes through the data source by the commit protocol of `upsert`; Spark's write tasks put the data files.
 
-Spark's API has no shuffle here, so rows of a file group arrive in several tasks. Each task writes separate log files
-into a file group, also in a bulk insert. One base file for each group would need a shuffle, as in `Table.bulk_insert`.
-Reads rank the rows in the logs of several tasks. If two tasks have rows of one key that reads cannot rank
-(`duplicates`), the file group is combined again before the commit.
+Spark's API has no shuffle for writes, so that rows of a file group arrive in several tasks. Each task writes separate
+log files into a file group, also in a bulk insert. To write one base file for each group, `Table.bulk_insert` shuffles
+the rows. Reads rank the rows in the logs of several tasks. If two tasks have rows of one key that reads cannot rank,
+the file group is combined before the commit (`duplicates`).
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ def batch_of(rows: pa.Table, options: WriteOptions, config: TableConfig) -> pa.T
 
 @dataclass
 class TaskDigest(WriterCommitMessage):
-    """The digest of the rows of one task."""
+    """The digest of the rows of one write task."""
 
     digest: Digest
 
@@ -176,7 +176,7 @@ class Writer(_TableWriter):
         sealed: Timeline,
         there: Witness | None = None,
     ) -> None:
-        """`there`: a file of the table that the driver has read, and that each task must find."""
+        """`there` is a file of the table that the driver has read, and that each task must find."""
         super().__init__(storage, config, options)
         self._there = there
         self._sealed = sealed
@@ -257,7 +257,7 @@ def checked_rows(
     iterator: Iterator[pa.RecordBatch], options: WriteOptions, config: TableConfig, shape: TableShape
 ) -> pa.Table | None:
     """Return the rows of a task with the table's columns; None if the task has no rows. Spark computes the rows during
-    this call, which may take long.
+    a call of this function, which may take long.
     """
     rows = rows_of_task(iterator, shape.limits)
     if rows is None:
@@ -292,4 +292,4 @@ def _rewriter(storage: Storage, task: WriteTask, writer: int) -> Callable[[pa.Ta
 
 
 class _Aborted(Exception):
-    """The exception for a write that Spark has aborted."""
+    pass

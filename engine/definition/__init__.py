@@ -1,3 +1,3 @@
-"""The definition of a table: it is made from the arguments of `Table.create`, stored in ``hoodie.properties``, and
-loaded.
+"""The definition of a table: its config is made from the arguments of `Table.create`, stored in ``hoodie.properties``,
+and loaded.
 """

@@ -50,9 +50,10 @@ def table_config(
     concurrency_mode: str | None,
     options: Mapping[str, str],
     session_time_zone: str | None = None,
+    several_partition_columns: bool = False,
 ) -> TableConfig:
-    """The config of a new table with these properties. Raises `BadInput` or `Unsupported` for the first argument
-    that is invalid.
+    """Return the config of a new table with these properties. Raises `BadInput` or `Unsupported` for the first argument
+    that is invalid. `several_partition_columns` is True if they are allowed, as in a table that Hudi created.
     """
     zone = checked_zone(session_time_zone, ASKED)
     columns = arrow_schema(schema, zone=zone)
@@ -62,7 +63,7 @@ def table_config(
     mode = mode_of(concurrency_mode or (NON_BLOCKING if table_type == "MERGE_ON_READ" else OPTIMISTIC), ASKED)
     _check_modes(merge_mode, table_type, mode)
     _check_keys(columns, keys)
-    _check_partition(columns, partitions)
+    _check_partition(columns, partitions, several_partition_columns)
     _check_ordering(columns, orderings, merge_mode)
     if isinstance(buckets, bool) or not isinstance(buckets, int) or not 1 <= buckets < MOST_BUCKETS:
         raise BadInput(
@@ -88,11 +89,11 @@ def table_config(
 
 
 def arrow_schema(schema: Schema, asked: str = ASKED, zone: str | None = None) -> pa.Schema:
-    """The pyarrow schema of a table, converted from a pyarrow Schema, a Spark StructType or a DDL text. A DDL text
-    requires a running Spark session.
+    """Return the pyarrow schema of a table, converted from a pyarrow Schema, a Spark StructType or a DDL text. A DDL
+    text requires a running Spark session.
 
-    If the table stores a type as another type without loss, the schema has the other type. `zone`: the time zone of
-    timestamps that have no time zone.
+    If the table stores a type as another type without loss, the schema contains the stored type. `zone` is the time
+    zone of timestamps that have no time zone.
     """
     if isinstance(schema, pa.Schema):
         return stored_schema(schema.remove_metadata(), zone)
@@ -112,7 +113,6 @@ def arrow_schema(schema: Schema, asked: str = ASKED, zone: str | None = None) ->
 
 
 def _errors_of_spark() -> type[Exception]:
-    """The errors of Spark's parser; they are imported when needed, because tables can be created without Spark."""
     from pyspark.errors import PySparkException
 
     return PySparkException
@@ -145,7 +145,6 @@ def check_columns(columns: pa.Schema, asked: str = ASKED) -> None:
 
 
 def _check_inside(kind: pa.DataType, asked: str) -> None:
-    """Check the fields of structs at any depth, because their names must be Avro names, too."""
     inner = [kind.field(i) for i in range(kind.num_fields)]
     if pa.types.is_struct(kind):
         names = [field.name for field in inner]
@@ -227,9 +226,9 @@ def _check_keys(columns: pa.Schema, keys: Sequence[str]) -> None:
         _check_type(columns, name, "record_key", is_key_type(columns.field(name).type), "string, int or bigint")
 
 
-def _check_partition(columns: pa.Schema, partitions: Sequence[str]) -> None:
+def _check_partition(columns: pa.Schema, partitions: Sequence[str], several: bool) -> None:
     _check_names(columns, partitions, "partition_by")
-    if len(partitions) > 1:
+    if len(partitions) > 1 and not several:
         raise Unsupported(
             f"{ASKED} with partition_by={list(partitions)!r}",
             "releases of Hudi disagree on the keys of tables with several partition columns",
@@ -275,7 +274,6 @@ def _check_type(columns: pa.Schema, name: str, argument: str, fits: bool, needed
 
 
 def _from_options(options: Mapping[str, str]) -> dict[str, Any]:
-    """The fields of a table config that these options set."""
     known = [option.name for option in OPTIONS]
     unknown = next((name for name in options if name not in known), None)
     if unknown is not None:
@@ -300,6 +298,5 @@ def _names(given: str | Iterable[str] | None, argument: str) -> tuple[str, ...]:
 
 
 def _table_name(name: str) -> str:
-    """The Avro name that is most similar to the name of the table; the Avro schemas of the table have this name."""
     cleaned = re.sub(r"[^A-Za-z0-9_]", "_", name)
     return cleaned if _NAME.fullmatch(cleaned) else f"t_{cleaned}"

@@ -37,8 +37,7 @@ def create_table(storage: Storage, config: TableConfig) -> None:
 
 
 def open_table(storage: Storage) -> TableConfig:
-    """The config of the table in `storage`; raises `NotATable` if there is no table, and `Unsupported` if nbcc cannot
-    read it.
+    """Return the config of the table in `storage`; raise `NotATable` or `Unsupported` if nbcc cannot read it.
 
     The schema of an nbcc table is one of its properties. The schema of a table of another engine is in its newest
     commit (docs/hudi-format.md).
@@ -58,7 +57,8 @@ def open_table(storage: Storage) -> TableConfig:
 
 
 def with_current_schema(storage: Storage, config: TableConfig) -> TableConfig:
-    """The config with the table's present columns, for a service that rewrites rows and must not lose columns."""
+    """Return the config with the table's present columns, for a service that rewrites rows and must not lose columns.
+    """
     if not config.own:
         return config
     return _as_of_now(config, load_properties(storage))
@@ -77,7 +77,7 @@ def _as_of_now(config: TableConfig, values: Mapping[str, str]) -> TableConfig:
 
 
 def _latest_schema(storage: Storage, timeline: Timeline) -> str | None:
-    """The Avro JSON in the newest commit, by requested time, that can have changed the schema."""
+    """Return the Avro JSON in the newest commit, by requested time, that can have changed the schema."""
     for instant in reversed(timeline.instants):
         if instant.completed and instant.writes:
             commit = load_commit(storage, instant)
@@ -87,8 +87,8 @@ def _latest_schema(storage: Storage, timeline: Timeline) -> str | None:
 
 
 def audited_properties(storage: Storage) -> tuple[dict[str, str], str]:
-    """The properties of a table, and a description of their damage ('' if they are undamaged). An audit accepts damaged
-    properties if their checksum is valid.
+    """Return the properties of a table, and a description of their damage ('' if they are undamaged). An audit accepts
+    damaged properties if their checksum is valid.
     """
     try:
         return load_properties(storage), ""
@@ -97,7 +97,7 @@ def audited_properties(storage: Storage) -> tuple[dict[str, str], str]:
 
 
 def load_properties(storage: Storage) -> dict[str, str]:
-    """The properties of a table, or their backup copy if an update was interrupted. Raises `NotATable` if the
+    """Return the properties of a table, or their backup copy if an update was interrupted. Raises `NotATable` if the
     properties and the backup are both damaged.
     """
     return _load(storage)

@@ -37,9 +37,9 @@ def encode_data(
 ) -> bytes:
     """Encode rows as the bytes of one data block. The rows must have Hudi's meta columns.
 
-    `instant`: the requested time of the commit that writes the block. `schema`: the Avro JSON of the rows, including
-    the meta columns. `compacted`: the instants whose blocks a log compaction replaces with this block. `partial`: True
-    if the write set only the columns that `rows` has; `schema` may have more columns.
+    `instant` is the requested time of the commit that writes the block. `schema` is the Avro JSON of the rows,
+    including the meta columns. `compacted` contains the instants whose blocks a log compaction replaces with this
+    block. `partial` is True if the write set only the columns that `rows` has; `schema` may have more columns.
     """
     if partial:
         schema = _narrowed(schema, rows.column_names)
@@ -64,12 +64,12 @@ def decode_data(
     columns: Sequence[str] | None = None,
     bounds: Limits | None = None,
 ) -> pa.Table:
-    """The rows of an Avro or Parquet data block, with the columns and types that the block itself has. `name`: the name
-    of the file in error messages.
+    """Return the rows of an Avro or Parquet data block, with the columns and types that the block itself has. `name` is
+    the name of the file in error messages.
 
     `packed` and `columns` have the same meaning as in `decode_parquet`, and apply only to Parquet blocks. In an Avro
-    block every record is decoded completely.
-    `bounds`: the limits for decoding (default: the limits of this process).
+    block every record is decoded completely. `bounds` contains the limits for decoding (default: the limits of this
+    process).
     """
     if block.kind is BlockKind.PARQUET:
         return decode_parquet(block.content, name, columns, packed=packed, bounds=bounds)
@@ -92,7 +92,6 @@ def _parsed(schema: str) -> Any:
 
 @lru_cache(maxsize=64)
 def _parsed_list(schema: str, bounds: Limits) -> tuple[Any, pa.Schema]:
-    """The parsed Avro schema of an array of records of this schema, and the Arrow schema of the records."""
     record = checked_schema(schema, "a log file", bounds)
     return fastavro.parse_schema({"type": "array", "items": record}), from_avro(schema)
 

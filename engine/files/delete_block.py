@@ -67,7 +67,7 @@ _ENCODERS: Final[dict[pa.DataType, Callable[[pa.Array], pa.Array]]] = {
 
 
 def is_ordering_type(kind: pa.DataType) -> bool:
-    """Whether all readers can decode deletes whose ordering value has this type."""
+    """Return whether all readers can decode deletes whose ordering value has this type."""
     return kind in _ENCODERS
 
 
@@ -82,11 +82,11 @@ def encode_deletes(
 ) -> bytes:
     """Encode the deletes of one file group as the bytes of one delete block.
 
-    `orderings`: the ordering values in the exact type of the ordering column, without nulls. With one exact type, all
-    records of the block use one branch of the union (hudi-rs rejects blocks with several branches). If `orderings` is
-    None, the deletes win over all records before them; Hudi stores an int 0 for this case. `schema`: the Avro JSON of
-    the records in the log. `compacted`: the same as in `encode_data`. Raises `Unsupported` if Hudi has no wrapper for
-    the type of the ordering values.
+    `orderings` contains the ordering values in the exact type of the ordering column, without nulls. With one exact
+    type, all records of the block use one branch of the union (hudi-rs rejects blocks with several branches). If
+    `orderings` is None, the deletes win over all earlier records; Hudi stores an int 0 for this case. `schema` is the
+    Avro JSON of the records in the log. `compacted` has the same meaning as in `encode_data`. Raises `Unsupported` if
+    Hudi has no wrapper for the type of the ordering values.
     """
     content = _encode_list(keys, partition, orderings)
     headers = {Header.INSTANT: instant, Header.SCHEMA: schema, **compacted_header(compacted)}
@@ -108,7 +108,6 @@ def _encode_list(keys: pa.Array, partition: str, orderings: pa.Array | None) -> 
 
 
 def _joined(records: pa.Array) -> bytes:
-    """Concatenate all elements of the array to one byte string."""
     _, offsets, data = records.buffers()
     ends = np.frombuffer(offsets, np.int32)
     first, last = ends[records.offset], ends[records.offset + len(records)]
@@ -158,11 +157,11 @@ _LIST_SCHEMA: Final = _list_schema()
 
 
 def decode_deletes(block: Block, name: str = "log file") -> list[pa.Table]:
-    """The deletes of a block, as one table for each type of ordering value (type null for missing values).
+    """Return the deletes of a block, as one table for each type of ordering value (type null for missing values).
 
     The columns of each table are key, partition, position (in the block) and ordering. If the ordering column has
-    another type, an int 0 marks a delete that wins over all records before it; the merge handles this case. `name`: the
-    name of the file in error messages.
+    another type, an int 0 marks a delete that wins over all earlier records. `name` is the name of the file in error
+    messages.
     """
     if len(block.content) < _HEAD.size:
         raise Damaged(f"read {name}", "a delete block in it is too short", "restore the file from a copy")

@@ -21,8 +21,8 @@ Group = tuple[str, str]
 
 
 class BaseFile(NamedTuple):
-    """A base file of a file group. `requested`: the requested time of the base file, which is its barrier. `size`: the
-    size of the file in bytes. (Python creates a tuple 4x as fast as a dataclass.)
+    """A base file of a file group. `requested` is the requested time of the base file, which is its barrier. `size` is
+    the size of the file in bytes.
     """
 
     partition: str
@@ -36,14 +36,12 @@ class BaseFile(NamedTuple):
 class LogFile(NamedTuple):
     """A log file.
 
-    `requested`: The requested time of the write that put the log.
-    `completed`: The completion time of that write; None if the write is pending. For the log of a log compaction, this
-        is the completion time of its newest input, which determines its slice.
-    `named`: The instant in the name of the log, which is the instant of the write that put it. In the old layout, it is
-        the instant of the base file that the writer found.
-    `covers`: The logs that were merged into this log by a log compaction.
-    `appended`: True if several writes have appended blocks to the log (old layout). For a log with `appended`, `size`
-        is a lower bound.
+    `requested` is the requested time of the write that put the log. `completed` is the completion time of the write
+    that put the log; None if the write is pending. For the log of a log compaction, `completed` is the completion time
+    of its newest input, which determines its slice. `named` is the instant in the name of the log, which is the instant
+    of the write that put it. In the old layout, `named` is the instant of the base file that the writer found. `covers`
+    contains the logs that a log compaction merged into this log. `appended` is True if several writes have appended
+    blocks to the log (old layout). For a log with `appended`, `size` is a lower bound.
     """
 
     partition: str
@@ -67,14 +65,16 @@ class LogFile(NamedTuple):
 
 
 def visible(instant: Instant, as_of: str | None, rules: Rules) -> bool:
-    """Whether a read as of `as_of` uses the files of the instant; if `as_of` is None, a read of the whole timeline."""
+    """Return whether a read as of `as_of` uses the files of the instant; if `as_of` is None, a read of the whole
+    timeline.
+    """
     if rules.visibility == "any":
         return as_of is None or instant.requested <= as_of
     return instant.completed is not None and (as_of is None or as_of_time(instant, rules) <= as_of)
 
 
 def as_of_time(instant: Instant, rules: Rules) -> str:
-    """The time of an instant (requested or completion) that is compared with the time of a read."""
+    """Return the time of an instant (requested or completion) that is compared with the time of a read."""
     if rules.as_of_axis == "requested" or instant.completed is None:
         return instant.requested
     return instant.completed
@@ -83,7 +83,7 @@ def as_of_time(instant: Instant, rules: Rules) -> str:
 def listed_files(
     timeline: Timeline, commits: Commits, rules: Rules, as_of: str | None = None
 ) -> Iterator[BaseFile | LogFile]:
-    """The data files that visible instants list in their commits. Files that no commit lists are ignored."""
+    """Return the data files that visible instants list in their commits. Files that no commit lists are ignored."""
     for instant in timeline.instants:
         if instant.writes and instant.completed and visible(instant, as_of, rules):
             for stat in commits.commit(instant).stats:
@@ -98,7 +98,7 @@ def directory_files(
     rules: Rules,
     as_of: str | None = None,
 ) -> Iterator[BaseFile | LogFile]:
-    """The data files in the partition folders whose names contain a visible instant.
+    """Return the data files in the partition folders whose names contain a visible instant.
 
     If an instant is not on the active timeline, it is searched for in the archive. An instant that neither the active
     timeline nor the archive contains never completed. Hudi's readers assume instead that every instant older than the
@@ -127,7 +127,7 @@ Sizes = dict[str, tuple[int, bool]]
 
 
 def _listed_sizes(timeline: Timeline, commits: Commits, rules: Rules, as_of: str | None) -> Sizes:
-    """The sizes of the files that visible active commits list; raises `Unsupported` for an unknown kind of file
+    """Return the sizes of the files that visible active commits list; raise `Unsupported` for an unknown kind of file
     name.
     """
     sizes: Sizes = {}
@@ -142,7 +142,7 @@ def _listed_sizes(timeline: Timeline, commits: Commits, rules: Rules, as_of: str
 
 
 def listed_file(stat: WriteStat, instant: Instant) -> BaseFile | LogFile | None:
-    """The data file that a write stat describes; None for a CDC file, which contains no rows of the table.
+    """Return the data file that a write stat describes; None for a CDC file, which contains no rows of the table.
 
     Raises `Unsupported` for an unknown kind of file name, because the rows of the file would be lost silently. Unknown
     names occur in Hudi's table version 10, if a reader opened the table before its upgrade to this version.
@@ -158,18 +158,18 @@ def listed_file(stat: WriteStat, instant: Instant) -> BaseFile | LogFile | None:
 
 
 def is_change_log(stat: WriteStat) -> bool:
-    """Whether the file that a commit lists is a CDC file, which contains no rows of the table."""
+    """Return whether the file that a commit lists is a CDC file, which contains no rows of the table."""
     log = parse_log(stat.name)
     return log is not None and log.cdc
 
 
 def data_file(path: str, size: int, instant: Instant) -> BaseFile | LogFile | None:
-    """The data file at `path`, written by the instant `instant`; None for CDC files and for other file names."""
+    """Return the data file at `path`, written by the instant `instant`; None for CDC files and for other file names."""
     return data_file_of(path, size, lambda named: instant)
 
 
 def data_file_of(path: str, size: int, writer: Callable[[str], Instant]) -> BaseFile | LogFile | None:
-    """The same as `data_file`, except that `writer` maps the instant in the file name to the instant that wrote the
+    """Return the same as `data_file`, where `writer` maps the instant in the file name to the instant that wrote the
     file.
     """
     partition, name = split_path(path)
@@ -186,7 +186,6 @@ def data_file_of(path: str, size: int, writer: Callable[[str], Instant]) -> Base
 
 
 def _requested(path: str) -> str | None:
-    """The instant in the name of a data file; None for other files."""
     if path.startswith(".hoodie/"):
         return None
     name = split_path(path)[1]
@@ -195,8 +194,8 @@ def _requested(path: str) -> str | None:
 
 
 def _instant(requested: str, timeline: Timeline, archive: Archive, listed: Sizes) -> Instant:
-    """The instant that wrote a data file. If the instant is archived, the sizes that its commit lists are added to
-    `listed`.
+    """Return the instant that wrote a data file. If the instant is archived, the sizes that its commit lists are added
+    to `listed`.
     """
     active = timeline.find(requested)
     if active is not None:

@@ -72,12 +72,12 @@ class Block:
 
     @property
     def partial(self) -> bool:
-        """Whether the rows of the block contain only the columns that the write set."""
+        """Return whether the rows of the block contain only the columns that the write set."""
         return self.headers.get(Header.IS_PARTIAL, "").lower() == "true"
 
 
 def compacted_header(instants: Sequence[str]) -> dict[Header, str]:
-    """The header that names the instants whose blocks a log compaction replaces; an empty header if there are none."""
+    """Return the header that names the instants whose blocks a log compaction replaces; empty if there are none."""
     return {Header.COMPACTED_INSTANTS: ",".join(instants)} if instants else {}
 
 
@@ -94,19 +94,19 @@ def encode_block(kind: BlockKind, headers: Mapping[Header, str], content: bytes)
 
 
 def rollback_block(instant: str, target: str) -> bytes:
-    """The command block that undoes the blocks of the instant `target`. Only writers of table version 6 write rollback
-    blocks, but readers of later versions still apply them.
+    """Return the command block that undoes the blocks of the instant `target`. Only writers of table version 6 write
+    rollback blocks, but readers of later versions still apply them.
     """
     headers = {Header.INSTANT: instant, Header.TARGET_INSTANT: target, Header.COMMAND: ROLLBACK}
     return encode_block(BlockKind.COMMAND, headers, b"")
 
 
 def read_blocks(data: bytes | memoryview, name: str = "log file") -> Iterator[Block]:
-    """The blocks of a log file in their order; an empty file contains no block.
+    """Return the blocks of a log file in their order; an empty file contains no block.
 
     A block is valid if its length fits into the file and equals the reverse pointer at its end. Bytes outside a valid
-    block (a torn tail, garbage) are returned as one CORRUPT block, which ends before the next magic bytes. Raises
-    `Damaged` if the file does not begin with a block.
+    block (for example, a truncated end) are returned as one CORRUPT block. Raises `Damaged` if the file does not begin
+    with a block.
     """
     view = memoryview(data)
     if view and not _magic_at(view, 0):
@@ -130,7 +130,7 @@ def read_blocks(data: bytes | memoryview, name: str = "log file") -> Iterator[Bl
 
 
 def without_rolled_back(blocks: Iterable[Block]) -> list[Block]:
-    """The blocks of a log file that no later rollback block undoes; rollback blocks are omitted.
+    """Return the blocks of a log file that no later rollback block undoes; rollback blocks are omitted.
 
     A rollback block undoes all earlier blocks of its target instant and all earlier corrupt blocks. A second rollback
     block with the same target has no further effect. Blocks that follow a rollback block are valid, as in Apache Hudi
@@ -147,12 +147,10 @@ def without_rolled_back(blocks: Iterable[Block]) -> list[Block]:
 
 
 def _pointer(length: int) -> int:
-    """The reverse pointer of a block, which is the number of the block's bytes before the pointer."""
     return length + _HEAD - _LONG.size
 
 
 def _end_of_block(view: memoryview, start: int) -> int | None:
-    """The position of the end of the block that begins at `start`; None if the block is corrupt."""
     if len(view) - start < _HEAD or not _magic_at(view, start):
         return None
     length: int = _LONG.unpack_from(view, start + len(MAGIC))[0]

@@ -1,7 +1,7 @@
 """Log compaction: one log replaces several logs of its slice and has their rank (RFC-66, `handle_log_compaction`).
 
-The inputs of a log compaction are contiguous in completion order, so its log can have the rank of its newest input.
-Incremental reads, and reads as of a time before the log compaction, use the inputs instead.
+The inputs of a log compaction are contiguous in completion order, so that its log can have the rank of its newest
+input. Incremental reads, and reads as of a time before the log compaction, use the inputs instead.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Covers = Mapping[str, tuple[str, ...]]
 def covers_of(
     timeline: Timeline, commits: Commits, rules: Rules, as_of: str | None = None
 ) -> dict[str, tuple[str, ...]]:
-    """The input logs of each log compaction by nbcc that is visible as of `as_of`."""
+    """Return the input logs of each log compaction by nbcc that is visible as of `as_of`."""
     covers: dict[str, tuple[str, ...]] = {}
     for instant in timeline.completed:
         listed = rules.files == "listed" or timeline.is_log_compaction(instant)
@@ -32,9 +32,9 @@ def covers_of(
 def without_covered(
     files: Iterable[BaseFile | LogFile], covers: Covers, pending: frozenset[str], rules: Rules
 ) -> Iterator[BaseFile | LogFile]:
-    """The logs that a read uses: a log that replaces other logs is read in place of these logs.
+    """Return the logs that a read uses: a log that replaces other logs is read in place of them.
 
-    `pending`: the requested times of pending log compactions, whose logs are ignored.
+    `pending` contains the requested times of pending log compactions, whose logs are ignored.
     """
     logs: dict[str, LogFile] = {}
     for file in files:
@@ -58,13 +58,12 @@ def _with_inputs(log: LogFile, logs: Mapping[str, LogFile], covers: Covers, rule
 
 
 def requested_place(log: LogFile, rules: Rules) -> str:
-    """The requested time according to which a log is ranked: its own, or the greatest requested time of its inputs."""
+    """Return the requested time by which a log is ranked: its own, or the greatest requested time of its inputs."""
     if not log.covers or rules.log_compaction_rank == "own":
         return log.requested
     return max(requested_place(each, rules) for each in log.covers)
 
 
 def pending_groups(timeline: Timeline, commits: Commits) -> frozenset[Group]:
-    """The file groups in which a log compaction is pending."""
     pending = (instant for instant in timeline.pending if timeline.is_log_compaction(instant))
     return frozenset(group for instant in pending for group in commits.log_plan(instant.requested).groups)

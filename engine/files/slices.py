@@ -1,8 +1,8 @@
 """File slices: the base file to which each log belongs, and the merge order of the logs (RFC-66, "file slicing").
 
 Two promises of docs/contract.md depend on file slicing. PART: each completed log is in exactly one slice, which is the
-same slice for all readers. TRAVEL: a read as of T uses exactly the files that had completed by T. A compaction that
-completes after T does not change a read as of T, because its base file is the merge of the same logs.
+same for all readers. TRAVEL: a read as of T uses exactly the files that had completed by T. A compaction that completes
+after T does not change a read as of T, because its base file is the merge of the same logs.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from ..timeline.instant import Instant
 from ..timeline.timeline import Timeline
 from .group_files import BaseFile, Group, LogFile, directory_files, listed_files, visible
 from .log_compaction import covers_of, requested_place, without_covered
+from .metadata_table import cross_checked_files, metadata_files
 
 _UNKNOWN = "~"  # greater than every instant: the completion time of a pending instant
 
@@ -27,8 +28,8 @@ _UNKNOWN = "~"  # greater than every instant: the completion time of a pending i
 class FileSlice:
     """The files that are merged together: an optional base file, and logs in merge order.
 
-    `barrier`: the requested time of the base file or of the plan for it; None for the slice before the first barrier of
-    the group. `tombstones`: the logs with the deletes that the compaction of `base` has kept.
+    `barrier` is the requested time of the base file or of its plan; None for the slice before the first barrier of the
+    group. `tombstones` contains the logs with the deletes that the compaction of `base` has kept.
     """
 
     partition: str
@@ -49,7 +50,7 @@ class FileSlice:
         return [file.path for file in files if file is not None]
 
     def __str__(self) -> str:
-        """A text such as ``part=eu/00000000-…: slice 2026…, base file and 2 logs``."""
+        """Return a text such as ``part=eu/00000000-…: slice 2026…, base file and 2 logs``."""
         where = f"{self.partition}/{self.file_id}" if self.partition else self.file_id
         name = f"slice {self.barrier}" if self.barrier else "slice before every barrier"
         base = "base file" if self.base else "base file planned" if self.barrier else "no base file"
@@ -57,7 +58,6 @@ class FileSlice:
         return f"{where}: {name}, {base} and {logs}"
 
     def _repr_html_(self) -> str:
-        """An HTML table of the files in merge order."""
         named = [("base", self.base), *(("tombstones", log) for log in self.tombstones)]
         files = [*named, *(("log", log) for log in self.logs)]
         rows = [(kind, f.path, f.size, f.requested, f.completed) for kind, f in files if f is not None]
@@ -67,7 +67,7 @@ class FileSlice:
 def load_slices(
     storage: Storage, timeline: Timeline, commits: Commits, rules: Rules, as_of: str | None = None
 ) -> tuple[FileSlice, ...]:
-    """The slices as of `as_of`, without the slices that only reads before the horizon of nbcc's cleans need."""
+    """Return the slices as of `as_of`, without the slices that only reads before the horizon of nbcc's cleans need."""
     slices = all_slices(storage, timeline, commits, rules, as_of)
     bound = commits.horizon(timeline) if rules.files == "listed" else None
     return slices if bound is None else kept_since(slices, bound, rules)
@@ -76,10 +76,11 @@ def load_slices(
 def all_slices(
     storage: Storage, timeline: Timeline, commits: Commits, rules: Rules, as_of: str | None = None
 ) -> tuple[FileSlice, ...]:
-    """All slices as of `as_of`, sorted by partition, file id and barrier; if `as_of` is None, of the whole timeline.
+    """Return all slices as of `as_of`, sorted by partition, file id and barrier; if `as_of` is None, of the whole
+    timeline.
 
     The time `as_of` must be settled in `timeline`. The result omits file groups that a completed replace hides. The
-    result includes slices with deleted files: a read that needs such a slice must fail instead of returning fewer rows.
+    result includes slices with deleted files, because a read that needs them must fail instead of returning fewer rows.
     """
     files = find_files(storage, timeline, commits, rules, as_of)
     hidden = replaced_groups(timeline, commits, rules, as_of)
@@ -88,10 +89,9 @@ def all_slices(
 
 
 def kept_since(slices: tuple[FileSlice, ...], horizon: str, rules: Rules) -> tuple[FileSlice, ...]:
-    """The slices that reads at or after the horizon need: in each file group the first such slice and all newer ones.
+    """Return the slices that reads at or after the horizon need: in each file group one slice and all newer ones.
 
-    The first such slice has the newest base file that had completed at the horizon. (Weaker rules compare the base
-    file's barrier, or the barrier of a planned base file.)
+    The oldest returned slice has the newest base file that had completed at the horizon.
     """
     first: dict[Group, str] = {}
     for piece in slices:  # barriers rise within a group
@@ -111,12 +111,16 @@ def _starts(piece: FileSlice, horizon: str, rules: Rules) -> bool:
 def find_files(
     storage: Storage, timeline: Timeline, commits: Commits, rules: Rules, as_of: str | None = None
 ) -> Iterable[BaseFile | LogFile]:
-    """The visible data files, found in commits or in directories as `rules` require.
+    """Return the visible data files, found in commits, in directories or in Hudi's metadata table as `rules` require.
 
     The result contains the log of a visible log compaction in place of its inputs.
     """
     files: Iterable[BaseFile | LogFile]
-    if rules.files == "directory" or rules.visibility == "any":
+    if rules.files == "cross_checked":
+        files = cross_checked_files(storage, timeline, commits, rules, as_of)
+    elif rules.files == "metadata_table":
+        files = directory_files(metadata_files(storage), timeline, commits, rules, as_of)
+    elif rules.files == "directory" or rules.visibility == "any":
         files = directory_files(storage.list(""), timeline, commits, rules, as_of)
     else:
         files = listed_files(timeline, commits, rules, as_of)
@@ -128,7 +132,7 @@ def find_files(
 def pending_plans(
     timeline: Timeline, commits: Commits, rules: Rules, as_of: str | None = None
 ) -> dict[Group, list[str]]:
-    """For each file group: the barriers of plans that exist as of `as_of` and have not completed by then."""
+    """Return, for each file group, the barriers of plans that exist as of `as_of` and have not completed by then."""
     plans: dict[Group, list[str]] = {}
     for instant in timeline.instants:
         planned = as_of is None or instant.requested <= as_of
@@ -139,12 +143,11 @@ def pending_plans(
 
 
 def _done(instant: Instant, as_of: str | None, rules: Rules) -> bool:
-    """Whether the base files of a plan are visible as of `as_of`."""
     return instant.completed is not None and visible(instant, as_of, rules)
 
 
 def replaced_groups(timeline: Timeline, commits: Commits, rules: Rules, as_of: str | None = None) -> frozenset[Group]:
-    """The file groups that are hidden by replacing commits completed at or before `as_of`."""
+    """Return the file groups that are hidden by replacing commits completed at or before `as_of`."""
     return frozenset(
         (partition, file_id)
         for instant in timeline.completed
@@ -191,10 +194,11 @@ def _slice_group(
 
 
 def keeps_deletes(log: LogFile, base: BaseFile | None, rules: Rules) -> bool:
-    """Whether a log contains the deletes that the compaction of `base` has kept: one commit lists both files.
+    """Return whether a log contains the deletes that the compaction of `base` has kept, because one commit lists both
+    files.
 
-    The caller passes a log and a `base` with the same requested time. If times are not claimed, a write may have the
-    same requested time as a compaction; its completion time is different.
+    The caller passes a log and a `base` with the same requested time. If times are not claimed, a write and a
+    compaction may have the same requested time, but different completion times.
     """
     if base is None:
         return False
@@ -202,20 +206,20 @@ def keeps_deletes(log: LogFile, base: BaseFile | None, rules: Rules) -> bool:
 
 
 def barriers(bases: Iterable[BaseFile], plans: Iterable[str]) -> list[str]:
-    """The sorted barriers of a file group: the requested times of its base files and of its pending plans."""
+    """Return the sorted barriers of a file group: the requested times of its base files and of its pending plans."""
     return sorted({*(base.requested for base in bases), *plans})
 
 
 def barrier_of(log: LogFile, limits: Sequence[str], rules: Rules) -> str | None:
-    """The barrier of a log's slice: the greatest of the sorted `limits` that is not after the log's time; None if
-    all are after it.
+    """Return the barrier of a log's slice: the greatest of the sorted `limits` that is not after the log's time; None
+    if all are later.
     """
     place = bisect_right(limits, slice_time(log, rules))
     return limits[place - 1] if place else None
 
 
 def slice_time(log: LogFile, rules: Rules) -> str:
-    """The time of a log (requested or completion) that is compared with the barriers."""
+    """Return the time of a log (requested or completion) that is compared with the barriers."""
     if rules.slicing == "requested":
         return log.requested
     if rules.slicing == "base_instant":
@@ -224,13 +228,13 @@ def slice_time(log: LogFile, rules: Rules) -> str:
 
 
 def merge_position(log: LogFile, rules: Rules) -> tuple[str, str, int, str]:
-    """The key that sorts a log in its slice: the time of its write, then its version, then its write token."""
+    """Return the key that sorts a log in its slice: the time of its write, then its version, then its write token."""
     time = requested_place(log, rules) if rules.merge_order == "requested" else log.completed or _UNKNOWN
     return time, log.requested, log.version, log.token
 
 
 def to_read(slices: Iterable[FileSlice], rules: Rules) -> tuple[FileSlice, ...]:
-    """For each file group, the slice whose merge is the present state of the group.
+    """Return, for each file group, the slice whose merge is the present state of the group.
 
     A snapshot read uses the newest slice of each group. If the base file of the newest slice is only planned, the logs
     of this slice are added to the slice before it.
@@ -248,8 +252,7 @@ def _onto(before: FileSlice, planned: FileSlice, rules: Rules) -> FileSlice:
 
 
 def newest_bases(slices: Iterable[FileSlice]) -> tuple[FileSlice, ...]:
-    """For each file group with a base file, the slice of the newest base file, without logs: the slices of a
-    read-optimized read.
+    """Return the slice of the newest base file of each file group, without logs: the slices of a read-optimized read.
     """
     newest = {piece.group: replace(piece, tombstones=(), logs=()) for piece in slices if piece.base}
     return tuple(newest.values())

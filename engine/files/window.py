@@ -28,7 +28,7 @@ class WindowFiles:
 
 
 def window_files(timeline: Timeline, commits: Commits, rules: Rules, after: str, until: str) -> tuple[WindowFiles, ...]:
-    """The files of the writes that completed in (after, until], for each file group, without files of table
+    """Return the files of the writes that completed in (after, until], for each file group, without files of table
     services.
     """
     bases: dict[Group, list[BaseFile]] = {}
@@ -57,7 +57,7 @@ def window_files(timeline: Timeline, commits: Commits, rules: Rules, after: str,
 def writes_between(
     timeline: Timeline, commits: Commits, rules: Rules, after: str, until: str
 ) -> Iterator[tuple[Instant, CommitMetadata]]:
-    """The writes of the active timeline in (after, until], with their metadata, without table services."""
+    """Return the writes of the active timeline in (after, until], with their metadata, without table services."""
     for instant in timeline.completed:
         if instant.writes and after < incremental_time(instant, rules) <= until:
             commit = commits.commit(instant)
@@ -66,7 +66,7 @@ def writes_between(
 
 
 def last_replaced(writes: Iterable[tuple[Instant, CommitMetadata]]) -> dict[Group, str]:
-    """Maps each file group to the greatest requested time of a replacing write among `writes`."""
+    """Return a mapping from each file group to the greatest requested time of a replacing write among `writes`."""
     latest: dict[Group, str] = {}
     for instant, commit in writes:
         for stat in commit.stats if commit.replaces else ():
@@ -76,7 +76,7 @@ def last_replaced(writes: Iterable[tuple[Instant, CommitMetadata]]) -> dict[Grou
 
 
 def is_replaced(file: BaseFile | LogFile, replaced: Mapping[Group, str]) -> bool:
-    """Whether a replace hides a file: a log that completed before the replace was requested, or an earlier
+    """Return whether a replace hides a file: a log that completed before the replace was requested, or an earlier
     replace's base file.
     """
     barrier = replaced.get((file.partition, file.file_id), "")
@@ -84,7 +84,7 @@ def is_replaced(file: BaseFile | LogFile, replaced: Mapping[Group, str]) -> bool
 
 
 def incremental_time(instant: Instant, rules: Rules) -> str:
-    """The time of a completed instant (requested or completion) that is compared with the bounds of a window."""
+    """Return the time of a completed instant (requested or completion) that is compared with the bounds of a window."""
     if rules.incremental_axis == "requested" or instant.completed is None:
         return instant.requested
     return instant.completed

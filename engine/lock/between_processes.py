@@ -18,7 +18,8 @@ _POLL_SECONDS: Final = 0.005
 
 
 class BetweenProcesses:
-    """The lock of a table in a local folder; it is taken first among the threads of this process, then among processes.
+    """The lock of a table in a local folder; a writer takes it first among the threads of its process, then among
+    processes.
 
     The lock between processes is necessary because Spark's `format("nbcc")` writes from a separate process,
     concurrently with users of `Table`. The lock does not exclude other machines, except on a network file system whose
@@ -48,7 +49,6 @@ class BetweenProcesses:
         self._threads.release()
 
     def _locked(self) -> FileLock:
-        """Wait for the lock, and return the open file with which this process holds it."""
         file = opened(self._url, self._path)
         until = time.monotonic() + self._wait
         try:
@@ -67,7 +67,7 @@ class BetweenProcesses:
 
 
 def lock_file(url: str) -> Path:
-    """The path of the lock file for a table in a local folder."""
+    """Return the path of the lock file for a table in a local folder."""
     return Path(unquote(urlsplit(url).path)) / FILE
 
 

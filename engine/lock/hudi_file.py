@@ -1,9 +1,9 @@
 """Hudi's FileSystemBasedLockProvider: a writer holds the lock as long as its file ``.hoodie/lock`` exists.
 
 A writer acquires the lock by creating the file if absent, and releases it by deleting the file (docs/hudi-format.md). A
-writer may remove a lock file older than `hoodie.write.lock.filesystem.expire` minutes (0: never); processes of nbcc do
-so one at a time. The holder does not renew the file, so the lock can expire while it is held. Hudi deletes the file
-without a check of its content, so Hudi can release the lock of another writer.
+writer may remove a lock file older than `hoodie.write.lock.filesystem.expire` minutes; processes of nbcc do so one at a
+time. The holder does not renew the file, so the lock can expire while it is held. Hudi deletes the file without a check
+of its content, so that Hudi can release the lock of another writer.
 """
 
 from __future__ import annotations
@@ -58,9 +58,7 @@ class HudiFileLock(Waiting):
         return True
 
     def _created(self, content: bytes) -> bool:
-        """Create the lock file with its whole content in one step: no writer would release an empty file that a
-        full disk leaves.
-        """
+        """Create the lock file with its whole content in one step, because no writer would release an empty file."""
         staged = self._path.with_name(f".nbcc.lock.{uuid.uuid4()}")
         try:
             with open(staged, "xb") as file:
@@ -97,7 +95,7 @@ class HudiFileLock(Waiting):
                 self._path.unlink(missing_ok=True)
 
     def _has_expired(self) -> bool:
-        """Whether the lock file has expired. An empty lock file that is old was left by a crash."""
+        """Return whether the lock file has expired. A crash left an old lock file that is empty."""
         try:
             status = self._path.stat()
         except FileNotFoundError:
@@ -109,7 +107,7 @@ class HudiFileLock(Waiting):
 
 
 def _info() -> str:
-    """The content of the lock file, in the format of Hudi. The thread name in the content is unique, so it
+    """Return the content of the lock file, in the format of Hudi. The thread name in the content is unique, so that it
     identifies one acquisition.
     """
     now = datetime.now().strftime("%Y-%m-%d %H:%M:%S.%f")[:-3]

@@ -15,7 +15,7 @@ _REGISTRY_GUARD: Final = ThreadLock()
 
 
 class InProcessLock:
-    """The lock of the table `name` within this process; the name is the url of the table's storage.
+    """The lock of the table `name` within this process; the name is the URL of the table's storage.
 
     The lock does not exclude other processes. In a forked child process the lock is free, even if the parent process
     held it at the fork.

@@ -1,10 +1,10 @@
-"""Locks according to RFC-22, option 2: lock files with increasing numbers are only created; an expired heartbeat shows
-that a holder is dead. A heartbeat counts as expired only 500 ms after the end of its lease, because clocks drift.
+"""Locks according to RFC-22, option 2: a writer only creates lock files with increasing numbers. A heartbeat counts as
+expired only 500 ms after the end of its lease, because clocks drift.
 
 A writer acquires the lock by putting ``.hoodie/.nbcc/locks/<n>.acquired`` if absent; it releases the lock by putting
-``<n>.released``. If the newest lock is unreleased and its heartbeat is older than the lease, another writer releases it
-on behalf of the holder. Put-if-absent is the only conditional operation that the store must support. The number of the
-lock is a fencing token, but no store checks the token.
+``<n>.released``. If the newest lock is unreleased and its heartbeat is older than the lease, another writer releases
+the lock. Put-if-absent is the only conditional operation that the store must support. The number of the lock is a
+fencing token, but no store checks the token.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ FOLDER: Final = ".hoodie/.nbcc/locks"
 
 
 class _Last(NamedTuple):
-    """The greatest lock number (0: none), whether that lock was released, and when each of its files was put (epoch
-    ms).
+    """The greatest lock number (0: none), whether that lock was released, and the times in epoch ms at which its files
+    were put.
     """
 
     number: int
@@ -93,15 +93,14 @@ class NumberedLock(Waiting):
         return f"{_path(self._last().number, 'acquired')} is not released"
 
     def _last(self) -> _Last:
-        """The newest lock in the storage."""
         files = [(*entry.path.rpartition("/")[2].partition(".")[::2], entry) for entry in self._storage.list(FOLDER)]
         last = max((int(number) for number, _, _ in files if number.isdecimal()), default=0)
         modified = {kind: round(entry.modified * 1000) for number, kind, entry in files if number == f"{last:020d}"}
         return _Last(last, "released" in modified, modified)
 
     def _is_own(self, number: int) -> bool:
-        """Whether an earlier attempt of this process acquired the lock, although the response to it or the
-        release was lost.
+        """Return whether an earlier attempt of this process acquired the lock, although the response to the attempt was
+        lost.
         """
         if self._holds:
             return False
@@ -111,8 +110,8 @@ class NumberedLock(Waiting):
             return False
 
     def _is_dead(self, last: _Last) -> bool:
-        """Whether the newest heartbeat of a lock has expired. If the heartbeat file is empty or truncated, the time
-        of its put counts instead.
+        """Return whether the newest heartbeat of a lock has expired. If the heartbeat file is empty or truncated, the
+        time of its put is used instead.
         """
         for kind in ("heartbeat", "acquired"):
             try:
@@ -127,8 +126,8 @@ class NumberedLock(Waiting):
     def renew(self) -> bool:
         """Put a heartbeat; return False if the lease has expired, or was released.
 
-        A heartbeat that arrives after the end of the lease does not extend the lease, because another writer may have
-        released the lock in the meantime.
+        A heartbeat after the end of the lease does not extend the lease, because another writer may have released the
+        lock.
         """
         number, over = self._number, self._over
         since = self._now()

@@ -17,13 +17,13 @@ class Lock(Protocol):
         ...
 
     def release(self) -> None:
-        """Release the lock. Only the holder of the lock may call this method."""
+        """Release the lock. Only the holder of the lock may call `release`."""
         ...
 
 
 @runtime_checkable
 class Lease(Protocol):
-    """A lock that another writer may take once its time is over, even if its holder is alive."""
+    """A lock that another writer may take when its time has expired, even if its holder is alive."""
 
     def left(self) -> float:
         """The seconds until the lease expires, according to this machine's clock."""
@@ -39,8 +39,7 @@ def held(lock: Lock, release_by: Callable[[Callable[[], None]], object] = _call)
     """Hold the lock during a block. If the lock is a lease, every storage request of the block must end before the
     lease expires.
 
-    `release_by`: called with the release function after a block without an error; it may do other work concurrently
-    with the release.
+    `release_by` is called with the release function after a block without an error, and may do other work concurrently.
     """
     lock.acquire()
     try:

@@ -34,18 +34,18 @@ class UnresolvedLock:
 
 
 def provider_of(storage: Storage, agreed: Coordination) -> str:
-    """The name of the table's lock provider. The default is the lease in a shared store, and otherwise '' (a lock
-    between the processes of one machine).
+    """Return the name of the table's lock provider. The default is `storage` in a shared store, and otherwise '' (a
+    lock between the processes of one machine).
 
-    The lease needs 4 requests for each acquisition, numbered files need 8 or more, and Hudi's writers can use the lease
-    too. The lease requires conditional updates: in a store without them, the first write fails and recommends
-    NumberedLockProvider.
+    The storage lease needs 4 requests for each acquisition, numbered lock files need 8 or more, and Hudi's writers can
+    use the lease too. The lease requires conditional updates: in a store without them, the first write fails and
+    recommends NumberedLockProvider.
     """
     return agreed.lock or (STORAGE_BASED if is_shared(storage.url) else "")
 
 
 def lock_of(storage: Storage, agreed: Coordination) -> Lock:
-    """The lock of a table, built according to `agreed`. The files of leases and of numbered locks are in the
+    """Return the lock of a table, built according to `agreed`. The files of leases and of numbered locks are in the
     table's own storage.
     """
     url, wait = storage.url, agreed.lock_wait_ms / 1000

@@ -4,11 +4,11 @@ is held.
 The object contains ``{"expired", "validUntil" (epoch ms), "owner"}``; a writer replaces it only if it has not changed
 since it was read. A lease counts as free only 500 ms after it has expired, because clocks drift. The holder of an
 expired lease may still be alive, and the file has no fencing number that a store could check. Only `decision = log`
-protects a table from a holder whose lease has expired (docs/locks.md).
+protects a table from the holder of an expired lease (docs/locks.md).
 
-The holder remembers the version of the object that it has put. The holder can renew or release the lease in one
-request, because it has stored the version of the object. The same process can take the lease a second time in one
-request if no other writer has held it in the meantime.
+The holder remembers the version of the object that it has put. Therefore the holder can renew or release the lease in
+one request. The same process can take the lease a second time in one request if no other writer has held it in the
+meantime.
 """
 
 from __future__ import annotations
@@ -36,9 +36,7 @@ class Lease(NamedTuple):
 
 
 class _Held:
-    """One acquisition of the lease: the state shared by the thread that renews the lease and the thread that
-    releases it.
-    """
+    """One acquisition of the lease: the state that the renewing and the releasing thread share."""
 
     def __init__(self, owner: str, version: Version, until: int) -> None:
         self.owner, self.process = owner, os.getpid()
@@ -51,7 +49,7 @@ class StorageLock(Waiting):
     """A lock that is a lease of `valid_seconds` in the table's own storage. A thread renews the lease every
     `renew_seconds`.
 
-    `file`: the object that stores the lease; default: the one in `storage`.
+    `file` is the object that stores the lease; the default is the object in `storage`.
     """
 
     def __init__(
@@ -122,7 +120,7 @@ class StorageLock(Waiting):
         return f"{FILE} changes hands" if known is None else f"{FILE} holds no lease that can be read"
 
     def _held_here(self) -> _Held | None:
-        """This process's acquisition of the lease; None in a forked child of the holder."""
+        """Return this process's acquisition of the lease; None in a forked child of the holder."""
         return self._held if self._held is not None and self._held.process == os.getpid() else None
 
     def _renew_held(self, held: _Held) -> bool:
@@ -167,11 +165,10 @@ class StorageLock(Waiting):
         return None
 
     def _end(self) -> int:
-        """The time at which a lease that begins now would end, in milliseconds since the epoch."""
         return self._now() + self._valid_ms
 
     def _is_free(self, known: Version) -> bool:
-        """Whether the lease has expired or was released. A lease that cannot be decoded counts as held for
+        """Return whether the lease has expired or was released. A lease that cannot be decoded counts as held for
         `valid_seconds` after its put.
         """
         lease = lease_of(known)
@@ -183,7 +180,7 @@ class StorageLock(Waiting):
 
 
 def lease_of(known: Version) -> Lease | None:
-    """The lease that an object contains; None if the content is empty, truncated or not a lease."""
+    """Return the lease that an object contains; None if the content is empty, truncated or not a lease."""
     try:
         content = json.loads(known.data)
         expired, until, owner = content["expired"], content["validUntil"], content["owner"]

@@ -72,14 +72,15 @@ class Waiting(ABC):
 
     @abstractmethod
     def held_by(self) -> str:
-        """A short description of the holder, for the error that is raised when the wait ends without the lock."""
+        """Return a short description of the holder, for the error that is raised when the wait ends without the lock.
+        """
 
 
 class Attempts:
     """The owner names of this process's attempts at a lock, from the last successful attempt on.
 
-    A put with an unknown outcome may have succeeded, so a lock with one of these owner names belongs to this process. A
-    lock with one of these names does not belong to a forked child of this process.
+    A put with an unknown outcome may have succeeded, so that the lock may have the name of any recorded attempt. A lock
+    with a recorded name does not belong to a forked child of this process.
     """
 
     def __init__(self) -> None:
@@ -100,7 +101,7 @@ class Attempts:
         self._owners = {owner}
 
     def include(self, owner: str) -> bool:
-        """Whether `owner` is the name of one of this process's attempts."""
+        """Return whether `owner` is the name of one of this process's attempts."""
         return self._process == os.getpid() and owner in self._owners
 
 
@@ -109,5 +110,5 @@ Now = Callable[[], int]
 
 
 def wall_ms() -> int:
-    """The time of the machine's clock in milliseconds since the epoch."""
+    """Return the time of the machine's clock in milliseconds since the epoch."""
     return time.time_ns() // 1_000_000

@@ -15,25 +15,28 @@ from .travel import settled_at
 
 
 class Loaded(NamedTuple):
-    """A timeline, and the context whose commits belong to it."""
+    """A timeline, and the context whose cached commits belong to it."""
 
     context: Context
     timeline: Timeline
 
 
 def load_present(context: Context, now: str | None = None) -> Loaded:
-    """The timeline of a snapshot; its commits are read through the newest state checkpoint if that saves requests."""
+    """Return the timeline of a snapshot; its commits are read through the newest state checkpoint if that saves
+    requests.
+    """
     return through_checkpoint(context, lambda using: load_settled(using.storage, using.rules, now, using.commits))
 
 
 def load_at(context: Context, time: str, asked: str) -> Loaded:
-    """The timeline of a read as of `time`; its commits are read through a state checkpoint at or before `time`."""
+    """Return the timeline of a read as of `time`; its commits are read through a state checkpoint at or before `time`.
+    """
     return through_checkpoint(context, lambda using: settled_at(using, time, asked), time)
 
 
 def through_checkpoint(context: Context, load: Callable[[Context], Timeline], until: str = "~") -> Loaded:
-    """Load a timeline through the newest state checkpoint at or before the time `until`. Load it with all commits
-    instead if there is no such checkpoint, or if the timeline shows that the checkpoint does not hold.
+    """Load a timeline through the newest state checkpoint at or before the time `until`. If no checkpoint is usable,
+    load the timeline with all commits instead.
     """
     commits = _commits_through(context, until)
     if commits is not None:
@@ -46,13 +49,16 @@ def through_checkpoint(context: Context, load: Callable[[Context], Timeline], un
 
 
 def cleaned_by_others(context: Context, timeline: Timeline) -> bool:
-    """Whether another engine has cleaned the table. The horizon of such a clean depends on all commits."""
+    """Return whether another engine has cleaned the table. The horizon of a clean by another engine depends on all
+    commits.
+    """
     cleans = (instant for instant in timeline.completed if instant.action == "clean")
     return any(not context.commits.clean(clean.requested).horizon for clean in cleans)
 
 
 def has_checkpoints(rules: Rules) -> bool:
-    """Whether reads by these rules use state checkpoints: files are listed by commits, and times are completion times.
+    """Return whether reads by these rules use state checkpoints: files are listed by commits, and times are completion
+    times.
     """
     usual = ("listed", "completed", "completion", "completion", "after_listing", "settled", "twice")
     return usual == (
@@ -62,7 +68,7 @@ def has_checkpoints(rules: Rules) -> bool:
 
 
 def _commits_through(context: Context, until: str) -> CheckpointedCommits | None:
-    """The commits as read through a state checkpoint at or before `until`; None to use all commits.
+    """Return the commits as read through a state checkpoint at or before `until`; None to use all commits.
 
     A process that has read all commits already uses them. A process that has found a checkpoint continues to use it,
     because it has also read the commits since then.

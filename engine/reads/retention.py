@@ -9,7 +9,7 @@ from ..timeline.container import decode_record
 
 
 def refuse_cleaned(context: Context, timeline: Timeline, time: str, asked: str, *, pinned: bool = False) -> None:
-    """Raise `Cleaned` if a read as of `time` may need files that were deleted. `pinned`: True if a time is accepted
+    """Raise `Cleaned` if a read as of `time` may need files that were deleted. `pinned` is True if a time is accepted
     because a savepoint pins it.
     """
     bound = horizon(context, timeline)
@@ -33,12 +33,12 @@ def refuse_undone(timeline: Timeline, time: str, asked: str) -> None:
 
 
 def horizon(context: Context, timeline: Timeline) -> str | None:
-    """The horizon: the completion time before which reads are refused; None if no clean has deleted files.
+    """Return the horizon: the completion time before which reads are refused; None if no clean has deleted files.
 
-    The plan of a clean by nbcc records the horizon of that clean. A clean by Hudi retains one instant, E, as the
-    earliest that can be read. In each file group that clean keeps the newest slice that is older than E, and every
-    later slice (docs/hudi-format.md). Hudi identifies the retained instant E by its requested time. A read uses this
-    oldest slice only if every write requested before E has completed.
+    A plan of a clean by nbcc records the horizon of the clean. A clean by Hudi retains one instant as the earliest that
+    can be read. In each file group, a clean by Hudi keeps the newest slice that is older than the earliest retained
+    instant, and later slices. Hudi identifies the earliest retained instant by its requested time. A read uses this
+    oldest slice only if every write requested before the earliest retained instant has completed.
     """
     ours = context.commits.horizon(timeline)
     cleans = [i for i in timeline.completed if i.action == "clean" and not context.commits.clean(i.requested).horizon]
@@ -51,8 +51,7 @@ def horizon(context: Context, timeline: Timeline) -> str | None:
 
 
 def _earliest_retained(context: Context, clean: Instant) -> str | None:
-    """The earliest instant that a clean by Hudi retains; the clean's requested time if it retains file versions; None
-    if it deleted no file.
+    """Return the earliest instant that a clean by Hudi retains; the clean's requested time if it retains file versions.
     """
     record = decode_record(context.commits.content(clean), clean.file_name)
     if not record.get("totalFilesDeleted"):
@@ -61,7 +60,7 @@ def _earliest_retained(context: Context, clean: Instant) -> str | None:
 
 
 def archived_completions(context: Context, timeline: Timeline) -> list[str]:
-    """The completion times of the archived writes, in ascending order."""
+    """Return the completion times of the archived writes, in ascending order."""
     return Archive(context.storage).completions() if timeline.archived else []
 
 

@@ -1,4 +1,4 @@
-"""The part of an answer that a caller asks for: columns, rows that match a condition, and partitions."""
+"""The part of an answer that a caller requests: columns, rows that match a condition, and partitions."""
 
 from __future__ import annotations
 
@@ -40,15 +40,15 @@ _FORMS: Final = 'give a pyarrow expression, or triples like ("day", ">=", "2026-
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The columns of an answer, the condition on its rows, and its partitions. () and None mean all."""
+    """The columns of an answer, the condition on its rows, and its partitions; () and None mean all."""
 
     columns: tuple[str, ...] = ()
     where: Predicate | None = None
     partitions: frozenset[str] | None = None
 
     def groups(self, groups: Iterable[Group], config: TableConfig, shape: TableShape) -> frozenset[Group]:
-        """The groups that can contain a row of the answer. Only in a table of nbcc do the columns of a row determine
-        its group.
+        """Return the groups that can contain a row of the answer. Only in a table of nbcc do the columns of a row
+        determine its group.
         """
         kept = frozenset(group for group in groups if self.partitions is None or group[0] in self.partitions)
         return groups_to_read(self.where, shape, kept) if self.where and config.own else kept
@@ -56,7 +56,7 @@ class Selection:
     def tasks(
         self, context: Context, config: TableConfig, timeline: Timeline, tasks: Sequence[ReadTask]
     ) -> list[ReadTask]:
-        """The tasks that return the selected part of the answer of `tasks`."""
+        """Return the tasks that return the selected part of the answer of `tasks`."""
         if not tasks:
             return []
         ranges = RangesOfLogs(context, timeline)
@@ -76,7 +76,9 @@ class Selection:
         ]
 
     def skips(self, context: Context) -> bool:
-        """Whether readers of the tasks may skip data: there is a condition, or one follows when the tasks run."""
+        """Return whether readers of the tasks may skip data, because there is a condition or one will be added when the
+        tasks run.
+        """
         return self.where is not None or context.jobs.takes_conditions_later
 
 
@@ -102,7 +104,7 @@ def selection(
 
 
 def predicate(where: Where, schema: pa.Schema) -> Predicate:
-    """The predicate of a user's condition on the columns of `schema`."""
+    """Return the predicate of a user's condition on the columns of `schema`."""
     if isinstance(where, pc.Expression):
         return _checked(where, schema, str(where), {})
     if isinstance(where, str | tuple | Mapping) or not isinstance(where, Sequence) or not where:
@@ -146,7 +148,6 @@ def _checked(expression: pc.Expression, schema: pa.Schema, text: str, equal: Map
 
 
 def _refusal(expression: pc.Expression, schema: pa.Schema) -> str | None:
-    """The reason why an expression cannot select rows with these columns; None if it can."""
     rows = acero.Declaration("table_source", acero.TableSourceNodeOptions(schema.empty_table()))
     matching = acero.Declaration("filter", acero.FilterNodeOptions(expression))
     try:
@@ -165,7 +166,9 @@ class RangesOfLogs:
         self._listed: dict[str, dict[str, LogRanges]] = {}
 
     def of(self, logs: Sequence[LogInput]) -> tuple[LogInput, ...]:
-        """The logs with their ranges. A log of another engine, or to which writes have appended, has none."""
+        """Return the logs with their ranges. A log has no ranges if another engine wrote it, or if writes have appended
+        to it.
+        """
         return tuple(replace(log, ranges=None if log.appended else self._of(log)) for log in logs)
 
     def _of(self, log: LogInput) -> LogRanges | None:

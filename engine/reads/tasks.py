@@ -22,8 +22,8 @@ from .retention import refuse_cleaned, refuse_undone, refuse_unlisted
 
 
 def slices_as_of(context: Context, timeline: Timeline, time: str | None = None) -> tuple[FileSlice, ...]:
-    """All file slices as of the time `time`; if `time` is None, as of the end of `timeline`. The time `time` must be
-    settled in `timeline`.
+    """Return all file slices as of the time `time`; if `time` is None, as of the end of `timeline`. The time `time`
+    must be settled in `timeline`.
 
     Raises `Cleaned` if files of that time were deleted, and `Unsupported` if they cannot be located.
     """
@@ -41,7 +41,7 @@ def _refuse_lost(context: Context, timeline: Timeline, time: str | None, pinned:
 def state_tasks(
     context: Context, config: TableConfig, timeline: Timeline, time: str | None = None
 ) -> tuple[ReadTask, ...]:
-    """The tasks that read the table as of `time`, one for each file group. `time` may be a time that a savepoint
+    """Return the tasks that read the table as of `time`, one for each file group. `time` may be a time that a savepoint
     pins.
     """
     _refuse_lost(context, timeline, time, pinned=True)
@@ -56,11 +56,11 @@ def state_tasks(
 
 
 def group_rules(context: Context, timeline: Timeline, base: str | None) -> Rules:
-    """The rules according to which a file group is merged whose base file was requested at the time `base`.
+    """Return the rules by which a file group is merged whose base file was requested at the time `base`.
 
-    In an nbcc table, a file group whose base file another engine wrote is merged according to Hudi's rules
-    (docs/contract.md, Assumptions). The other engine may have dropped deletes, and it continues to merge the logs of
-    the group in its own order.
+    In an nbcc table, a file group whose base file another engine wrote is merged by Hudi's rules (docs/contract.md,
+    Assumptions). The other engine may have dropped deletes, and it continues to merge the logs of the group in its own
+    order.
     """
     looks = context.rules.files == "listed" and context.rules.unmarked == "by_its_engine"
     instant = completed_write(context, timeline, base) if base and looks else None
@@ -70,13 +70,12 @@ def group_rules(context: Context, timeline: Timeline, base: str | None) -> Rules
 
 
 def completed_write(context: Context, timeline: Timeline, requested: str) -> Instant | None:
-    """The write with this requested time, found in the timeline or in the archive."""
+    """Return the write with this requested time, found in the timeline or in the archive."""
     found = timeline.find(requested)
     return found or context.whole(timeline).find(requested)
 
 
 def read_task(piece: FileSlice, config: TableConfig, rules: Rules) -> ReadTask:
-    """The task that merges one file slice."""
     base, size = (piece.base.path, piece.base.size) if piece.base else (None, None)
     tombstones, logs = (log_inputs(found) for found in in_merge_order(piece, rules))
     shape = table_shape(config, rules)
@@ -84,8 +83,8 @@ def read_task(piece: FileSlice, config: TableConfig, rules: Rules) -> ReadTask:
 
 
 def in_merge_order(piece: FileSlice, rules: Rules) -> tuple[list[LogFile], list[LogFile]]:
-    """Two lists of logs: the tombstone logs, which rank with the base file, and the other logs in merge order. If the
-    rules merge logs before the base file, the tombstone logs are in the second list.
+    """Return two lists of logs: the tombstone logs, which rank with the base file, and the other logs in merge order.
+    If the rules merge logs before the base file, the tombstone logs are in the second list.
     """
     first = rules.fold == "logs_first"
     logs = sorted((*piece.tombstones, *piece.logs) if first else piece.logs, key=lambda log: merge_position(log, rules))
@@ -101,7 +100,7 @@ def base_input(base: BaseFile) -> BaseInput:
 
 
 def selected(schema: pa.Schema, columns: Sequence[str]) -> pa.Schema:
-    """The schema of the columns `columns`, in the order of the list; the whole schema if the list is empty."""
+    """Return the schema of the columns `columns`, in the order of the list; the whole schema if the list is empty."""
     columns = texts(columns, f"take the columns {columns!r}")
     for name in columns:
         if name not in schema.names:

@@ -17,12 +17,12 @@ from ..writes.decision_log import catch_up, decide, uses_decision_log
 
 
 def settled_at(context: Context, time: str, asked: str) -> Timeline:
-    """A timeline that contains every instant completed at or before `time`; it may contain later ones too.
+    """Return a timeline that contains every instant completed at or before `time`; it may also contain later instants.
 
     A time T is settled if an instant completed at T or later is published, or if the clock has returned T or later
     under the lock. Once T is settled, no instant can complete at or before T. One listing shows whether the time is
-    settled, but that listing may miss instants that are published during it. The timeline is listed a second time to
-    find instants that the first listing missed. Raises `BadInput` if `time` is in the future.
+    settled, but may miss instants that are published during the listing. A second listing finds the instants that the
+    first listing missed. Raises `BadInput` if `time` is in the future.
     """
     timeline = load(context.storage)
     if (timeline.greatest_completion or "") < time:
@@ -35,7 +35,7 @@ def settled_at(context: Context, time: str, asked: str) -> Timeline:
 
 
 def _settle(context: Context, timeline: Timeline) -> str:
-    """Take a new time under the lock and return it: every later completion time is greater."""
+    """Take a new time under the lock and return it; every later completion time is greater."""
     with held(context.lock):
         while True:
             last = catch_up(context) if uses_decision_log(context) else None
@@ -48,8 +48,8 @@ def refuse_requested_time(timeline: Timeline, time: str, asked: str) -> None:
     """Raise `BadInput` if `time` is the requested time of a write. A requested time does not determine what a read
     shows, because writes are ordered by completion time.
 
-    If `time` is also the completion time of an instant, it is accepted: the two can be equal if clocks differ by more
-    than the bound.
+    If `time` is also the completion time of an instant, it is accepted; clocks that differ by more than the bound can
+    cause this.
     """
     write = timeline.find(time)
     if write is None or any(instant.completed == time for instant in timeline.completed):
@@ -66,7 +66,7 @@ def refuse_requested_time(timeline: Timeline, time: str, asked: str) -> None:
 
 
 def refuse_before_first(timeline: Timeline, time: str, asked: str, archived: Sequence[str] = ()) -> None:
-    """Raise `BadInput` if no write had completed at or before `time`. `archived`: the completion times of the
+    """Raise `BadInput` if no write had completed at or before `time`. `archived` contains the completion times of the
     archived writes.
     """
     first = min((*archived, *(completion_of(i) for i in timeline.completed if i.writes)), default=None)

@@ -44,8 +44,8 @@ class Replaced:
 
 
 def settled_window(context: Context, after: Time, until: Time | None, asked: str) -> Window:
-    """The window between the times `after` and `until`. If `until` is None, the window ends at the newest completion;
-    it is empty if `after` is later than the newest completion.
+    """Return the window between the times `after` and `until`. If `until` is None, the window ends at the newest
+    completion; it is empty if `after` is later than the newest completion.
 
     Raises `BadInput` if a time is invalid or in the future, or if `after` is later than `until`.
     """
@@ -66,8 +66,8 @@ def settled_window(context: Context, after: Time, until: Time | None, asked: str
 
 
 def window_tasks(context: Context, config: TableConfig, window: Window) -> dict[Group, WindowTask]:
-    """One task for each file group to which writes of the window have added files. Each task merges only the writes of
-    the window.
+    """Return one task for each file group to which writes of the window have added files. Each task merges only the
+    writes of the window.
 
     Raises `Unsupported` if partitions were replaced in the window.
     """
@@ -98,8 +98,7 @@ def refuse_replacements(context: Context, window: Window, *, clustering: bool) -
     """Raise `Unsupported` if file groups were replaced in the window, because a replace does not list the rows that it
     changed.
 
-    `clustering`: True if the function also refuses clustering in the window, because clustering moves rows to other
-    file groups.
+    `clustering` is True if clustering in the window is refused too, because clustering moves rows to other file groups.
     """
     for instant in window.timeline.completed:
         if instant.action != "replacecommit" or not window.after < completion_of(instant) <= window.until:
@@ -113,8 +112,8 @@ def refuse_replacements(context: Context, window: Window, *, clustering: bool) -
 
 
 def _bases(context: Context, window: Window) -> dict[Group, list[BaseFile]]:
-    """All base files of each file group up to the end of the window, the oldest first. If rules use requested times, a
-    window may contain writes that completed after its end.
+    """Return all base files of each file group up to the end of the window, the oldest first. If rules use requested
+    times, a window may contain writes that completed after its end.
     """
     by_completion = context.rules.incremental_axis == "completion"
     until = window.until if by_completion else window.timeline.greatest_completion or window.until
@@ -126,8 +125,8 @@ def _bases(context: Context, window: Window) -> dict[Group, list[BaseFile]]:
 
 
 def _previous_base_files(context: Context, window: Window) -> dict[str, BaseInput | None]:
-    """Maps the path of each base file to the base file that its write merged, according to the commits of nbcc. Two
-    writes may have merged the same base file.
+    """Return a mapping from the path of each base file to the base file that its write merged, according to the commits
+    of nbcc. Two writes may have merged the same base file.
     """
     stats = [
         stat
@@ -149,8 +148,8 @@ def _previous_base_files(context: Context, window: Window) -> dict[str, BaseInpu
 def _base_inputs(
     group: WindowFiles, there: dict[Group, list[BaseFile]], named: dict[str, BaseInput | None], with_before: bool
 ) -> tuple[ChangedBase, ...]:
-    """The base files that the writes of the window have put, each with the base file that it replaced. The comparison
-    needs the replaced base file, because a deleted row is absent from a copy-on-write file.
+    """Return the base files that the writes of the window have put, each with the base file that it replaced. The
+    comparison needs the replaced base file, because a deleted row is absent from a copy-on-write file.
     """
 
     def before(base: BaseFile) -> BaseInput | None:

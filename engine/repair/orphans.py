@@ -12,8 +12,8 @@ _ANOTHER: Final = "any of them may have written it, and file names do not identi
 
 @dataclass(frozen=True, slots=True)
 class Orphan:
-    """A data file that belongs to no write. `kept`: the reason why the file must not be deleted; '' if the file can be
-    deleted.
+    """A data file that belongs to no write. `kept` is the reason why the file must not be deleted; '' if the file can
+    be deleted.
     """
 
     path: str
@@ -25,9 +25,10 @@ class Orphan:
 def orphan_files(audit: Audit) -> tuple[Orphan, ...]:
     """Return the orphans among the data files, sorted by path.
 
-    `audit` listed the files before the timeline. A running writer puts its instant before its files, so a file whose
-    instant is on no timeline belongs to no running write. If the archive cannot be read, or does not reach back to a
-    file, the file's instant may have completed. An orphan whose instant may have completed gets a reason in `kept`.
+    The files in `audit` were listed before the timeline. A running writer puts its instant before its files, so that a
+    file whose instant is on no timeline belongs to no running write. If the archive cannot be read, or does not reach
+    back to a file, the file's instant may have completed. An orphan whose instant may have completed gets a reason in
+    `kept`.
     """
     archive_fault = next((fault for fault in audit.faults if fault.kind == "archive"), None)
     nowhere = [

@@ -20,6 +20,6 @@ def missing_metadata(audit: Audit) -> dict[str, str]:
 
 
 def write_metadata(storage: Storage, missing: Iterable[tuple[str, str]]) -> list[str]:
-    """Put the missing metadata file of each pair (partition, instant); returns the paths of the new files."""
+    """Put the missing metadata file of each pair (partition, instant), and return the paths of the new files."""
     files = [partition_metadata(partition, instant) for partition, instant in missing]
     return [path for path, data in files if storage.put_if_absent(path, data)]

@@ -1,7 +1,8 @@
 """Finds pending compaction plans, and removes one of them.
 
-The names of logs do not depend on a plan. Without the plan the logs belong to the previous slice. The removal of a plan
-deletes the files that the compaction has written, then its inflight instant, then the plan.
+A log belongs to its plan only through the plan's file, because the names of logs do not depend on a plan. After the
+removal of the plan, the logs belong to the previous slice. The removal of a plan deletes the files that the compaction
+has written, then its inflight instant, then the plan.
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ from ..timeline.timeline import FOLDER
 
 @dataclass(frozen=True, slots=True)
 class PendingPlan:
-    """A pending compaction plan. `gone`: the inputs of the plan that are missing. `written`: the files that the
-    compaction has already put.
+    """A pending compaction plan. `gone` contains the inputs of the plan that are missing. `written` contains the files
+    that the compaction has already put.
     """
 
     barrier: str
@@ -55,7 +56,7 @@ def pending_plans(audit: Audit) -> tuple[PendingPlan, ...]:
 
 
 def drop_plan(storage: Storage, plan: PendingPlan) -> list[str]:
-    """Remove a plan; returns the deleted paths in the order of deletion. The caller holds the table's lock.
+    """Remove a plan, and return the deleted paths in the order of deletion. The caller holds the table's lock.
 
     Raises `Conflict` if the compaction of the plan has completed, and `BadInput` if the plan no longer exists.
     """

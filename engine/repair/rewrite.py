@@ -1,8 +1,8 @@
 """Writes the rows of a log file again if readers ignore the file.
 
-The table must rank records by ordering value. An old row then loses against a newer row, even if the old row is written
-later. The write is a batch whose id contains the path of the log file. A batch id commits at most once, so the rows are
-not written twice. The commit records the batch id, and with it the path of the log file.
+The table must rank records by ordering value. Because of the ordering value, a rewritten old row loses to a newer row.
+The write is a batch whose id contains the path of the log file. A batch id commits at most once, so the rows are not
+written twice. The commit records the batch id, and with it the path of the log file.
 """
 
 from __future__ import annotations
@@ -53,7 +53,9 @@ def rewrite_log(context: Context, config: TableConfig, path: str) -> Instant:
 
 
 def _refuse_seen(context: Context, path: str, asked: str) -> None:
-    """Raise `BadInput` if readers see the log. Rewritten rows would win against later rows of equal ordering value."""
+    """Raise `BadInput` if readers see the log. If readers see the log, rewritten rows would win over later rows of
+    equal ordering value.
+    """
     timeline = context.whole(load_settled(context.storage, context.rules, commits=context.commits))
     slices = to_read(load_slices(context.storage, timeline, context.commits, context.rules), context.rules)
     if any(path == file.path for segment in slices for log in segment.logs for file in log.files):

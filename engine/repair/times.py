@@ -25,8 +25,8 @@ FARTHEST_ZONE_MS: Final = 14 * 3_600_000
 
 @dataclass(frozen=True, slots=True)
 class Retiming:
-    """A planned change of an instant's times. `put`: the new path of the first file in `deleted`; '' if the change only
-    deletes files.
+    """A planned change of an instant's times. `put` is the new path of the first file in `deleted`; '' if the change
+    only deletes files.
     """
 
     put: str
@@ -92,9 +92,6 @@ def _pending_change(audit: Audit, requested: str, now: str, asked: str) -> Retim
 
 
 def _wanted(audit: Audit, instant: Instant, now: str, asked: str) -> str:
-    """Return the correct completion time. Raises `BadInput` if the time of another instant is between the correct and
-    the recorded completion time.
-    """
     present = instant.completed or ""
     others = [i for i in {*audit.completions, *audit.timeline.pending} if i != instant and i.action != "savepoint"]
     times = {time for other in others for time in (other.requested, other.completed) if time}

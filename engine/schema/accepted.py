@@ -32,7 +32,7 @@ def stored_type(kind: pa.DataType, zone: str | None = None) -> pa.DataType:
     """Return the type that a new table stores for a column of type `kind`; `kind` itself if the column needs no
     conversion.
 
-    `zone`: the time zone of timestamps that have no time zone.
+    `zone` is the time zone of timestamps that have no time zone.
     """
     plain = next((stored for matches, stored in _STORED if matches(kind)), None)
     if plain is not None or kind.num_fields == 0:
@@ -64,7 +64,7 @@ def stored_schema(schema: pa.Schema, zone: str | None = None) -> pa.Schema:
 def fits(found: pa.DataType, wanted: pa.DataType, zone: str | None = None, *, by_value: bool = True) -> bool:
     """Return True if values of type `found` can be stored in a column of type `wanted` without loss.
 
-    `by_value`: True to accept also a type of which only some values fit; `fitted` then checks the values.
+    `by_value` is True to accept also a type of which only some values fit; `fitted` then checks the values.
     """
     stored = stored_type(found, zone)
     if same_type(stored, wanted):

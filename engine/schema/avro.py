@@ -30,7 +30,7 @@ _PLAIN: Final = {avro: arrow for arrow, avro in _PRIMITIVES if isinstance(avro, 
 
 
 def avro_json(schema: pa.Schema, table: str, meta: bool = False) -> str:
-    """Return the Avro schema as compact JSON, with the record names that Spark uses. `meta`: True to add Hudi's meta
+    """Return the Avro schema as compact JSON, with the record names that Spark uses. `meta` is True to add Hudi's meta
     columns.
 
     Raises `Unsupported` for a type that some reader of Hudi tables does not support.

@@ -38,8 +38,8 @@ class _Check:
         self._known: dict[str, tuple[Any, str]] = {}
 
     def width(self, kind: Any, space: str, depth: int, within: frozenset[str]) -> int:
-        """Return the minimum number of bytes that encode a value of the type. `within`: the named types that enclose
-        the type.
+        """Return the minimum number of bytes that encode a value of the type. `within` contains the named types that
+        enclose the type.
         """
         self._types += 1
         if depth > self._bounds.schema_depth:
@@ -96,7 +96,6 @@ class _Check:
 
 
 def _full_name(kind: Mapping[str, Any], space: str) -> tuple[str, str]:
-    """Return the namespace for the types inside a named type, and the full name of the named type."""
     name = kind.get("name")
     if not isinstance(name, str):
         raise ValueError("its schema has a named type without a name")

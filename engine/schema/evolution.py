@@ -26,7 +26,7 @@ WIDER: Final = frozenset(
 def check_evolution(versions: Iterable[pa.Schema], new: pa.Schema, fixed: Collection[str]) -> None:
     """Raise `BadInput` unless a table with these schema `versions`, oldest first, may change to the columns `new`.
 
-    `fixed`: the names of columns that must not change.
+    `fixed` contains the names of columns that must not change.
     """
     *_, old = schemas = tuple(versions)
     for name in fixed:

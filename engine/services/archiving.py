@@ -1,11 +1,11 @@
 """Selects the instants to archive: the oldest completed ones that no reader or writer needs on the active timeline.
 
-Instants are archived in the order of their requested times. In this order, every instant older than the active timeline
-is completed, which Apache Hudi's readers assume. An instant is not archived if it was requested or completed after a
-pending instant was requested. Archiving stops at a pending instant, so the files of a failed write remain recognisable
-until a rollback deletes them. For the same reason, the active timeline contains every write that completed since a
-pending optimistic writer began. Instants after a savepoint are not archived, because a restore can undo only instants
-of the active timeline.
+Instants are archived in the order of their requested times. The order has the effect that every instant older than the
+active timeline is completed, as Apache Hudi's readers assume. An instant is not archived if it was requested or
+completed after a pending instant was requested. Archiving stops at a pending instant, so the files of a failed write
+remain recognisable until a rollback deletes them. For the same reason, the active timeline contains every write that
+completed since a pending optimistic writer began. Instants after a savepoint are not archived, because a restore can
+undo only instants of the active timeline.
 """
 
 from __future__ import annotations
@@ -44,10 +44,11 @@ def refuse_retained(retained: int) -> None:
 def archivable(
     context: Context, timeline: Timeline, whole: Timeline, retained: int, last: Decision | None
 ) -> tuple[Instant, ...]:
-    """The instants of the active timeline that may be archived, ordered by requested time. The caller holds the lock.
+    """Return the instants of the active timeline that may be archived, ordered by requested time. The caller holds the
+    lock.
 
-    `whole`: the timeline joined with the archive.
-    `last`: the last decision of the decision log, or None.
+    `whole` is the timeline joined with the archive.
+    `last` is the last decision of the decision log, or None.
     """
     stay = _stay(context, timeline, whole, retained, last)
     waits = context.rules.archive_bound == "pending"
@@ -87,21 +88,22 @@ def _stay(
 
 
 def pending_files(timeline: Timeline, instants: Iterable[Instant]) -> Iterator[str]:
-    """The file names of the pending states of completed instants, whether or not these files exist."""
+    """Return the file names of the pending states of completed instants, whether or not these files exist."""
     for instant in instants:
         for state in PENDING:
             yield Instant(instant.requested, begun_as(timeline, instant), state).file_name
 
 
 def begun_as(timeline: Timeline, instant: Instant) -> str:
-    """The action that a completed instant had while it was pending."""
+    """Return the action that a completed instant had while it was pending."""
     return timeline.begun_as.get((instant.requested, instant.completes_as), instant.action)
 
 
 def to_archived(context: Context, timeline: Timeline, instant: Instant) -> Archived:
     """Convert an instant to the form in which it is archived: its completed file, and its plan if it has one.
 
-    Both files are decoded before the archiver deletes the originals. Raises `NotATable` if a file cannot be decoded.
+    The archiver deletes the originals only after both files were decoded. Raises `NotATable` if a file cannot be
+    decoded.
     """
     action = begun_as(timeline, instant)
     plan = None

@@ -26,9 +26,9 @@ HOUR_MS: Final = 3_600_000
 class Policy:
     """The policy that determines how much history stays readable; the names are Hudi's.
 
-    `KEEP_LATEST_COMMITS`: Keeps the states after each of the newest `retained` writes.
-    `KEEP_LATEST_BY_HOURS`: Keeps every state of the last `retained` hours.
-    `KEEP_LATEST_FILE_VERSIONS`: Keeps the states since the `retained` newest base files of each file group.
+    `KEEP_LATEST_COMMITS` keeps the states after each of the newest `retained` writes.
+    `KEEP_LATEST_BY_HOURS` keeps every state of the last `retained` hours.
+    `KEEP_LATEST_FILE_VERSIONS` keeps the states since the `retained` newest base files of each file group.
     """
 
     name: PolicyName
@@ -49,7 +49,7 @@ class Policy:
 def horizon_of(
     policy: Policy, timeline: Timeline, commits: Commits, slices: Iterable[FileSlice], now: str
 ) -> str | None:
-    """The completion time before which reads are refused after the clean; None if the policy retains the whole
+    """Return the completion time before which reads are refused after the clean; None if the policy retains the whole
     history.
     """
     if policy.name == "KEEP_LATEST_BY_HOURS":
@@ -62,15 +62,15 @@ def horizon_of(
 
 
 def is_write(timeline: Timeline, commits: Commits, instant: Instant) -> bool:
-    """Whether a completed instant can change rows. A compaction changes no rows, unless it belongs to a replacing
-    write.
+    """Return whether a completed instant can change rows. A compaction changes no rows, unless it belongs to a
+    replacing write.
     """
     return not timeline.is_service(instant) or commits.commit(instant).replaces
 
 
 def _oldest_versions(slices: Iterable[FileSlice], retained: int) -> Iterable[str]:
-    """For each file group with more than `retained` base files: the completion time of the oldest one that is
-    retained.
+    """Return the completion time of the oldest retained base file, for each file group with more than `retained` base
+    files.
     """
     bases: dict[Group, list[str]] = {}
     for piece in slices:  # barriers rise within a group
@@ -82,8 +82,8 @@ def _oldest_versions(slices: Iterable[FileSlice], retained: int) -> Iterable[str
 def plan_clean(
     context: Context, timeline: Timeline, slices: tuple[FileSlice, ...], policy: Policy, horizon: str
 ) -> CleanPlan | None:
-    """The plan of a clean with this horizon; None if no file would be deleted. The plan omits files that savepoints or
-    pending plans name.
+    """Return the plan of a clean with this horizon; None if no file would be deleted. The plan omits files that
+    savepoints or pending plans name.
     """
     kept = kept_since(slices, horizon, context.rules)
     stay = {id(piece) for piece in kept}
@@ -98,8 +98,8 @@ def plan_clean(
 
 
 def planned_inputs(context: Context, timeline: Timeline) -> frozenset[str]:
-    """The input logs of the log compactions that are pending. A clean keeps these logs even if a replacing write
-    has hidden their slice.
+    """Return the input logs of the log compactions that are pending. A clean keeps the inputs of a pending log
+    compaction even if a replacing write has hidden their slice.
     """
     pending = (i for i in timeline.pending if timeline.is_log_compaction(i))
     operations = (each for i in pending for each in context.commits.log_plan(i.requested).operations)
@@ -107,7 +107,7 @@ def planned_inputs(context: Context, timeline: Timeline) -> frozenset[str]:
 
 
 def skipped_by_cleans(context: Context, timeline: Timeline, horizon: str) -> frozenset[str]:
-    """The files that earlier cleans kept for savepoints and log compactions, and that no read needs any longer.
+    """Return the files that earlier cleans kept for savepoints and log compactions, and that no read needs any longer.
 
     A later clean must search for skipped files, because `load_slices` omits the slices before the horizon.
     """
@@ -121,13 +121,13 @@ def skipped_by_cleans(context: Context, timeline: Timeline, horizon: str) -> fro
 
 
 def _during_log_compactions(timeline: Timeline, cleans: Iterable[Instant]) -> bool:
-    """Whether a log compaction was pending when one of these `cleans` was planned."""
+    """Return whether a log compaction was pending when one of these `cleans` was planned."""
     plans = [i for i in timeline.instants if timeline.is_log_compaction(i)]
     return any(i.requested < clean.requested < (i.completed or "~") for clean in cleans for i in plans)
 
 
 def _earliest(timeline: Timeline, kept: Iterable[FileSlice], horizon: str) -> Instant | None:
-    """The oldest write, by requested time, as of which Hudi's readers may still read after a clean."""
+    """Return the oldest write, by requested time, whose state Hudi's readers may still read after a clean."""
     first: dict[Group, str] = {}
     for piece in kept:
         first.setdefault(piece.group, piece.barrier or "")

@@ -1,7 +1,7 @@
 """Selects leftovers: batch ids that no writer sends again, and small files of instants that have ended.
 
 An instant that is neither on the timeline nor in the archive was rolled back. Ages are compared with the newest
-completion, so no clock is read, and an idle table collects nothing.
+completion, so that no clock is read, and an idle table collects nothing.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ class Leftovers(NamedTuple):
 
 
 class Listing(NamedTuple):
-    """The small files of a table. They are listed before the timeline, so the request of each one's instant is on the
-    timeline, unless the instant has ended.
+    """The small files of a table. The small files are listed before the timeline, so that the timeline contains each
+    one's instant unless it has ended.
     """
 
     markers: list[Entry]
@@ -51,7 +51,7 @@ class Listing(NamedTuple):
 def leftovers(
     context: Context, whole: Timeline, listing: Listing, batch_hours: int, leftover_seconds: int
 ) -> Leftovers:
-    """Select what to delete. `whole`: the timeline with the archive, listed after `listing` under the lock."""
+    """Return the paths to delete. `whole` is the timeline with the archive, listed after `listing` under the lock."""
     newest = whole.greatest_completion
     if newest is None:
         return Leftovers()
@@ -79,7 +79,7 @@ def _by_requested(whole: Timeline) -> dict[str, list[Instant]]:
 
 
 def _ended(instants: Mapping[str, list[Instant]], entries: Iterable[Entry], bound: str) -> Iterator[tuple[str, str]]:
-    """The markers or heartbeats whose instant has ended and is older than `bound`, with its requested time."""
+    """Return the markers or heartbeats, with requested times, whose instant has ended and is older than `bound`."""
     for entry in entries:
         requested = entry.path.split("/")[2]
         if requested < bound and all(instant.completed for instant in instants.get(requested, ())):
@@ -87,16 +87,16 @@ def _ended(instants: Mapping[str, list[Instant]], entries: Iterable[Entry], boun
 
 
 def _listed(context: Context, instants: Iterable[Instant]) -> frozenset[str]:
-    """The files that the completed ones of these instants list."""
     done = (instant for instant in instants if instant.writes)
     return frozenset(stat.path for instant in done for stat in context.commits.commit(instant).stats)
 
 
 def _batch_ids(whole: Timeline, claims: Collection[Entry], bound: str) -> Iterator[str]:
-    """The claims of batches of which no attempt is pending: claims of attempts that were undone, and claims of attempts
-    that completed before `bound`.
+    """Return the files of batch ids whose attempts were all undone, or completed before `bound`, and of which none is
+    pending.
 
-    A pending attempt finds by the other claims that its batch is written. So one pending attempt keeps them all.
+    A pending attempt finds by the other files that its batch is already written. Therefore a pending attempt of a batch
+    keeps all files of the batch.
     """
     attempts: dict[str, list[tuple[str, Instant | None]]] = {}
     for entry in claims:

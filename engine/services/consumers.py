@@ -21,7 +21,7 @@ _TIME: Final = re.compile(r"\d{17}")
 
 
 def check_name(name: str) -> str:
-    """Return the name of a consumer if it is valid. Raises `BadInput` if the name cannot be a file name in every
+    """Return the name of a consumer if it is valid. Raises `BadInput` if the name is not a valid file name in every
     store.
     """
     if not _NAME.fullmatch(name):
@@ -38,7 +38,7 @@ def publish_progress(context: Context, name: str, completed: str) -> None:
 
 
 def progress_of_consumers(context: Context) -> Mapping[str, str]:
-    """Consumer name -> the completion time until which that consumer has processed all writes."""
+    """Return a mapping from each consumer's name to the completion time until which it has processed all writes."""
     found = {}
     for entry in context.storage.list(FOLDER):
         try:
@@ -52,7 +52,8 @@ def progress_of_consumers(context: Context) -> Mapping[str, str]:
 
 
 def waits_for_consumers(context: Context, timeline: Timeline, horizon: str, now: str, hours: int) -> str | None:
-    """The horizon, moved back to the progress of the slowest consumer; None if that is the beginning of the history.
+    """Return the horizon, moved back to the progress of the slowest consumer; None if that is the beginning of the
+    history.
 
     A clean ignores a consumer if the oldest write that it has not processed completed more than `hours` ago.
     """

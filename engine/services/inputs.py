@@ -13,7 +13,7 @@ from ..timeline import CompactionOperation, Timeline
 
 
 class PlanInputs:
-    """The input files of one plan. The object reads each commit that lists an input only once."""
+    """The input files of one plan. Each commit that lists an input is read only once."""
 
     def __init__(self, context: Context, timeline: Timeline, requested: str) -> None:
         self.context = context
@@ -22,7 +22,7 @@ class PlanInputs:
         self._sizes: dict[str, dict[str, int]] = {}
 
     def base(self, operation: CompactionOperation) -> BaseInput | None:
-        """The base file that an operation of the plan merges."""
+        """Return the base file that an operation of the plan merges."""
         if operation.base_file is None:
             return None
         named = parse_base(operation.base_file)
@@ -32,7 +32,7 @@ class PlanInputs:
         return BaseInput(path, self._size(path, named.instant))
 
     def logs(self, operation: CompactionOperation) -> list[LogInput]:
-        """The logs that an operation of the plan merges, in the order of the plan."""
+        """Return the logs that an operation of the plan merges, in the order of the plan."""
         return [self._log(operation.partition, name) for name in operation.logs]
 
     def _log(self, partition: str, name: str) -> LogInput:
@@ -43,7 +43,7 @@ class PlanInputs:
         return LogInput(path, named.instant, self._size(path, named.instant))
 
     def _size(self, path: str, instant: str) -> int | None:
-        """The size of a file according to its commit; None if no completed instant lists the file, which other
+        """Return the size of a file according to its commit; None if no completed instant lists the file, which other
         engines' plans allow.
         """
         if instant not in self._sizes:

@@ -19,7 +19,7 @@ from ..timeline import CompactionOperation, CompactionPlan, Timeline, own_extra
 
 
 def worth_compacting(context: Context, timeline: Timeline) -> tuple[FileSlice, ...]:
-    """The slices that a compaction can merge: slices with logs, in file groups without a pending plan.
+    """Return the slices that a compaction can merge: slices with logs, in file groups without a pending plan.
 
     The result is empty under `Rules(scheduling="serial")` while a write is pending.
     """
@@ -34,10 +34,11 @@ def worth_compacting(context: Context, timeline: Timeline) -> tuple[FileSlice, .
 
 
 def worth_log_compacting(context: Context, timeline: Timeline) -> tuple[FileSlice, ...]:
-    """The slices whose logs one log can replace: the newest slice of each file group, if it has several completed logs.
+    """Return the slices whose logs one log can replace: the newest slice of each file group, if it has several
+    completed logs.
 
-    In completion order no other log comes between the logs of a slice, because later writes complete later. The result
-    omits groups with a pending log compaction and groups that are merged according to Hudi's rules.
+    No other log comes between the logs of a slice in completion order, because later writes complete later. The result
+    omits file groups with a pending log compaction, and groups that are merged by Hudi's rules.
     """
     refuse_unlisted(context, timeline, "schedule a log compaction")
     newest = {s.group: s for s in planned_slices(context.storage, timeline, context.commits, context.rules)}
@@ -69,14 +70,14 @@ def make_log_plan(config: TableConfig, slices: Iterable[FileSlice]) -> Compactio
 
 
 def planner_rules(rules: Rules) -> Rules:
-    """The rules according to which a planner selects files. If `plan_takes` is "any_log", the planner also takes logs
-    that have not completed.
+    """Return the rules by which a planner selects files. If `plan_takes` is "any_log", the planner also takes logs that
+    have not completed.
     """
     return replace(rules, visibility="any") if rules.plan_takes == "any_log" else rules
 
 
 def takes(log: LogFile, barrier: str, rules: Rules) -> bool:
-    """Whether a plan takes a log: the log must have completed strictly before the barrier of the plan. Logs that
+    """Return whether a plan takes a log, which must have completed strictly before the barrier of the plan. Logs that
     complete later belong to the next slice.
     """
     if rules.plan_takes == "any_log":
@@ -98,7 +99,6 @@ def make_plan(
 
 
 def _operation(piece: FileSlice, rules: Rules) -> CompactionOperation:
-    """The plan's operation for one file group: file names without the partition, in merge order."""
     tombstones, others = in_merge_order(piece, rules)
     logs = (*tombstones, *others)
     return CompactionOperation(

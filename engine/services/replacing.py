@@ -1,9 +1,9 @@
-"""Replacing writes: each hides all rows of its partitions that completed before its requested time, K.
+"""Replacing writes: each hides all rows of its partitions that completed before its requested time.
 
-Under non-blocking concurrency control, a replace is a compaction plan at K without inputs, for every file group of its
+Under non-blocking concurrency control, a replace is a compaction plan without inputs, for every file group of its
 partitions. The base files of the replace contain the new rows, or no rows (docs/contract.md, SNAP). The requested time
-of a replace acts as a barrier as soon as its plan is published. A log that completes after K belongs to the next slice
-and is merged with the new rows, as after a compaction.
+of a replace acts as a barrier as soon as its plan is published. A log that completes after the request of the replace
+belongs to the next slice and is merged with the new rows.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ from ..writes.commit_protocol import complete, stop_heartbeat_on_error, undo_on_
 from ..writes.commits import replace_commit
 from ..writes.conflicts import conflict_of
 from ..writes.decision_log import latest_decision, put_plan
+from ..writes.file_ids import BucketIds, found_file_ids
 
 ACTION = "compaction"
 
@@ -43,22 +44,24 @@ ACTION = "compaction"
 def replace_partitions(
     context: Context, config: TableConfig, partitions: Collection[str], data: Any, operation: str
 ) -> Instant:
-    """Replace all rows of the named partitions with the rows of `data`; None: delete all rows of these partitions.
+    """Replace all rows of the named partitions with the rows of `data`; if `data` is None, delete all rows of these
+    partitions.
 
     Raises `Conflict` and publishes nothing while a plan is pending in one of the partitions. With a decision log,
     `Conflict` is also raised if another actor has put a decision first. An optimistic writer also raises `Conflict` if
     another write to the partitions has completed since the writer began.
     """
     _refuse_where_unsupported(context, config, operation)
+    file_ids = found_file_ids(context, config)
     groups = tuple(
-        (partition, context.names.file_id(bucket))
+        (partition, file_ids.get((partition, bucket)) or context.names.file_id(bucket))
         for partition in sorted(partitions)
         for bucket in range(config.buckets or 1)
     )
     requested, sealed = _schedule(context, config, groups, operation)
     with undo_on_error(context, requested, ACTION):
         put_inflight(context.storage, requested, ACTION)
-        files = _written(context, config, requested, groups, data)
+        files = _written(context, config, requested, groups, data, file_ids)
 
     def refused_by(known: Timeline | None) -> Conflict | None:
         now = known or load(context.storage)
@@ -77,8 +80,8 @@ def replace_partitions(
 
 
 def _already_taken(requested: str, operation: str, now: Timeline) -> Conflict | None:
-    """The reason why a replacing write must not be published, or None: a service of another engine has completed its
-    plan without files.
+    """Return the reason why a replacing write must not be published: a service of another engine has completed its plan
+    without files.
     """
     found = now.find(requested, ACTION)
     if found is None or found.completed is None:
@@ -98,7 +101,7 @@ def _refuse_where_unsupported(context: Context, config: TableConfig, operation: 
 
 def _schedule(context: Context, config: TableConfig, groups: Iterable[Group], operation: str) -> tuple[str, Timeline]:
     """Publish the plan of a replace under the same lock under which its requested time is taken. Returns the plan's
-    requested time and the timeline that was listed under that lock.
+    requested time and the timeline that was listed under the same lock.
     """
     with held(context.lock):
         last = latest_decision(context)
@@ -128,13 +131,13 @@ def _schedule(context: Context, config: TableConfig, groups: Iterable[Group], op
 
 
 def _written(
-    context: Context, config: TableConfig, requested: str, groups: Collection[Group], data: Any
+    context: Context, config: TableConfig, requested: str, groups: Collection[Group], data: Any, file_ids: BucketIds
 ) -> list[WrittenFile]:
     """Write the base files of a replace, one for every file group, and return them. If a group had no new base file,
     its old rows would remain visible after the replace.
     """
     shape = table_shape(config, context.rules)
-    files = [] if data is None else context.jobs.write(data, WriteTask(shape, requested, bulk=True))
+    files = [] if data is None else context.jobs.write(data, WriteTask(shape, requested, bulk=True, file_ids=file_ids))
     filled = {(file.partition, file.file_id) for file in files}
     if elsewhere := sorted(partition for partition, _ in filled - set(groups)):
         raise BadInput(

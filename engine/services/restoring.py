@@ -32,7 +32,7 @@ def plan_restore(context: Context, timeline: Timeline, saved: Instant, requested
 
 
 def pinned_by(timeline: Timeline, saved: Instant) -> Instant:
-    """The completed instant that a savepoint pins."""
+    """Return the completed instant that a savepoint pins."""
     found = timeline.find(saved.requested)
     if found is None or not found.completed:
         raise BadInput(

@@ -14,7 +14,7 @@ from ..writes.commit_protocol import complete, forget_markers, marked_files
 
 
 def timeline_with(context: Context, action: str, instant: Time | None) -> Timeline:
-    """The active timeline; joined with the archive if the active timeline lacks the named instant."""
+    """Return the active timeline, joined with the archive if the active timeline lacks the named instant."""
     timeline = load(context.storage)
     return timeline if instant is None or timeline.find(_named(instant), action) else context.whole(timeline)
 
@@ -22,10 +22,10 @@ def timeline_with(context: Context, action: str, instant: Time | None) -> Timeli
 def plan_to_resume(
     timeline: Timeline, action: str, instant: Time | None, among: Callable[[Instant], bool] = lambda _: True
 ) -> Instant | None:
-    """The instant of this action that the caller names, whether pending or completed. If the caller names none: the
-    oldest pending instant of the action, or None.
+    """Return the instant of this action that the caller names, whether pending or completed. If the caller names no
+    instant, return the oldest pending instant of the action, or None.
 
-    `among`: the instants that the caller accepts, if several services use the same action.
+    `among` contains the instants that the caller accepts, if several services use the same action.
 
     Raises: BadInput: the timeline has no acceptable instant with the requested time.
     """
@@ -95,5 +95,4 @@ def completed(
 
 
 def _named(instant: Time) -> str:
-    """The requested time of an instant that a user names, either as an `Instant` or by its requested time."""
     return instant.requested if isinstance(instant, Instant) else str(instant)

@@ -13,12 +13,12 @@ from ..timeline.savepoints import Savepoint, decode_savepoint
 
 
 def decoded(context: Context, saved: Instant) -> Savepoint:
-    """The content of the file of a completed savepoint."""
+    """Return the content of the file of a completed savepoint."""
     return decode_savepoint(context.commits.content(saved), saved.file_name)
 
 
 def pinned_files(context: Context, timeline: Timeline) -> frozenset[str]:
-    """The paths of the files that a clean must keep for the savepoints of a timeline."""
+    """Return the paths of the files that a clean must keep for the savepoints of a timeline."""
     if context.rules.savepoint_keeps == "nothing":
         return frozenset()
     paths = (path for saved in timeline.savepoints for path in decoded(context, saved).paths)
@@ -27,13 +27,15 @@ def pinned_files(context: Context, timeline: Timeline) -> frozenset[str]:
 
 
 def files_as_of(context: Context, timeline: Timeline, time: str) -> frozenset[str]:
-    """The files that a read as of the settled time `time` opens, and the inputs of log compactions."""
+    """Return the files that a read as of the settled time `time` opens, and the inputs of log compactions."""
     slices = all_slices(context.storage, timeline, context.commits, context.rules, time)
     return frozenset(path for piece in to_read(slices, context.rules) for path in piece.paths)
 
 
 def to_pin(timeline: Timeline, instant: Time | None) -> Instant:
-    """The instant to pin: the one that the user names, or by default the newest completed one that adds files."""
+    """Return the instant to pin: the one that the user names, or by default the newest completed instant that adds
+    files.
+    """
     writes = [each for each in timeline.completed if each.writes]
     if instant is None and not writes:
         raise BadInput("make a savepoint", "nothing has completed in this table", "write to it first")
@@ -48,7 +50,7 @@ def to_pin(timeline: Timeline, instant: Time | None) -> Instant:
 
 
 def to_use(timeline: Timeline, instant: Time | None, asked: str) -> Instant:
-    """The completed savepoint that the user names, or by default the newest one."""
+    """Return the completed savepoint that the user names, or by default the newest savepoint."""
     there = timeline.savepoints
     if instant is None and there:
         return max(there, key=completion_of)

@@ -22,8 +22,8 @@ _NEEDED: Final = frozenset({OWN_KEY, COVERS, REPLACES})
 
 
 class Listed(NamedTuple):
-    """Two listings of the timeline, joined: what completed by `time`. `archived`: the greatest requested time in the
-    archive after the first listing.
+    """Two listings of the timeline, joined: the instants that completed by `time`. `archived` is the greatest requested
+    time in the archive after the first listing.
     """
 
     timeline: Timeline
@@ -32,8 +32,8 @@ class Listed(NamedTuple):
 
 
 def list_twice(context: Context) -> Listed:
-    """List the timeline twice. Every write that the archive contained after the first listing completed by `time`,
-    because the first listing, joined with the archive, shows that write.
+    """List the timeline twice. Every write that was in the archive after the first listing completed by `time`, because
+    the first listing shows it.
     """
     storage, rules, commits = context.storage, context.rules, context.commits
     listed = list_once(storage, rules, commits)
@@ -42,10 +42,11 @@ def list_twice(context: Context) -> Listed:
 
 
 def state_checkpoint(context: Context, listed: Listed) -> StateCheckpoint | None:
-    """The state checkpoint of two listings; None if nothing was written, or if another engine has cleaned the table.
+    """Return the state checkpoint of two listings; None if nothing was written, or if another engine has cleaned the
+    table.
 
-    The commits of `context` may be read through an earlier checkpoint. Pending instants are not in the checkpoint: a
-    read finds them, and what completed later, on the timeline.
+    The commits of `context` may be read through an earlier checkpoint. The checkpoint contains no pending instants: a
+    read finds pending and later instants on the timeline.
     """
     timeline = listed.timeline
     writes = [instant for instant in timeline.completed if instant.writes]
@@ -62,7 +63,9 @@ def state_checkpoint(context: Context, listed: Listed) -> StateCheckpoint | None
 
 
 def _live_files(context: Context, timeline: Timeline) -> Iterator[BaseFile | LogFile]:
-    """The files of the slices that a snapshot reads, and the inputs of log compactions among them, which rank them."""
+    """Return the files of the slices that a snapshot reads, and the inputs of log compactions among them, which
+    determine ranks.
+    """
     slices = all_slices(context.storage, timeline, context.commits, context.rules)
     for piece in to_read(slices, context.rules):
         if piece.base:

@@ -1,4 +1,6 @@
-"""Decides which services are due under a maintenance policy. The reasons are counts, which a report prints."""
+"""Decides which services are due under a maintenance policy. The reasons are counts, which the report of a pass
+contains.
+"""
 
 from __future__ import annotations
 
@@ -37,8 +39,8 @@ def logs_of(slices: Iterable[FileSlice]) -> list[Logs]:
 
 
 def compaction_due(context: Context, timeline: Timeline, policy: MaintenancePolicy) -> Reasons:
-    """The triggers of a compaction that fired. Only file groups without a pending plan count: a plan that is pending
-    is run, not planned again.
+    """Return the triggers of a compaction that are met. Only file groups without a pending plan count, because a
+    pending plan is run instead of planned again.
     """
     logs = logs_of(worth_compacting(context, timeline))
     newest = timeline.greatest_completion
@@ -56,23 +58,22 @@ def compaction_due(context: Context, timeline: Timeline, policy: MaintenancePoli
 
 
 def log_compaction_due(context: Context, timeline: Timeline, policy: MaintenancePolicy) -> Reasons:
-    """The number of logs of the longest slice, if it reaches the trigger of a log compaction."""
+    """Return the number of logs of the longest slice, if it reaches the trigger of a log compaction."""
     most = max((each.number for each in logs_of(worth_log_compacting(context, timeline))), default=0)
     return {"logs": most} if most >= policy.log_compact_logs else {}
 
 
 def clean_due(context: Context, timeline: Timeline, policy: MaintenancePolicy) -> Reasons:
-    """The number of writes since the newest clean, if it reaches the trigger of a clean."""
+    """Return the number of writes since the newest clean, if it reaches the trigger of a clean."""
     since = max((instant.requested for instant in timeline.instants if instant.action == "clean"), default="")
     writes = _writes_since(context, timeline, since)
     return {"commits": writes} if writes >= policy.clean_commits else {}
 
 
 def archive_due(timeline: Timeline, policy: MaintenancePolicy) -> Reasons:
-    """The number of completed writes on the active timeline, if it exceeds the trigger of an archiving.
+    """Return the number of completed writes on the active timeline, if it exceeds the trigger of archiving.
 
-    Writes that a pending instant holds do not count beyond `archive_least`: an attempt to archive them has no effect,
-    but it has the lock.
+    Writes that a pending instant prevents from being archived do not count beyond `archive_least`.
     """
     writes = [instant for instant in timeline.completed if instant.writes]
     stay = max(len(held_writes(timeline)), policy.archive_least)
@@ -81,7 +82,7 @@ def archive_due(timeline: Timeline, policy: MaintenancePolicy) -> Reasons:
 
 
 def held_writes(timeline: Timeline) -> list[Instant]:
-    """The completed writes that no archiving may move yet, because they completed after a pending instant or a
+    """Return the completed writes that may not be archived yet, because they completed after a pending instant or a
     savepoint was requested.
     """
     oldest = min((instant.requested for instant in (*timeline.pending, *timeline.savepoints)), default="~")
@@ -89,8 +90,6 @@ def held_writes(timeline: Timeline) -> list[Instant]:
 
 
 def _writes_since(context: Context, timeline: Timeline, time: str) -> int:
-    """The number of writes that completed after a time."""
-
     def counts(instant: Instant) -> bool:
         return instant.writes and completion_of(instant) > time and is_write(timeline, context.commits, instant)
 
@@ -98,10 +97,10 @@ def _writes_since(context: Context, timeline: Timeline, time: str) -> int:
 
 
 def measure(context: Context, timeline: Timeline) -> dict[str, int]:
-    """What a policy bounds: the instants and writes on the active timeline, the pending instants, and the logs of the
-    longest slice that a read merges.
+    """Return what a policy limits: instants and writes on the active timeline, pending instants, and logs of the
+    longest slice.
 
-    `held_writes`: the active writes after the oldest pending instant or savepoint, which no archiving may move yet.
+    `held_writes` counts the active writes after the oldest pending instant or savepoint, which may not be archived yet.
     The instant of a dead writer is pending until its heartbeat expires and a rollback ends.
     """
     slices = planned_slices(context.storage, context.whole(timeline), context.commits, context.rules)

@@ -34,9 +34,7 @@ _INSTALL_SPARK: Final = install("spark")
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """The result of one check: the checked part, True if the check passed, and otherwise how to install the missing
-    part.
-    """
+    """The result of one check: the checked part, whether the check passed, and how to install a missing part."""
 
     name: str
     ok: bool
@@ -76,7 +74,9 @@ def java() -> Finding:
 
 
 def java_vector_module() -> Finding:
-    """Check for the module that Spark's launcher requests by name. Runtimes made by jlink often omit this module."""
+    """Check for the module that Spark's launcher requests by name. Java runtimes that were made by jlink often omit the
+    module.
+    """
     command = java_command()
     modules = None if command is None else _output(command, "--list-modules")
     there = re.search(rf"^{re.escape(VECTOR_MODULE)}(@|$)", modules or "", re.MULTILINE) is not None
@@ -128,7 +128,6 @@ def java_command() -> str | None:
 
 
 def _output(command: str, option: str) -> str | None:
-    """Return the output of `java` on both streams; None if `java` fails or does not start."""
     try:
         done = subprocess.run(
             [command, option],

@@ -1,4 +1,4 @@
-"""Turns the error of a Spark job into the `NbccError` that one of its tasks raised."""
+"""Converts the error of a Spark job to the `NbccError` that one of its tasks raised."""
 
 from __future__ import annotations
 

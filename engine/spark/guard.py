@@ -1,7 +1,7 @@
-"""Loads a task on a Python worker, or refuses it in one sentence if the worker lacks something that the task needs.
+"""Loads a task on a Python worker, or refuses the task if the worker lacks something that the task needs.
 
-The functions of this module are pickled by value, because the worker may be unable to import nbcc. They use the
-standard library and PySpark only, and import both when they run.
+The functions of this module are pickled by value, because the worker may be unable to import nbcc. The functions of
+this module use only the standard library and PySpark, and import both when they run.
 """
 
 from __future__ import annotations
@@ -10,25 +10,37 @@ from collections.abc import Mapping
 from typing import Any
 
 
-def load(payload: bytes, sender: Mapping[str, str]) -> Any:
-    """Return the object that `payload` pickles. Raises an error of one sentence if this worker cannot run it.
+def load(payload: bytes, sender: Mapping[str, str], sources: bytes = b"") -> Any:
+    """Return the object that `payload` pickles. Raises an error with a one-sentence message if this worker cannot run
+    the object.
 
-    `sender`: the archive, the digest and the home of nbcc in the process that has pickled the object (`shipping`).
+    `sender` is the archive, the digest and the home of nbcc in the process that has pickled the object (`shipping`).
+    `sources` is the content of the archive, for processes to which Spark sends no archives.
     """
+    import atexit
     import importlib
     import os
     import pickle
     import platform
+    import shutil
     import sys
+    import tempfile
 
     def refuse(exists: str, remedy: str) -> None:
         os.environ["SPARK_HIDE_TRACEBACK"] = "1"  # of this error alone: Spark ends a worker that raised an error
         raise RuntimeError(f"Asked to run a task of nbcc on {platform.node()}, but {exists}: {remedy}.")
 
     if "nbcc" not in sys.modules:
-        from pyspark import SparkFiles
+        if sources:
+            folder = tempfile.mkdtemp(prefix="nbcc-sources-")
+            atexit.register(shutil.rmtree, folder, ignore_errors=True)
+            with open(os.path.join(folder, sender["archive"]), "wb") as file:
+                file.write(sources)
+        else:
+            from pyspark import SparkFiles
 
-        archive = os.path.join(SparkFiles.getRootDirectory(), sender["archive"])
+            folder = SparkFiles.getRootDirectory()
+        archive = os.path.join(folder, sender["archive"])
         if os.path.exists(archive):
             # Before the working directory of the worker, which may contain another nbcc.
             sys.path.insert(0, archive)
@@ -65,3 +77,9 @@ def restore(payload: bytes, sender: Mapping[str, str]) -> Any:
     restored = kind.__new__(kind)
     restored.__dict__.update(state)
     return restored
+
+
+def call(payload: bytes, sender: Mapping[str, str], sources: bytes) -> Any:
+    """Return the result of a call whose function and arguments are pickled."""
+    function, arguments = load(payload, sender, sources)
+    return function(*arguments)

@@ -1,7 +1,8 @@
-"""Prepares the Python workers of a SparkSession: sends nbcc to them, and tests whether they can run it.
+"""Prepares the Python workers of a SparkSession: sends nbcc to the workers, and tests whether they can run it.
 
 Spark runs `PYSPARK_PYTHON`, or else the first `python3` on the PATH. If the workers' Python lacks a package, a job
-fails after a few seconds with a long Java and Python traceback. The workers are therefore tested before the first job.
+fails after a few seconds with a long Java and Python traceback. The session therefore tests the workers before the
+first job.
 """
 
 from __future__ import annotations
@@ -28,8 +29,8 @@ _have_nbcc: set[str] = set()
 
 
 def prepare_workers(spark: SparkSession) -> None:
-    """Send nbcc to the Python workers of this session, and raise `CannotRun` if they cannot run it. The function
-    does so once for each session.
+    """Send nbcc to the Python workers of this session, and raise `CannotRun` if they cannot run it. Each session is
+    prepared only once.
     """
     from .shipping import send
 
@@ -79,7 +80,9 @@ def _is_this_one(python: str) -> bool:
 
 
 def _run_here(python: str) -> str | None:
-    """Run the workers' interpreter on the driver's machine. This is faster than a Spark job and leaves no Spark log."""
+    """Run the workers' interpreter on the driver's machine. A run on the driver's machine is faster than a Spark job
+    and leaves no Spark log.
+    """
     try:
         ran = subprocess.run(
             [python, "-c", _PROBE], stdin=subprocess.DEVNULL, capture_output=True, text=True,
@@ -93,7 +96,7 @@ def _run_here(python: str) -> str | None:
 
 
 def _run_there(context: Any) -> str | None:
-    """Run one task on a worker of the cluster. Raises `CannotRun` if the worker has refused the task in words."""
+    """Run one task on a worker of the cluster. Raises `CannotRun` if the worker has refused the task with a message."""
     from .shipping import guarded
 
     def probe(_: int) -> str:

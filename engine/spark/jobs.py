@@ -127,12 +127,9 @@ class SparkJobs:
 
     @property
     def _width(self) -> int:
-        """Return the number of tasks of a shuffle."""
         return int(self._spark.conf.get("spark.sql.shuffle.partitions") or 1)
 
     def _one_task_each(self, tasks: Sequence[T], run: Callable[[T], Batches], schema: pa.Schema) -> DataFrame:
-        """Return a DataFrame of the results of `run`, with one Spark task for each read task."""
-
         def run_named(batches: Batches) -> Batches:
             with in_words():
                 for batch in batches:
@@ -146,7 +143,7 @@ class SparkJobs:
     def _plain_file(self, task: AnyRead) -> str | None:
         """Return the path of the base file that alone answers `task`, if Spark's own Parquet reader can read the file.
 
-        If a file does not have the size that its commit lists, nbcc's reader reads it and raises an error.
+        A file with another size than its commit lists is read by nbcc's reader, which raises an error.
         """
         url = urlsplit(self._storage.url)
         if not isinstance(task, ReadTask) or not task.base_only or task.where is not None or url.scheme != "file":
@@ -156,7 +153,6 @@ class SparkJobs:
 
 
 def _has_size(path: str, listed: int | None) -> bool:
-    """Return True if the file has the listed size. A listed size of None or 0 is unknown."""
     try:
         return not listed or os.stat(path).st_size == listed
     except OSError:
@@ -181,8 +177,6 @@ def _bucket_of(shape: TableShape) -> Callable[..., Column]:
 
 
 def _writer(storage: Storage, names: Names, task: WriteTask, there: Witness | None) -> Mapper:
-    """Return the function that writes the rows of a Spark task, if the executor finds the witness `there`."""
-
     def write(batches: Batches) -> Batches:
         with in_words():
             rows = rows_of_task(batches, task.shape.limits)
@@ -215,7 +209,6 @@ def _digester(shape: TableShape, sets: frozenset[str] | None) -> Mapper:
 
 
 def _stored_columns(data: DataFrame, shape: TableShape) -> DataFrame:
-    """Return the table's columns of a batch, and the column of delete flags if the batch has such a column."""
     flags = [IS_DELETED] if IS_DELETED in data.columns and IS_DELETED not in shape.schema.names else []
     return data.select(*shape.schema.names, *flags)
 
@@ -232,6 +225,6 @@ def _answers(answers: Sequence[WrittenFile | Problem | Digest]) -> pa.RecordBatc
 
 
 def _collect(answers: DataFrame) -> list[Any]:
-    """Run the job and return its results in the order of its tasks: file names and counts, no table data."""
+    """Run the job and return its results (file names and counts, no table data) in the order of its tasks."""
     with in_driver():
         return [pickle.loads(row.answer) for row in answers.collect()]

@@ -44,10 +44,11 @@ def session(
 ) -> SparkSession:
     """Return the running session, or start a new one. A new session uses UTC, and writes the JVM's output to a file.
 
-    `master`: by default this machine. The workers of a cluster run the Python that PYSPARK_PYTHON names in the
-    environment, or else the path of this Python. The session sends nbcc to them (docs/clusters.md). `conf` overrides
-    single settings of Spark. The JVM appends its output to the file `log` (default: `jvm_log()`). Raises `CannotRun` if
-    a check fails, if the JVM does not start, or if the workers cannot run nbcc.
+    `master` is the Spark master; by default this machine. The workers of a cluster run the Python that PYSPARK_PYTHON
+    names in the environment, or else the path of this Python. The session sends nbcc to the workers of a cluster
+    (docs/clusters.md). `conf` overrides single settings of Spark. The JVM appends its output to the file `log`
+    (default: `jvm_log()`). Raises `CannotRun` if a check fails, if the JVM does not start, or if the workers cannot run
+    nbcc.
     """
     made_by_user = _running()
     if not made_by_user:

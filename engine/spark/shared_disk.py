@@ -30,12 +30,13 @@ class Witness(NamedTuple):
 
 
 def witness_of_instant(storage: Storage, requested: str) -> Witness | None:
-    """Return the request of an instant as a witness; None if the table is not in a local folder."""
+    """Return the request of an instant as a witness file; None if the table is not in a local folder."""
     return witness(storage, (f"{FOLDER}/{Instant(requested, action, 'requested').file_name}" for action in _ACTIONS))
 
 
 def witness(storage: Storage, paths: Iterable[str]) -> Witness | None:
-    """Return the first of these files that exists; None if there is none or if the table is not in a local folder."""
+    """Return the first of the given files that exists; None if there is none, or if the table is not in a local folder.
+    """
     if not _is_local(storage):
         return None
     for path in paths:
@@ -46,7 +47,7 @@ def witness(storage: Storage, paths: Iterable[str]) -> Witness | None:
 
 
 def check_shared(storage: Storage, there: Witness | None) -> None:
-    """Raise `CannotRun` unless this task reads the same file through its own storage as the driver has read."""
+    """Raise `CannotRun` unless this task reads the same file content as the driver."""
     if there is not None and _digest(storage, there.path) != there.digest:
         raise _other_disk(storage, f"does not have {there.path} as the driver has")
 
@@ -58,8 +59,8 @@ def check_table(storage: Storage) -> None:
 
 
 def read_shared(storage: Storage, task: AnyRead) -> Iterator[pa.Table]:
-    """Return the rows of a read task, in one part or more. Raises `CannotRun` if a file is missing because the executor
-    sees another disk than the driver.
+    """Return the rows of a read task, in one or more parts. Raises `CannotRun` if a file is missing because the
+    executor sees another disk than the driver.
     """
     try:
         yield from run_parts(storage, task)

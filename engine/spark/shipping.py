@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from pyspark import cloudpickle
@@ -24,7 +25,7 @@ _REMEDY: Final = "a merge function, a credential provider or a DataFrame's funct
 
 
 def send(spark: SparkSession) -> None:
-    """Send the sources of nbcc to the workers of this session, also to those of executors that join later.
+    """Send the sources of nbcc to the workers of this session, including workers of executors that join later.
 
     A repeated call changes nothing.
     """
@@ -35,7 +36,7 @@ def send(spark: SparkSession) -> None:
 
 
 def sender() -> Mapping[str, str]:
-    """Return what a worker compares with its own nbcc."""
+    """Return the values that a worker compares with its own nbcc."""
     return {"archive": archive_name(), "digest": digest_of_sources(), "home": home_of_sources()}
 
 
@@ -46,8 +47,18 @@ def guarded(function: F) -> F:
 
 
 def reduced(value: object, state: Mapping[str, Any]) -> tuple[Any, ...]:
-    """Return the result of `__reduce__` for an object with the attributes `state`. Workers check themselves first."""
+    """Return the result of `__reduce__` for an object with the attributes `state`. A worker checks itself before it
+    loads the object.
+    """
     return guard.restore, (pickled((type(value), dict(state))), sender())
+
+
+def reduced_with_sources(kind: type, arguments: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return the result of `__reduce__` for an object of a process to which Spark sends no archives, such as the
+    process that calls `foreachBatch` on the server of Spark Connect. The pickle contains the sources of nbcc.
+    """
+    sources = Path(archive_of_sources()).read_bytes()
+    return guard.call, (pickled((kind, arguments)), sender(), sources)
 
 
 def pickled(value: object) -> bytes:

@@ -20,7 +20,7 @@ _EPOCH: Final = (1980, 1, 1, 0, 0, 0)
 
 @cache
 def digest_of_sources() -> str:
-    """Return a digest of the sources from which this process imports nbcc: the name of the archive, if it is one."""
+    """Return a digest of the sources from which this process imports nbcc; the name of an archive is its digest."""
     folder = _package()
     if not folder.is_dir():  # imported from an archive of `archive_of_sources`
         return folder.parent.stem.partition("-")[2]
@@ -43,8 +43,11 @@ def archive_name() -> str:
 
 @cache
 def archive_of_sources() -> str:
-    """Return the path of the archive. This process deletes the archive when it ends: executors that join later need it.
+    """Return the path of the archive. This process deletes the archive only when it ends, because executors that join
+    later need the archive.
     """
+    if not _package().is_dir():  # imported from an archive
+        return str(_package().parent)
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, source in _sources(_package()):
@@ -67,7 +70,6 @@ def _package() -> Path:
 
 
 def _sources(folder: Path) -> Iterator[tuple[str, bytes]]:
-    """Return the path and the content of each source, sorted by path."""
     for part in _PARTS:
         place = folder / part
         for path in [place] if place.is_file() else sorted(place.rglob("*.py")):

@@ -24,16 +24,17 @@ def keep_loaded() -> None:
     """Exclude the objects that a worker has loaded in its first task from garbage collection.
 
     Spark collects garbage after each task. The objects of numpy, Arrow, Spark and nbcc are never garbage. A garbage
-    collection over the loaded objects takes 40 ms, a fifth of a task of a million rows in four file groups.
+    collection over the loaded objects takes 40 ms, which is a fifth of the time of a large task.
     """
     gc.freeze()
 
 
 @cache
 def refusal(digest: str, home: str) -> tuple[str, str] | None:
-    """Return why this worker cannot run tasks of the driver, and the remedy; None if it can. A worker checks once.
+    """Return the reason why this worker cannot run tasks of the driver, with the remedy; None if it can. Each worker
+    makes the check only once.
 
-    `digest` and `home`: the digest of the driver's nbcc, and its host and folder.
+    `digest` and `home` are the digest of the driver's nbcc, and its host and folder.
     """
     python = f"its Python {sys.executable}"
     if home != home_of_sources() and digest != digest_of_sources():
@@ -49,7 +50,6 @@ def refusal(digest: str, home: str) -> tuple[str, str] | None:
 
 
 def _version(package: str) -> str | None:
-    """Return the version of an installed package; None if the package cannot be imported."""
     try:
         return str(import_module(package).__version__)
     except ImportError:

@@ -1,4 +1,4 @@
-"""Sends the independent requests of one operation: to an object store at the same time, to a file system one after the
+"""Sends the independent requests of one operation: to an object store concurrently, to a file system one after the
 other.
 
 On a file system, concurrent requests would save no time. The simulator needs sequential requests, because it stops an
@@ -29,7 +29,7 @@ def together(storage: Storage, calls: Sequence[Callable[[], T]]) -> list[T]:
 
 
 class ListedAhead(ObjectStorage):
-    """An object store whose listings of some folders have begun. A listing that has begun returns the same objects
+    """An object store whose listings of some folders were already started. A started listing returns the same objects
     until `forget` is called.
 
     The holder of a lock creates a `ListedAhead`, because it would otherwise list the folders one after the other.
@@ -50,10 +50,10 @@ class ListedAhead(ObjectStorage):
         return super().list(prefix, after) if listing is None else listing.result()
 
     def forget(self) -> None:
-        """Drop the listings that have begun, so that later calls list the folders again."""
+        """Drop the started listings, so that later calls list the folders again."""
         self._listings.clear()
 
 
 def listed_ahead(storage: Storage, *folders: str) -> Storage:
-    """Return the storage; if it is an object store, listings of the given folders have begun."""
+    """Return the storage; if it is an object store, start the listings of the given folders."""
     return ListedAhead(storage, folders) if isinstance(storage, ObjectStorage) else storage

@@ -34,7 +34,7 @@ class ConditionalObject(Protocol):
         ...
 
     def write(self, data: bytes, known: Version | None) -> Version | None:
-        """Replace the version `known` (None: no object) and return the new one.
+        """Replace the version `known` (None: no object) and return the new version.
 
         Returns None if the version in the store is not `known`.
         """
@@ -62,7 +62,7 @@ def conditional_object(storage: Storage, path: str) -> ConditionalObject:
 class LocalObject:
     """An object of a local file system, compared and replaced under a `flock`.
 
-    The `flock` excludes only processes that run on the same machine and use this class.
+    The `flock` excludes only processes that run on the same machine and use `LocalObject`.
     """
 
     def __init__(self, root: str, path: str, url: str) -> None:

@@ -43,7 +43,6 @@ _SECRET: Final = re.compile("key|secret|token|password|credential|sas", re.IGNOR
 
 
 def of_file_system(operation: str, path: str, url: str, error: OSError) -> StorageError:
-    """Return the `StorageError` for an error of the operating system."""
     reason = error.strerror or str(error) or type(error).__name__
     remedy = _REMEDIES.get(error.errno or 0, "repair what the file system reports, and run the operation again")
     exists = f"the file system answered: {reason}"
@@ -89,7 +88,7 @@ def shown(error: BaseException, options: Mapping[str, Any]) -> str:
 
 
 def _code_of(error: BaseException) -> str:
-    """Return the code in the store's answer; '' if there is none."""
+    """Return the error code in the store's answer; '' if there is none."""
     code = _CODE.search(str(error))
     return code[1] if code else ""
 

@@ -1,8 +1,8 @@
 """An exclusive `flock` on a file that a forked child neither holds nor releases.
 
 A `flock` belongs to the open file description, which a forked child inherits. The file stays locked until every process
-has closed its descriptor of that description. A forked child therefore closes every inherited descriptor at once. A
-child must not unlock the file, because that would release the parent's lock. The parent unlocks the file explicitly,
+has closed its descriptor of this file description. A forked child therefore closes every inherited descriptor at once.
+A child must not unlock the file, because that would release the parent's lock. The parent unlocks the file explicitly,
 because a child between fork and exec may still have the descriptor open.
 """
 
@@ -36,7 +36,7 @@ class FileLock:
         return self._descriptor is not None and self._pid == os.getpid()
 
     def lock(self, *, wait: bool = True) -> bool:
-        """Lock the file. Returns False if `wait` is false and another open file description holds the lock."""
+        """Lock the file. Return False if `wait` is False and another open file description holds the lock."""
         import fcntl
 
         assert self.is_open, "the file is closed"

@@ -14,8 +14,8 @@ _STARTED: Final[list[int]] = []
 
 
 def refuse_forked(url: str) -> None:
-    """Raise `Unsupported` in a forked child of a process that has used the store library. Every use of the library
-    calls this function first.
+    """Raise `Unsupported` in a forked child of a process that has used the store library. Every use of the store
+    library calls `refuse_forked` first.
     """
     process = os.getpid()
     if not _STARTED:

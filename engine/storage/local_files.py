@@ -1,10 +1,10 @@
 """Files below one local folder: atomic and durable puts, reached through folder descriptors that follow no links.
 
-The first access to a folder opens each folder from the root down without following links. If a component of the path is
-a link to a folder below the root, the access continues at the target of the link. A link to any other target is
+The first access to a path opens each of its folders from the root down without following links. If a component of the
+path is a link to a folder below the root, the access continues at the target of the link. A link to any other target is
 refused. Later accesses open the folder by its path, and compare device and inode with the values at the first access.
 
-A put is durable when it returns. The put syncs the file before it links the file to its name, and syncs the folder
+A put is durable when it returns. A put syncs the file before it links the file to its name, and syncs the folder
 afterwards. The parent of a folder is synced before the first put into the folder, even if another process created the
 folder. For an empty file the put syncs only the folder.
 """
@@ -33,7 +33,7 @@ _KNOWN: Final = 4096
 
 
 class LocalFiles:
-    """The files below `root`. If `durable` is false, nothing is synced, and a power failure may lose or truncate files.
+    """The files below `root`. If `durable` is False, nothing is synced, and a power failure may lose or truncate files.
     """
 
     def __init__(self, root: str, durable: bool = True) -> None:
@@ -43,7 +43,9 @@ class LocalFiles:
         self._known: set[str] = set()  # folders that this process has made durable in their parents
 
     def create(self, path: str, data: bytes | BinaryIO) -> bool:
-        """Put a new file; returns False if a file of that name exists. `data`: the content, or an open file with it."""
+        """Put a new file; returns False if a file of that name exists. `data` is the content, or an open file with the
+        content.
+        """
         head, _, name = path.rpartition("/")
         folder = self._open(head, make=True)
         try:
@@ -83,7 +85,6 @@ class LocalFiles:
         return self._read(path, lambda file, _: [part(file, start, end) for start, end in ranges])
 
     def _read(self, path: str, take: Callable[[int, int], T]) -> T:
-        """Return the result of `take` for the descriptor and the size of the file."""
         head, _, name = path.rpartition("/")
         folder = self._open(head)
         try:

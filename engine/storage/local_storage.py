@@ -1,4 +1,4 @@
-"""Implements the storage protocol on the local file system, with durable puts. A listing needs no system call for each
+"""Implements the storage protocol on the local file system, with durable puts. A listing makes no system call for each
 file.
 
 Local storage starts no threads, so it also works in a child that was forked from a process with an open table.
@@ -136,8 +136,6 @@ class LocalStorage:
                         yield head + name, entry
 
     def _is_linked_file(self, path: str, entry: os.DirEntry[str]) -> bool:
-        """Return True if a symbolic link leads to a file. The function issues a warning if the link leads to a folder.
-        """
         try:
             is_folder = stat.S_ISDIR(entry.stat().st_mode)
         except OSError:  # a dangling or circular link
@@ -173,8 +171,8 @@ def paths_below(storage: Storage, prefix: str) -> Sequence[str]:
 
 
 def sizes_but(storage: Storage, folder: str) -> tuple[dict[str, int], Sequence[str]]:
-    """List the whole table once. Returns the size by path of all objects outside `folder`, and the paths of all objects
-    inside `folder`.
+    """List the whole table in a single listing. Returns the size by path of all objects outside `folder`, and the paths
+    of all objects inside `folder`.
     """
     if isinstance(storage, LocalStorage):
         return storage.sizes(folder)

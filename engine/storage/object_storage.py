@@ -71,7 +71,7 @@ class ObjectStorage:
         return f"{type(self).__name__}({without_user(self.url)!r})"
 
     def _reach(self) -> ObjectStore:
-        """Return the store with the time limit of the next request. The first use opens the store."""
+        """Return the store, with a time limit for the next request. The first call opens the store."""
         refuse_forked(without_user(self.url))
         limit = request_limit(without_user(self.url))
         if limit not in self._stores:
@@ -92,11 +92,12 @@ class ObjectStorage:
             raise self._typed("open", "", refused) from refused
 
     def put_if_absent(self, path: str, data: bytes) -> bool:
-        """Create `path` with `data`, atomically. Returns True also if the object already has the content `data`.
+        """Create `path` with `data`, atomically. The method also returns True if the object already has the content
+        `data`.
 
         The library raises one error for the store's statuses 412 and 409 and for the answer to the library's own retry.
         After a time-out the outcome of a put is unknown. After a failed put the method reads the object. If there is no
-        object, the method repeats the put. An object with the content `data` counts as success; `put_own` explains why.
+        object, the method repeats the put. An object with the content `data` counts as success (see `put_own`).
         """
         confined(path)
         unsure: StorageError | None = None
@@ -159,8 +160,8 @@ class ObjectStorage:
             raise NotFound(path) from None
 
     def list(self, prefix: str, after: str = "") -> list[Entry]:
-        """List all objects below a folder, sorted by path. `after`: list only objects whose paths are greater than
-        `after`.
+        """List all objects below a folder, sorted by path. `after` restricts the listing to objects whose paths are
+        greater than `after`.
         """
         confined_folder(prefix)
         request = partial(obstore.list, prefix=prefix or None, offset=after or None)
@@ -220,8 +221,8 @@ class ObjectStorage:
         raise error
 
     def _ask(self, operation: str, path: str, request: Callable[[ObjectStore], T]) -> T:
-        """Send a request. The method raises absence and a failed put condition unchanged, and any other error as
-        `StorageError`.
+        """Send a request, and return its answer. If the request fails for another reason than absence or a put
+        condition, raise `StorageError`.
         """
         store = self._reach()
         try:
@@ -275,7 +276,4 @@ def is_checksum(name: str) -> bool:
 
 
 def _is_of_store(error: BaseException) -> bool:
-    """Return True if the store library raised the error. An error of other origin, such as an interrupt, propagates
-    unchanged.
-    """
     return isinstance(error, BaseError | OSError | ValueError | TypeError) or is_panic(error)

@@ -33,5 +33,5 @@ def open_storage(
 
 
 def _local_url(path: str) -> str:
-    """Return the canonical URL of a folder, by which executors, locks and caches identify the table."""
+    """Return the canonical URL of a folder, which identifies the table for executors, locks and caches."""
     return Path(path).expanduser().resolve().as_uri()

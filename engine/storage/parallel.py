@@ -1,4 +1,4 @@
-"""Sends requests to an object store at the same time if no request depends on another one."""
+"""Sends requests to an object store concurrently, if no request depends on another one."""
 
 from __future__ import annotations
 

@@ -7,13 +7,13 @@ from typing import NamedTuple, Protocol
 
 
 class NotFound(FileNotFoundError):
-    """`Storage.get` found no object at the path."""
+    """Raised if `Storage.get` finds no object at the path."""
 
 
 class Entry(NamedTuple):
-    """One object of a listing: path relative to the table's root, size in bytes, time of the last put.
+    """One object of a listing: its path relative to the table's root, its size in bytes, and the time of its last put.
 
-    `modified`: seconds since 1970 by the store's clock; 0 if unknown.
+    `modified` is in seconds since 1970 by the store's clock; 0 if unknown.
     """
 
     path: str

@@ -18,7 +18,7 @@ class ByteRange(NamedTuple):
 
 @runtime_checkable
 class RangedStorage(Protocol):
-    """A storage that can read parts of an object. A storage without this method reads whole objects."""
+    """A storage that can read parts of an object. A storage without `get_ranges` reads whole objects."""
 
     def get_ranges(self, path: str, ranges: Sequence[ByteRange]) -> list[bytes]:
         """Return the bytes of each range; fewer bytes if the object ends before the range. Raises `NotFound` if there

@@ -11,15 +11,15 @@ from .verified_puts import put_unique
 
 
 def _nothing(_path: str) -> None:
-    """Do nothing; this function is the default callback."""
+    ...
 
 
 class Recording:
     """The storage of one operation, with a record of its puts and deletes. `put_paths` and `deleted` list the paths
     that the operation put and deleted, in order.
 
-    If `dry_run` is true, nothing is written to `storage`. Reads in a dry run reflect the simulated puts and deletes, so
-    that every operation can run to its end. `deleting` is called with each path before the delete of the path.
+    If `dry_run` is True, nothing is written to `storage`. Reads in a dry run reflect the simulated puts and deletes, so
+    that every operation can run to its end. `deleting` is called with each path before its deletion.
     """
 
     def __init__(self, storage: Storage, dry_run: bool = False, deleting: Callable[[str], None] = _nothing) -> None:

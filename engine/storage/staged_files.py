@@ -1,4 +1,4 @@
-"""Temporary files of puts: each is complete and durable before it takes the name of the put."""
+"""Temporary files of puts: each file is complete and durable before it gets the name of the put."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Puts that succeed if an earlier attempt of the same put has already created the object.
 
-A store may execute a put and still report a failure. For example, the answer is lost, or the client's own retry finds
-the object of the first attempt. After a failure this module therefore compares the object's content with the put's
-content. The content of a verified put must be unique to its writer.
+A store may execute a put and still report a failure. A put may appear to fail if its answer is lost, or if the client's
+own retry finds the object of the first attempt. After a failure, `put_own` and `replace_verified` therefore compare the
+object's content with the put's content. The content of a verified put must be unique to its writer.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ class StorageInParts(Protocol):
     def put_in_parts(self, path: str, data: bytes) -> bool:
         """Put a data file, in parts if it is large. No other attempt may use the name of the file.
 
-        Returns False if the storage detects a different file of that name.
+        Returns False if the storage detects a different file of the same name.
         """
         ...
 
 
 @runtime_checkable
 class StorageOfFiles(Protocol):
-    """A storage that puts an object from an open file, of which a small part is in memory."""
+    """A storage that puts an object from an open file, with only a small part of the file in memory."""
 
     def put_file(self, path: str, file: BinaryIO) -> bool:
         """Put a data file with the content of an open file. No other attempt may use the name of the data file.
 
-        Returns False if the storage detects a different file of that name.
+        Returns False if the storage detects a different file of the same name.
         """
         ...
 
@@ -50,7 +50,7 @@ def put_file(storage: Storage, path: str, file: BinaryIO) -> bool:
 
 
 def put_unique(storage: Storage, path: str, data: bytes) -> bool:
-    """Put a data file whose name no other attempt uses. Returns False if there is a different file of that name.
+    """Put a data file whose name no other attempt uses. Returns False if there is a different file of the same name.
 
     In an object store the put is unconditional, because large files are uploaded in parts. A put that is repeated after
     a lost answer replaces the object by the same bytes.
@@ -97,8 +97,8 @@ def replace_verified(target: ConditionalObject, data: bytes, known: Version | No
 
 
 def put_own(storage: Storage, path: str, data: bytes) -> bool:
-    """Create `path` with `data`. Returns True also if `path` already contains `data`; returns False if `path` has any
-    other content.
+    """Create `path` with `data`. `put_own` returns True also if `path` already contains `data`; it returns False if
+    `path` has any other content.
 
     Content equal to `data` counts as success. Most content names its writer by a requested time, a completion time or a
     write token. Only an earlier attempt of the same writer can have put content that names the writer. The effect of

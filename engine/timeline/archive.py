@@ -40,21 +40,21 @@ class ArchiveFile(NamedTuple):
         return int(match[3]) if match else 0
 
     def spans(self, requested: str) -> bool:
-        """Whether the archive file may contain an instant with this requested time."""
+        """Return whether the archive file may contain an instant with this requested time."""
         match = _FILE.fullmatch(self.name)
         return match is None or match[1] <= requested <= match[2]
 
 
 def newest_of(path: str) -> str:
-    """The greatest requested time in the archive file at `path`, according to its name; '' for other files."""
+    """Return the greatest requested time in the archive file at `path`, according to its name; '' for other files."""
     match = _FILE.fullmatch(path.rpartition("/")[2])
     return match[2] if match else ""
 
 
 @dataclass(frozen=True, slots=True)
 class Archived:
-    """An archived instant. `metadata`: the bytes of the instant's completed file.
-    `plan`: the bytes of its requested file.
+    """An archived instant. `metadata` contains the bytes of the instant's completed file. `plan` contains the bytes of
+    its requested file.
     """
 
     requested: str
@@ -97,13 +97,13 @@ class Archive:
         """Forget the manifest, so that the next query reads the current one. Archive files that are already decoded
         stay cached, because archive files never change.
 
-        `seen`: whether a listing has shown archive files. If no listing has shown one, a missing version file means
-        that the archive is empty.
+        `seen` states whether a listing has shown archive files. If no listing has shown archive files, a missing
+        version file means that the archive is empty.
         """
         self._files, self._seen = None, seen
 
     def find(self, requested: str) -> Archived | None:
-        """The archived write with this requested time, or None. The query reads only the archive files that may
+        """Return the archived write with this requested time, or None. `find` reads only the archive files that may
         contain this time.
         """
         for rows in self._read(lambda file: file.spans(requested)):
@@ -113,54 +113,53 @@ class Archive:
         return None
 
     def completion(self, requested: str) -> str | None:
-        """The completion time of the write with this requested time; None if that write is not archived."""
+        """Return the completion time of the write with this requested time; None if that write is not archived."""
         archived = self.find(requested)
         return archived.completed if archived else None
 
     def completions(self) -> list[str]:
-        """The sorted completion times of all archived writes. The query reads every archive file."""
+        """Return the sorted completion times of all archived writes. `completions` reads every archive file."""
         return sorted(archived.completed for archived in self.instants() if archived.instant.writes)
 
     def instants(self) -> tuple[Archived, ...]:
-        """All archived instants of all actions. The query reads every archive file once."""
+        """Return all archived instants of all actions. `instants` reads every archive file once."""
         return tuple(archived for rows in self._read(lambda file: True) for archived in rows)
 
     def states(self) -> tuple[Instant, ...]:
-        """The timeline states of all archived instants. The query reads every archive file once."""
+        """Return the timeline states of all archived instants. `states` reads every archive file once."""
         self.instants()
         return tuple(state for file in self.files() for state in self._states[file])
 
     def cached(self, instant: Instant) -> Archived | None:
-        """An archived instant from the archive files that were read before; None if they do not contain it. The
-        query reads no file.
+        """Return an archived instant from the archive files that were read before; None if they do not contain it.
+        `cached` reads no file.
         """
         return self._known.get((instant.requested, instant.action))
 
     def files(self) -> list[ArchiveFile]:
-        """The archive files that the manifest lists."""
         if self._files is None:
             name = self._current()
             self._files = [] if name is None else decode_manifest(self._storage.get(f"{HISTORY}/{name}"), name)
         return self._files
 
     def newest(self) -> str:
-        """The greatest requested time in the names of the archive files; '' if there is none."""
+        """Return the greatest requested time in the names of the archive files; '' if there is none."""
         return max((newest_of(file.name) for file in self.files()), default="")
 
     def states_after(self, requested: str) -> tuple[Instant, ...]:
-        """The timeline states of the archived instants, except the archive files that contain only times at or before
-        `requested`. The query reads the other archive files once.
+        """Return the states of archived instants, without archive files that contain only times at or before
+        `requested`. `states_after` reads the other archive files once.
         """
         later = self._read(lambda file: not newest_of(file.name) or newest_of(file.name) > requested)
         return tuple(state for rows in later for row in rows for state in row.states)
 
     def version(self) -> int:
-        """The number of the current manifest; 0 if there is no manifest."""
+        """Return the number of the current manifest; 0 if there is no manifest."""
         name = self._current()
         return int(name.removeprefix("manifest_")) if name else 0
 
     def _current(self) -> str | None:
-        """The current manifest, found by a listing if the version file is absent (other engines delete it for a
+        """Return the current manifest, found by a listing if the version file is absent (other engines delete it for a
         moment).
         """
         try:
@@ -179,8 +178,8 @@ class Archive:
         return f"manifest_{int(number)}"
 
     def _read(self, wanted: Callable[[ArchiveFile], bool]) -> list[tuple[Archived, ...]]:
-        """The rows of the archive files `wanted`. If an archive file is missing, read a newer manifest and start
-        again: a merge has replaced the file.
+        """Return the rows of the archive files `wanted`. If an archive file is missing, because a merge has replaced
+        it, the method reads a newer manifest and starts again.
         """
         while True:
             files = self.files()
@@ -196,9 +195,6 @@ class Archive:
                     ) from None
 
     def _get(self, file: ArchiveFile) -> bytes:
-        """The content of an archive file; raises `Damaged` if its size differs from its size in the manifest (0:
-        unknown).
-        """
         data = self._storage.get(f"{HISTORY}/{file.name}")
         if file.size and len(data) != file.size:
             exists = f"{file.name} has {len(data)} bytes, and the manifest lists {file.size}"
@@ -206,7 +202,7 @@ class Archive:
         return data
 
     def rows(self, file: ArchiveFile) -> tuple[Archived, ...]:
-        """The instants in one archive file, which is read only once. Raises `NotFound` if the archive file is
+        """Return the instants in one archive file, which is read only once. Raises `NotFound` if the archive file is
         missing.
         """
         if file not in self._rows:
@@ -218,7 +214,7 @@ class Archive:
 
 
 def decode_rows(data: bytes, name: str) -> tuple[Archived, ...]:
-    """Decode the content of an archive file. `name`: the name of the archive file in error messages."""
+    """Decode the content of an archive file. `name` is the name of the archive file in error messages."""
     checked = Checked(name)
     with understood(name):
         rows = cast(list[dict[str, Any]], decode_parquet(data, name).to_pylist())
@@ -235,7 +231,7 @@ def decode_rows(data: bytes, name: str) -> tuple[Archived, ...]:
 
 
 def decode_manifest(data: bytes, name: str) -> list[ArchiveFile]:
-    """Decode a manifest; raises `NotATable` if it is invalid. `name`: the name of the manifest in error messages."""
+    """Decode a manifest; raises `NotATable` if it is invalid. `name` is the name of the manifest in error messages."""
     checked = Checked(name)
     try:
         files = json.loads(data)["files"]

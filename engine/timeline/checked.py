@@ -19,7 +19,8 @@ _HIDDEN: Final = ".hoodie"
 
 
 class Checked:
-    """The checks for the values in one timeline file. The errors of these checks contain the name of that file."""
+    """The checks for the values in one timeline file. The errors of the checks contain the name of the timeline file.
+    """
 
     __slots__ = ("_file",)
 
@@ -65,7 +66,6 @@ class Checked:
         raise self._refusal(value, "a path below the table")
 
     def text(self, value: Any) -> str:
-        """Check that the value is a text."""
         if isinstance(value, str):
             return value
         raise self._refusal(value, "a text")
@@ -87,7 +87,7 @@ class Checked:
 
 
 def is_inside(path: str) -> bool:
-    """Whether the text of a relative path shows that the path stays below the table and outside ``.hoodie``."""
+    """Return whether the text of a relative path shows that the path stays below the table and outside ``.hoodie``."""
     if "\0" in path:
         return False
     if path[0] != "." and "/." not in path and "//" not in path and path[0] != "/" and path[-1] != "/":

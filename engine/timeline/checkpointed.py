@@ -1,4 +1,4 @@
-"""The commits of a table, read through a state checkpoint: older commits are not read."""
+"""The commits of a table, read through a state checkpoint, so that older commits are not read."""
 
 from __future__ import annotations
 
@@ -17,10 +17,11 @@ _WITHOUT_LIVE_FILES: Final = CommitMetadata((), "")
 
 
 class CheckpointedCommits(Commits):
-    """The commits as a read at or after the time of a state checkpoint needs them.
+    """The commits that a read at or after the time of a state checkpoint needs.
 
     An instant that completed by the time of the checkpoint has the files that the checkpoint lists, and no others. The
-    commits of later instants are read from the timeline or the archive. Both kinds of `Commits` share one cache.
+    commits of later instants are read from the timeline or the archive. The object shares its cache with the `Commits`
+    of the table.
     """
 
     def __init__(self, commits: Commits, checkpoint: StateCheckpoint) -> None:
@@ -37,7 +38,7 @@ class CheckpointedCommits(Commits):
         return timeline.with_archived((*(row.instant for row in self.checkpoint.rows), *later))
 
     def commit(self, instant: Instant) -> CommitMetadata:
-        """The metadata of a completed instant, with its live files if the checkpoint covers the instant."""
+        """Return the metadata of a completed instant, with its live files if the checkpoint covers the instant."""
         if not self._is_covered(instant):
             return super().commit(instant)
         name = instant.file_name
@@ -53,13 +54,13 @@ class CheckpointedCommits(Commits):
         super().fetch(instant for instant in instants if not self._is_covered(instant))
 
     def clean(self, requested: str) -> CleanPlan:
-        """The plan of a clean; if the checkpoint covers the clean, a plan with the horizon of the checkpoint."""
+        """Return the plan of a clean; if the checkpoint covers the clean, a plan with the horizon of the checkpoint."""
         if requested <= self.checkpoint.time:
             return CleanPlan("", {}, horizon=self.checkpoint.horizon or None)
         return super().clean(requested)
 
     def horizon(self, timeline: Timeline) -> str | None:
-        """The horizon of the cleans that the checkpoint covers and of later ones."""
+        """Return the horizon of the cleans that the checkpoint covers and of later cleans."""
         return max(super().horizon(timeline) or "", self.checkpoint.horizon) or None
 
     def _is_covered(self, instant: Instant) -> bool:

@@ -27,11 +27,11 @@ _VERSION: Final = 2  # the completed clean contains file names, the plan full UR
 class CleanPlan:
     """The plan of a clean.
 
-    `files`: the names of the files to delete, for each partition.
-    `earliest`: the oldest instant, by requested time, that Hudi's readers may still read after the clean.
-    `newest`: the newest instant that had completed when the plan was made.
-    `horizon`: the completion time before which reads are refused; None in a clean of another engine.
-    `savepoints`: the requested times of the savepoints whose files the clean keeps.
+    `files` contains the names of the files to delete, for each partition.
+    `earliest` is the oldest instant, by requested time, that Hudi's readers may still read after the clean.
+    `newest` is the newest instant that had completed when the plan was made.
+    `horizon` is the completion time before which reads are refused; None in a clean of another engine.
+    `savepoints` contains the requested times of the savepoints whose files the clean keeps.
     """
 
     policy: str
@@ -55,7 +55,7 @@ class CleanPlan:
 
 
 def encode_clean_plan(plan: CleanPlan, url: str) -> bytes:
-    """The content of the file ``<t>.clean.requested``. `url`: the table's root, with which the paths in Hudi's
+    """Return the content of the file ``<t>.clean.requested``. `url` is the table's root, with which the paths in Hudi's
     plans begin.
     """
     earliest = plan.earliest
@@ -78,8 +78,8 @@ def encode_clean_plan(plan: CleanPlan, url: str) -> bytes:
 
 
 def encode_clean(plan: CleanPlan, requested: str, millis: int) -> bytes:
-    """The content of the file of a completed clean that has carried out a plan. `millis`: the duration of the clean
-    in milliseconds.
+    """Return the content of the file of a completed clean that has executed a plan. `millis` is the duration of the
+    clean in milliseconds.
     """
     partitions = {partition: _deleted(partition, names, plan.policy) for partition, names in plan.files.items()}
     record = {
@@ -120,7 +120,7 @@ def _retained(earliest: Mapping[str, str], checked: Checked) -> Instant:
 
 
 def cleaned_away(storage: Storage, path: str) -> Cleaned | None:
-    """The error for a data file that is missing because a clean deleted it; None if no clean lists the file."""
+    """Return the error for a data file that is missing because a clean deleted it; None if no clean lists the file."""
     for entry in storage.list(FOLDER):
         instant = parse_instant(entry.path.rpartition("/")[2])
         if instant is None or instant.action != "clean" or instant.state != "requested":

@@ -1,5 +1,5 @@
-"""Caches the metadata of commits and plans. The cache reads each timeline file once, because the content never
-changes, even if the instant is archived.
+"""Caches the metadata of commits and plans. The cache reads each timeline file once, because the content of a timeline
+file never changes.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from .timeline import FOLDER, Timeline
 
 
 class Commits:
-    """The content of the timeline files of one table. One `Commits` object serves all timelines of a table as long
+    """The content of the timeline files of one table. One `Commits` object is used for all timelines of a table as long
     as the table is open.
 
-    `retired`: the requested times of archived commits that no service needs any more (`files.planned_slices`).
-    `has_read`: whether all commits were read, or are about to be. `checkpointed`: the commits as read through the
-    state checkpoint that this process uses.
+    `retired` contains the requested times of archived commits that no service needs any more (`files.planned_slices`).
+    `has_read` states whether all commits were read, or are about to be read. `checkpointed` contains the commits as
+    read through the state checkpoint that this process uses.
     """
 
     def __init__(self, storage: Storage) -> None:
@@ -37,8 +37,8 @@ class Commits:
         self.checkpointed: Commits | None = None
 
     def whole(self, timeline: Timeline) -> Timeline:
-        """Join a listed timeline with the archive, which is read after the listing: the result has every instant
-        that ever completed. From then on `has_read` is True.
+        """Join a listed timeline with the archive, which is read after the listing. The result has every instant that
+        ever completed, and `has_read` becomes True.
         """
         self.has_read = True
         self.archive.refresh(timeline.archived)
@@ -56,15 +56,15 @@ class Commits:
         return Archive(self._storage)
 
     def commit(self, instant: Instant) -> CommitMetadata:
-        """The metadata of a completed instant, active or archived."""
+        """Return the metadata of a completed instant, active or archived."""
         name = instant.file_name
         if name not in self._commits:
             self._commits[name] = decode_commit(self.content(instant), name)
         return self._commits[name]
 
     def fetch(self, instants: Iterable[Instant]) -> None:
-        """Read the commits of these instants from an object store at the same time. On a file system, and for a commit
-        that was archived meanwhile, a commit is read when it is needed.
+        """Read the commits of these instants from an object store concurrently. On a file system, or if a commit was
+        archived meanwhile, the commit is read when it is needed.
         """
         if not isinstance(self._storage, ObjectStorage):
             return
@@ -75,22 +75,22 @@ class Commits:
                 self._commits[instant.file_name] = decode_commit(data, instant.file_name)
 
     def plan(self, requested: str) -> CompactionPlan:
-        """The compaction plan whose barrier is the time `requested`."""
+        """Return the compaction plan whose barrier is the time `requested`."""
         if requested not in self._plans:
             instant = Instant(requested, "compaction", "requested")
             self._plans[requested] = decode_plan(self._planned(instant, "commit"), instant.file_name)
         return self._plans[requested]
 
     def log_plan(self, requested: str) -> CompactionPlan:
-        """The plan of the log compaction that was requested at the time `requested`."""
+        """Return the plan of the log compaction that was requested at the time `requested`."""
         if requested not in self._plans:
             instant = Instant(requested, LOG_COMPACTION, "requested")
             self._plans[requested] = decode_plan(self._planned(instant, "deltacommit"), instant.file_name)
         return self._plans[requested]
 
     def clean(self, requested: str) -> CleanPlan:
-        """The plan of the clean that was requested at the time `requested`; an empty plan if another engine left no
-        plan file.
+        """Return the plan of the clean that was requested at the time `requested`; an empty plan if another engine left
+        no plan file.
         """
         if requested not in self._cleans:
             instant = Instant(requested, "clean", "requested")
@@ -101,7 +101,7 @@ class Commits:
         return self._cleans[requested]
 
     def content(self, instant: Instant) -> bytes:
-        """The content of the file of a completed instant, in bytes."""
+        """Return the content of the file of a completed instant, in bytes."""
         archived = self.archive.cached(instant)
         if archived is None:
             try:
@@ -117,9 +117,10 @@ class Commits:
         return archived.metadata
 
     def requested_content(self, pending: Instant) -> bytes | None:
-        """The content of the requested file of an active instant; None if it does not exist.
+        """Return the content of the requested file of an active instant; None if it does not exist.
 
-        An empty file returns b"": a plan file that a power failure has emptied must not look like a missing one.
+        For an empty file the result is b"", because a plan file that a power failure has emptied must not look like a
+        missing one.
         """
         try:
             return self._storage.get(f"{FOLDER}/{pending.file_name}")
@@ -127,7 +128,7 @@ class Commits:
             return None
 
     def _planned(self, pending: Instant, completes_as: str) -> bytes:
-        """The content of the plan of an instant, in bytes. The archive stores a plan together with the commit of
+        """Return the content of the plan of an instant, in bytes. The archive stores a plan together with the commit of
         its instant.
         """
         archived = self.archive.cached(Instant(pending.requested, completes_as, "completed"))
@@ -142,7 +143,7 @@ class Commits:
             return archived.plan
 
     def _archived_meanwhile(self, instant: Instant) -> Archived:
-        """The instant with its archived content, if it was archived after the listing.
+        """Return the instant with its archived content, if it was archived after the listing.
 
         Raises `Cleaned` if a restore has undone the instant, and `NotFound` if the archive does not contain it.
         """
@@ -156,8 +157,8 @@ class Commits:
         return archived
 
     def horizon(self, timeline: Timeline) -> str | None:
-        """The horizon of nbcc's cleans, including pending ones: the completion time before which reads are refused;
-        None without cleans.
+        """Return the horizon of nbcc's cleans, including pending ones: the completion time before which reads are
+        refused.
         """
         cleans = (self.clean(instant.requested) for instant in timeline.instants if instant.action == "clean")
         return max((plan.horizon for plan in cleans if plan.horizon), default=None)

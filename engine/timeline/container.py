@@ -58,8 +58,8 @@ def encode_record(kind: str, record: dict[str, Any]) -> bytes:
 
 
 def decode_record(data: bytes, name: str) -> dict[str, Any]:
-    """The record in a container, decoded with the schema in the container. `name`: the name of the file in error
-    messages.
+    """Return the record in a container, decoded with the schema in the container. `name` is the name of the file in
+    error messages.
 
     The decoder is stricter than Avro: the container must have exactly one record, and the record must fill its block.
     """
@@ -77,7 +77,7 @@ def decode_record(data: bytes, name: str) -> dict[str, Any]:
 
 @contextmanager
 def understood(name: str) -> Iterator[None]:
-    """A context for code that interprets a record: a missing, null or wrongly typed field raises `Damaged`."""
+    """Return a context for code that interprets a record: a missing, null or wrongly typed field raises `Damaged`."""
     try:
         yield
     except (LookupError, TypeError, AttributeError, ValueError, RecursionError) as broken:
@@ -90,9 +90,9 @@ def understood(name: str) -> Iterator[None]:
 
 
 def is_whole(data: bytes) -> bool:
-    """Whether the bytes are a complete container with one record, neither empty nor truncated.
+    """Return whether the bytes are a complete container with one record, neither empty nor truncated.
 
-    The record is not decoded, so it may still be invalid.
+    The record is not decoded, so that it may still be invalid.
     """
     try:
         _framed(data)
@@ -148,8 +148,8 @@ def _only_record(data: bytes, name: str) -> dict[str, Any]:
 
 
 def _header(source: io.BytesIO) -> dict[str, bytes]:
-    """The metadata of a container: an Avro map, encoded as blocks of a count and pairs. If the count of a block is
-    negative, the size of the block follows it.
+    """Return the metadata of a container: an Avro map, encoded as blocks of a count and pairs. If the count of a block
+    is negative, the size of the block follows it.
     """
     entries: dict[str, bytes] = {}
     while count := _long(source):
@@ -183,7 +183,7 @@ def _long(source: io.BytesIO) -> int:
 
 @lru_cache(maxsize=64)
 def embedded(schema: bytes, bounds: Limits) -> Any:
-    """The parsed schema from the header of a container. The parsed schema is cached, because parsing takes longer
-    than reading a record and tables have few schemas.
+    """Return the parsed schema from the header of a container. The parsed schema is cached, because parsing takes
+    longer than reading a record and tables have few schemas.
     """
     return fastavro.parse_schema(checked_schema(schema, "a timeline file", bounds))

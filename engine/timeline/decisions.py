@@ -1,14 +1,14 @@
 """The decision log: numbered entries, each created only if absent, decide which instants commit and in which order.
 
 A lock can be lost between any two steps of its holder. With `decision = log`, a writer publishes in three steps, so
-that the loss of its lock does no damage. First the writer publishes the last entry, if that entry's writer has not.
-Second, the writer puts the next entry, with a greater time and everything that other writers need to publish it. Third,
-the writer publishes its own entry. Entries are never changed. The plan of a service is an entry of the log, like a
-commit.
+that the loss of its lock does no damage. First, the writer publishes the last entry, if that entry is not yet
+published. Second, the writer puts the next entry, with a greater time and with everything that is needed to publish the
+entry. Third, the writer publishes its own entry. Entries are never changed. The plan of a service is an entry of the
+log, like a commit.
 
 Archiving shortens the decision log. The archiver publishes a checkpoint, the number up to which all entries are
 published, and deletes older entries after an hour. Once an entry is deleted, another actor could put an entry with the
-same number. An actor that took longer than an hour to put its entry therefore compares the entry's number with the
+same number. An actor that needed more than an hour to put its entry therefore compares the entry's number with the
 checkpoint. In an object store, a listing of the decision log begins at the checkpoint.
 """
 
@@ -36,10 +36,10 @@ Kind = Literal["commit", "plan", "time"]
 class Decision(NamedTuple):
     """One entry of the decision log.
 
-    `kind`: "commit" if an instant commits, "plan" if a plan is made, "time" if the entry only reserves a time.
-    `action`: the action of the instant while it is pending. `time`: the completion time of a commit, or the barrier of
-    a plan. `data`: the content of the timeline file to publish.
-    `begun`: when this actor read the previous entry, in seconds since the epoch; the field is not stored.
+    `kind` is "commit" if an instant commits, "plan" if a plan is made, and "time" if the entry only reserves a time.
+    `action` is the action of the instant while it is pending. `time` is the completion time of a commit, or the barrier
+        of a plan. `data` is the content of the timeline file to publish.
+    `begun` is the time at which this actor read the previous entry, in seconds since the epoch; it is not stored.
     """
 
     number: int
@@ -59,8 +59,8 @@ class Decision(NamedTuple):
 
 
 def put_decision(storage: Storage, decision: Decision) -> bool:
-    """Put the entry; return False if another writer has put an entry with this number. If the log has an entry with
-    this number and equal content, the put counts as a success (`put_own`).
+    """Put the entry; return False if another writer has already put an entry with the same number. If the log has an
+    entry with the same number and content, the put counts as a success (`put_own`).
     """
     if not put_own(storage, _path(decision.number), _encode(decision)):
         return False
@@ -69,7 +69,7 @@ def put_decision(storage: Storage, decision: Decision) -> bool:
 
 
 def last_decision(storage: Storage) -> Decision | None:
-    """The entry with the greatest number, found by one listing and one get; None if the log is empty."""
+    """Return the entry with the greatest number, found by one listing and one get; None if the log is empty."""
     begun = time.time()
     number = max(_numbers(storage), default=None)
     if number is None:
@@ -80,7 +80,9 @@ def last_decision(storage: Storage) -> Decision | None:
 
 
 def _numbers(storage: Storage) -> list[int]:
-    """The numbers of the newest entries; in an object store, of those since the last call or the checkpoint."""
+    """Return the numbers of the newest entries; in an object store, of the entries since the last call or the
+    checkpoint.
+    """
     if not isinstance(storage, ObjectStorage):
         return _decimal(storage.list(FOLDER))
     remember_checkpoint(storage)
@@ -109,7 +111,6 @@ def put_checkpoint(storage: Storage, number: int) -> None:
 
 
 def _checkpoint(storage: Storage) -> int:
-    """The number in the checkpoint; 0 if there is no checkpoint. Raises `Damaged` if the content is not a number."""
     try:
         content = storage.get(CHECKPOINT)
     except NotFound:
@@ -138,8 +139,8 @@ def publish(storage: Storage, decision: Decision) -> None:
 
 
 def is_published(storage: Storage, decision: Decision) -> bool:
-    """Whether the timeline has the instant that the entry publishes. Raises `Damaged` if the file of the instant is
-    empty or differs from the entry.
+    """Return whether the timeline has the instant that the entry publishes. Raises `Damaged` if the file of the instant
+    is empty or differs from the entry.
     """
     if decision.kind == "time":
         return True
@@ -171,8 +172,8 @@ def _encode(decision: Decision) -> bytes:
 
 
 def _decode(number: int, content: bytes) -> Decision:
-    """Decode an entry of the decision log. An empty or truncated entry is an error: if it counted as absent, another
-    actor would reuse its number, and its decision would be lost.
+    """Decode an entry of the decision log. An empty or truncated entry is an error, because another actor could
+    otherwise reuse its number.
     """
     name, asked = _path(number), f"read the decision {number}"
     checked = Checked(name)

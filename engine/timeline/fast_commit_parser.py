@@ -1,10 +1,10 @@
 """A fast parser of commits for audits: one regular expression reads the needed fields of each listed file.
 
-For each of its files, a commit has a record of about thirty fields. Nearly all fields of these records are nullable
-numbers and texts. The encoding of these fields is a regular language, except that a length precedes each text. The
-expression matches texts as printable characters, and the parser compares their lengths afterwards. If the lengths
+A commit contains a record of about thirty fields for each of its files. Nearly all fields of the record of a file are
+nullable numbers and texts. The encoding of such fields is a regular language, except that a length precedes each text.
+The expression matches texts as printable characters, and the parser compares their lengths afterwards. If the lengths
 agree, an Avro reader would decode the same values as the fast parser. If the lengths disagree, the parser raises `Odd`,
-and the caller uses `decode_record`, the complete decoder.
+and the caller uses the complete decoder, `decode_record`.
 """
 
 from __future__ import annotations
@@ -39,8 +39,7 @@ class Odd(ValueError):
 
 
 class Skimmed(NamedTuple):
-    """One file of a commit: its size in bytes, the rows written and deleted, and the number of logs `merged` into
-    it; None for null.
+    """One file of a commit: its size in bytes, the rows written and deleted, and the number of logs `merged` into it.
     """
 
     path: str
@@ -51,10 +50,10 @@ class Skimmed(NamedTuple):
 
 
 def skim_commit(data: bytes) -> tuple[dict[str, list[Skimmed]], dict[str, Any]]:
-    """The files of a commit for each partition, and the other fields of its record, both in the form of
+    """Return the files of a commit for each partition, and the other fields of its record, in the form of
     `decode_record`.
 
-    Raises some exception for all bytes that it cannot read, including all bytes that `decode_record` rejects.
+    Raises an exception for all bytes that it cannot read, including all bytes that `decode_record` rejects.
     """
     meta, block = block_of(data)
     listed, rest = _fields(meta["avro.schema"], limits())
@@ -72,7 +71,7 @@ def skim_commit(data: bytes) -> tuple[dict[str, list[Skimmed]], dict[str, Any]]:
 
 @lru_cache(maxsize=64)
 def _fields(schema: bytes, bounds: Limits) -> tuple[_Listed | None, Any]:
-    """The expression for a file in commits with this schema, and the schema of the fields that follow the files.
+    """Return the expression for a file in commits with this schema, and the schema of the fields that follow the files.
     The result is cached for each schema.
     """
     embedded(schema, bounds)  # validates the schema, even if the record does not use it
@@ -88,8 +87,6 @@ def _fields(schema: bytes, bounds: Limits) -> tuple[_Listed | None, Any]:
 
 
 class _Cursor:
-    """A position from which the bytes of a record are read."""
-
     def __init__(self, data: bytes) -> None:
         self.data = data
         self.at = 0
@@ -128,7 +125,7 @@ class _Cursor:
 
 
 class _Listed:
-    """The regular expression for the record of one file. `_lengths`, `_texts`: the numbers of the regular
+    """The regular expression for the record of one file. `_lengths` and `_texts` contain the numbers of the
     expression's groups that match lengths and texts.
     """
 
@@ -152,7 +149,7 @@ class _Listed:
         return Skimmed(path.decode(), *map(_number, numbers))
 
     def _pattern(self, kind: Any, name: str = "") -> bytes:
-        """The regular expression for one field. A field of an unexpected type matches only null."""
+        """Return the regular expression for one field. A field of an unexpected type matches only null."""
         if isinstance(kind, list):
             nullable = len(kind) == 2 and kind[0] == "null"
             return rb"(?:\x00|\x02%s)" % self._pattern(kind[1], name) if nullable else _NEVER
@@ -186,12 +183,11 @@ def _number(encoded: bytes | None) -> int | None:
 
 @lru_cache(maxsize=1 << 12)
 def _lengths(encoded: tuple[bytes | None, ...]) -> tuple[int, ...]:
-    """The decoded lengths of texts; 0 for null, since `length_hint` returns 0 for None. The result is cached,
+    """Return the decoded lengths of texts; 0 for null, since `length_hint` returns 0 for None. The result is cached,
     because the commits of a table have few distinct tuples of lengths.
     """
     return tuple(_number(each) or 0 for each in encoded)
 
 
 def _named(kind: Any) -> str:
-    """The name of an Avro type; '' for a logical type, which the parser does not expect."""
     return kind if isinstance(kind, str) else "" if "logicalType" in kind else kind["type"]

@@ -1,7 +1,8 @@
-"""Heartbeats: they show whether the writer of a pending instant is alive (RFC-22, "Inline rollback").
+"""Heartbeats show whether the writer of a pending instant is alive (RFC-22, "Inline rollback").
 
-A heartbeat is the empty file ``.hoodie/.heartbeat/<requested time>``. The writer of the instant puts the file at each
-interval, and the time of the last put counts. Hudi's writers and cleaners use these files, too (docs/hudi-format.md).
+A heartbeat is the empty file ``.hoodie/.heartbeat/<requested time>``. The writer of an instant puts its heartbeat file
+at each interval, and only the time of the last put matters. Hudi's writers and cleaners also use these files
+(docs/hudi-format.md).
 """
 
 from __future__ import annotations
@@ -21,16 +22,16 @@ class Heartbeats(Protocol):
     """The heartbeats of the writers of one table."""
 
     def start(self, requested: str) -> None:
-        """Start the heartbeat of an instant that this process writes. The caller calls this method before it
-        publishes the request of the instant.
+        """Start the heartbeat of an instant that this process writes. The caller calls `start` before it publishes the
+        request of the instant.
         """
         ...
 
     def is_alive(self, requested: str) -> bool:
-        """Whether the heartbeat of the instant `requested` has not expired.
+        """Return whether the heartbeat of the instant `requested` has not expired.
 
-        For an instant that this process writes: whether its heartbeat has never expired. A later renewal does not
-        count, because another actor may have acted when the heartbeat was late.
+        For an instant that this process writes, return whether its heartbeat has never expired. A later renewal is
+        ignored, because another actor may have acted while the heartbeat was expired.
         """
         ...
 
@@ -39,8 +40,8 @@ class Heartbeats(Protocol):
         ...
 
     def stop_renewing(self, requested: str) -> None:
-        """Stop renewing the heartbeat from this process. After this call another process continues the instant, or the
-        heartbeat expires.
+        """Stop renewing the heartbeat from this process. After `stop_renewing`, another process continues the instant,
+        or the heartbeat expires.
         """
         ...
 
@@ -107,9 +108,7 @@ class StoredHeartbeats:
             heartbeat.last = self._now()
 
     def _is_over(self, requested: str, until: float) -> bool:
-        """Whether to stop renewing an instant that was handed over: its other process has deleted the heartbeat, or
-        the time is up.
-        """
+        """Return whether to stop renewing an instant that was handed over to another process."""
         return self._now() > until or all(entry.path != _path(requested) for entry in self._storage.list(FOLDER))
 
     def _put(self, requested: str) -> None:
@@ -117,8 +116,7 @@ class StoredHeartbeats:
 
 
 class _Heartbeat:
-    """The time of the last renewal, whether any renewal was late, and the time at which renewal ends after a
-    hand-over.
+    """The time of the last renewal, whether a renewal was late, and the time at which renewal ends after a hand-over.
     """
 
     def __init__(self, now: float) -> None:

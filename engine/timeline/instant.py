@@ -55,7 +55,7 @@ class Instant:
 
     @property
     def writes(self) -> bool:
-        """Whether the action of the instant adds data files."""
+        """Return whether the action of the instant adds data files."""
         return self.action in WRITE_ACTIONS
 
     @property
@@ -83,7 +83,9 @@ class Instant:
 
 @lru_cache(maxsize=1 << 17)
 def parse_instant(name: str) -> Instant | None:
-    """The instant that a file name in the timeline folder represents; None for other names, which readers ignore."""
+    """Return the instant that a file name in the timeline folder represents; None for other names, which readers
+    ignore.
+    """
     if match := _COMPLETED.fullmatch(name):
         requested, completed, action = match.groups()
         return Instant(requested, action, "completed", completed) if action in ACTIONS else None
@@ -97,6 +99,6 @@ def parse_instant(name: str) -> Instant | None:
 
 
 def is_layout_1(name: str) -> bool:
-    """Whether `name` is the file name of a completed instant of layout 1, which has no completion time."""
+    """Return whether `name` is the file name of a completed instant of layout 1, which has no completion time."""
     match = _LEGACY.fullmatch(name)
     return match is not None and match[2] in ACTIONS

@@ -1,6 +1,6 @@
-"""Builds a timeline from the paths in a listing; it reuses the timeline of an earlier listing.
+"""Builds a timeline from the paths in a listing, and reuses the timeline of an earlier listing.
 
-The cache never changes a result, because a timeline depends only on the paths. The cache saves time because a long
+The cache never changes a result, because a timeline depends only on the paths. The cache saves time, because a long
 history is listed many times, each time with only a few new files.
 """
 
@@ -52,7 +52,6 @@ _NOTHING: Final = Listing(frozenset(), Timeline())
 
 
 def _in_archive(path: str) -> bool:
-    """Whether a path below the timeline folder is the path of an archive file."""
     return path.endswith(".parquet") and path.rpartition("/")[0] != FOLDER
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def load(storage: Storage) -> Timeline:
-    """The timeline as one listing shows it, without the instants that restores have undone. Raises `Unsupported`
+    """Return the timeline as one listing shows it, without the instants that restores have undone. Raises `Unsupported`
     for a timeline of layout 1.
     """
     paths, torn = _listing(storage)
@@ -39,15 +39,15 @@ def _from_paths(storage: Storage, paths: Sequence[str]) -> Timeline:
 
 
 def load_to_read(storage: Storage) -> Timeline:
-    """The same timeline as `load` returns, except that `torn` is empty: a reader finds a torn file when it decodes
-    the file.
+    """Return the same timeline as `load`, except that `torn` is empty, because a reader detects a torn file when it
+    decodes it.
     """
     paths = storage.paths(FOLDER) if isinstance(storage, LocalStorage) else [e.path for e in storage.list(FOLDER)]
     return _from_paths(storage, paths)
 
 
 def _listing(storage: Storage) -> tuple[Sequence[str], Collection[str]]:
-    """The paths in the timeline folder, and the paths of its torn files (empty or truncated).
+    """Return the paths in the timeline folder, and the paths of its torn files (empty or truncated).
 
     In an object store only an empty object is torn, because puts are atomic. On a file system, each completed instant
     is read when this process lists it for the first time.
@@ -72,13 +72,12 @@ _SOUND: Final[dict[str, set[str]]] = {}
 def load_settled(
     storage: Storage, rules: Rules = NBCC, now: str | None = None, commits: Commits | None = None
 ) -> Timeline:
-    """A timeline with every instant that completed at or before some time T, and with no later one.
+    """Return a timeline with every instant that completed at or before some time T, and with no later instant.
 
-    One listing may show a late publication and miss an earlier one. The function takes as T the greatest completion in
-    a first listing; every instant that completed by T was published before, so a second listing shows it. Instants that
-    are archived between the listings are in the archive, which `commits` reads after each listing.
-    `Rules(listing="once")` uses only the first listing; `Rules(read_time="clock")` uses `now` for T, even if it is not
-    settled.
+    One listing may show a late publication and miss an earlier one. T is the greatest completion time in a first
+    listing; a second listing shows every instant that completed by T. Instants that are archived between the listings
+    are in the archive, which `commits` reads after each listing. `Rules(listing="once")` uses only the first listing;
+    `Rules(read_time="clock")` uses `now` for T, even if it is not settled.
     """
     listed = list_once(storage, rules, commits)
     time = read_time(listed, rules, now)
@@ -100,8 +99,8 @@ def list_again(listed: Timeline, time: str, storage: Storage, rules: Rules, comm
 
 
 def list_once(storage: Storage, rules: Rules, commits: Commits | None) -> Timeline:
-    """The timeline from one listing, joined with the archive if `rules` require it."""
-    if commits is None or rules.files == "directory":
+    """Return the timeline from one listing, joined with the archive if `rules` require it."""
+    if commits is None or rules.files != "listed":
         return load_to_read(storage)
     if rules.archive_lookup == "never":
         return replace(load_to_read(storage), archived=False)
@@ -109,7 +108,7 @@ def list_once(storage: Storage, rules: Rules, commits: Commits | None) -> Timeli
 
 
 def read_time(listed: Timeline, rules: Rules, now: str | None) -> str:
-    """The time T as of which a snapshot reads; '' is before every completion."""
+    """Return the time T as of which a snapshot reads; '' is before every completion."""
     if rules.read_time == "clock" and now is not None:
         return now
     return listed.greatest_completion or ""

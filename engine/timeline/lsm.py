@@ -44,7 +44,6 @@ def add(storage: Storage, archive: Archive, instants: Iterable[Archived]) -> Non
 
 
 def levels(archive: Archive) -> dict[int, list[ArchiveFile]]:
-    """The files of the archive, for each level."""
     by_level: dict[int, list[ArchiveFile]] = {}
     for file in archive.files():
         by_level.setdefault(file.level, []).append(file)
@@ -52,7 +51,9 @@ def levels(archive: Archive) -> dict[int, list[ArchiveFile]]:
 
 
 def merge_levels(storage: Storage, archive: Archive) -> bool:
-    """Merge the oldest files of the lowest full level into one file of the next level; False if no level is full."""
+    """Merge the oldest files of the lowest full level into one file of the next level; return False if no level is
+    full.
+    """
     by_level = levels(archive)
     level = min((level for level, files in by_level.items() if len(files) >= LEVEL_FILES), default=None)
     if level is None:
@@ -87,7 +88,6 @@ def encode_rows(instants: Sequence[Archived]) -> bytes:
 
 
 def rows_table(instants: Sequence[Archived]) -> pa.Table:
-    """The rows of an archive file, one for each instant."""
     columns = {
         "instantTime": [row.requested for row in instants],
         "completionTime": [row.completed for row in instants],
@@ -121,8 +121,8 @@ def _put_manifest(storage: Storage, archive: Archive, files: Sequence[ArchiveFil
 
 
 def _unlike(path: str) -> Damaged:
-    """The error for an archive file that failed verification. The originals are deleted only after a successful
-    verification.
+    """Return the error for an archive file that failed verification. The archiver deletes the originals only after a
+    successful verification.
     """
     return Damaged(
         f"archive instants into {path}", "what was read back is not what was written", "check the disk, and repeat it"

@@ -72,7 +72,9 @@ class WriteStat:
 
 @dataclass(frozen=True, slots=True)
 class CommitMetadata:
-    """The metadata of a completed commit. `replaced`: the file ids that the commit replaces, for each partition."""
+    """The metadata of a completed commit. `replaced` contains the file ids that the commit replaces, for each
+    partition.
+    """
 
     stats: tuple[WriteStat, ...]
     operation: str
@@ -82,13 +84,12 @@ class CommitMetadata:
 
     @property
     def own(self) -> bool:
-        """Whether nbcc wrote the commit."""
+        """Return whether nbcc wrote the commit."""
         return OWN_KEY in self.extra
 
     @property
     def replaces(self) -> bool:
-        """Whether the commit is a replacing write: it hides all older writes in its file groups.
-        """
+        """Return whether the commit is a replacing write: it hides all older writes in its file groups."""
         return REPLACES in self.extra
 
     @property
@@ -106,7 +107,7 @@ class CommitMetadata:
 class CompactionOperation:
     """One file group of a plan: the name of the base file (or None), and the names of the logs, in merge order.
 
-    `base_instant`: the requested time of the base file, or of the first log if there is no base file.
+    `base_instant` is the requested time of the base file, or of the first log if there is no base file.
     """
 
     partition: str
@@ -134,12 +135,13 @@ class CompactionPlan:
 
     @property
     def own(self) -> bool:
-        """Whether nbcc wrote the plan."""
+        """Return whether nbcc wrote the plan."""
         return OWN_KEY in self.extra
 
     @property
     def replaces(self) -> bool:
-        """Whether the plan belongs to a replacing write. No other process can run the plan of a replacing write."""
+        """Return whether the plan belongs to a replacing write. No other process can run the plan of a replacing write.
+        """
         return REPLACES in self.extra
 
     @property
@@ -149,7 +151,7 @@ class CompactionPlan:
 
 
 def own_extra(schema: str, more: Mapping[str, str] | None = None) -> dict[str, str]:
-    """The extra metadata of an instant of nbcc: its mark, the table's schema as Avro JSON, and `more`."""
+    """Return the extra metadata of an instant of nbcc: its mark, the table's schema as Avro JSON, and `more`."""
     return {"schema": schema, OWN_KEY: OWN_FORMAT, **(more or {})}
 
 
@@ -172,8 +174,8 @@ def encode_commit(commit: CommitMetadata) -> bytes:
 
 
 def decode_commit(data: bytes, name: str = "commit") -> CommitMetadata:
-    """Decode the content of a completed commit file; raises `Damaged` if it is invalid. `name`: the name of the
-    file in error messages.
+    """Decode the content of a completed commit file; raises `Damaged` if it is invalid. `name` is the name of the file
+    in error messages.
     """
     record, checked = decode_record(data, name), Checked(name)
     with understood(name):
@@ -216,7 +218,7 @@ def encode_plan(plan: CompactionPlan, action: str = "compaction") -> bytes:
 
 
 def decode_plan(data: bytes, name: str = "plan") -> CompactionPlan:
-    """Decode the content of a plan file; raises `Damaged` if it is invalid. `name`: the name of the file in error
+    """Decode the content of a plan file; raises `Damaged` if it is invalid. `name` is the name of the file in error
     messages.
     """
     record, checked = decode_record(data, name), Checked(name)
@@ -226,13 +228,13 @@ def decode_plan(data: bytes, name: str = "plan") -> CompactionPlan:
 
 
 def load_commit(storage: Storage, instant: Instant) -> CommitMetadata:
-    """The metadata of a completed instant of the active timeline."""
+    """Return the metadata of a completed instant of the active timeline."""
     return decode_commit(storage.get(f"{FOLDER}/{instant.file_name}"), instant.file_name)
 
 
 def load_plan(storage: Storage, requested: str, action: str = "compaction") -> CompactionPlan:
-    """The plan of the compaction (or log compaction) that was requested at the time `requested`. Raises `NotFound`
-    if the plan file is missing.
+    """Return the plan of the compaction (or log compaction) that was requested at the time `requested`. Raises
+    `NotFound` if the plan file is missing.
     """
     name = Instant(requested, action, "requested").file_name
     return decode_plan(storage.get(f"{FOLDER}/{name}"), name)

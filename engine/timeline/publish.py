@@ -14,22 +14,22 @@ def put_requested(storage: Storage, requested: str, action: str, data: bytes = b
     """Publish the request of an instant as ``<requested>.<action>.requested``. The caller holds the lock under which it
     took the requested time.
 
-    `data`: the content of the file, which is a plan or the writer's token. An existing file with equal content counts
+    `data` is the content of the file, which is a plan or the writer's token. An existing file with equal content counts
     as success, because an earlier attempt of this writer created it.
     """
     return _put(storage, Instant(requested, action, "requested"), data)
 
 
 def put_inflight(storage: Storage, requested: str, action: str, data: bytes = b"", again: bool = False) -> Instant:
-    """Publish the inflight state of an instant as ``<requested>.<action>.inflight``. `again`: True if the file may
+    """Publish the inflight state of an instant as ``<requested>.<action>.inflight``. `again` is True if the file may
     already exist, because the plan is resumed.
     """
     return _put(storage, Instant(requested, action, "inflight"), data, again)
 
 
 def put_completed(storage: Storage, requested: str, completed: str, action: str, data: bytes) -> Instant:
-    """Publish the completed state of an instant; from then on, readers see its files. The caller has taken the time
-    `completed` under the lock that it holds.
+    """Publish the completed state of an instant, after which readers see its files. The caller has taken the time
+    `completed` under the lock that it still holds.
 
     `action` may be the action of the pending instant: a compaction completes as ``commit``.
     """

@@ -1,7 +1,7 @@
 """Plans of restores and completed restores (docs/hudi-format.md).
 
 A plan takes effect as soon as it is on the timeline: readers then ignore the instants that it names. The data files of
-these instants may still exist, and a paused writer may even put more of them later.
+the undone instants may still exist, and a paused writer may even put more of them later.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _VERSION: Final = 2
 class RestorePlan:
     """The plan of a restore to the instant that a savepoint pins; `savepoint` is the savepoint's requested time.
 
-    `undone`: the requested time and the action of each instant to undo, in the order in which they are undone.
+    `undone` contains the requested time and the action of each instant to undo, in the order in which they are undone.
     """
 
     requested: str
@@ -35,7 +35,7 @@ class RestorePlan:
 
 
 def encode_restore_plan(plan: RestorePlan) -> bytes:
-    """The content of the file ``<r>.restore.requested``."""
+    """Return the content of the file ``<r>.restore.requested``."""
     record = {
         "instantsToRollback": _instants(plan),
         "version": _VERSION,
@@ -57,8 +57,8 @@ def decode_restore_plan(data: bytes, requested: str) -> RestorePlan:
 
 
 def load_restore_plan(storage: Storage, requested: str) -> RestorePlan:
-    """The plan of the restore that was requested at the time `requested`; an empty plan if another engine left no
-    plan file.
+    """Return the plan of the restore that was requested at the time `requested`; an empty plan if another engine left
+    no plan file.
     """
     try:
         data = storage.get(f"{HOME}/{Instant(requested, ACTION, 'requested').file_name}")
@@ -68,8 +68,8 @@ def load_restore_plan(storage: Storage, requested: str) -> RestorePlan:
 
 
 def encode_restore(plan: RestorePlan, deleted: Mapping[str, Sequence[str]], url: str, millis: int) -> bytes:
-    """The content of the file of a completed restore. `deleted`: the deleted paths, for the requested time of each
-    undone instant.
+    """Return the content of the file of a completed restore. `deleted` contains the deleted paths, for the requested
+    time of each undone instant.
     """
     rolled_back = {
         requested: [rollback_record(plan.requested, RollbackPlan(requested, action), deleted.get(requested, ()), url)]
@@ -87,15 +87,17 @@ def encode_restore(plan: RestorePlan, deleted: Mapping[str, Sequence[str]], url:
 
 
 def file_restored_away(storage: Storage, path: str) -> Cleaned | None:
-    """The error for a data file that is missing because a restore has undone its instant; None if no restore has."""
+    """Return the error for a data file that is missing because a restore has undone its instant; None if no restore
+    has.
+    """
     name = split_path(path)[1]
     named = parse_base(name) or parse_log(name)
     return restored_away(storage, named.instant, path) if named else None
 
 
 def restored_away(storage: Storage, instant: str, what: str) -> Cleaned | None:
-    """The error for a missing file, named `what`, of an instant that a restore has undone; None if no restore has
-    undone it.
+    """Return the error for a missing file, named `what`, of an instant that a restore has undone; None if no restore
+    has undone it.
     """
     for entry in storage.list(HOME):
         name = entry.path.rpartition("/")[2]

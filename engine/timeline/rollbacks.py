@@ -25,8 +25,8 @@ class RollbackPlan:
 
 
 def encode_rollback_plan(plan: RollbackPlan, url: str) -> bytes:
-    """The content of the file ``<r>.rollback.requested``. `url`: the table's root, with which the paths in Hudi's
-    plans begin.
+    """Return the content of the file ``<r>.rollback.requested``. `url` is the table's root, with which the paths in
+    Hudi's plans begin.
     """
     requests = [
         {
@@ -56,7 +56,7 @@ def decode_rollback_plan(data: bytes, name: str = "rollback plan") -> RollbackPl
 
 
 def load_rollback_plan(storage: Storage, requested: str) -> RollbackPlan:
-    """The plan of the rollback that was requested at the time `requested`. Raises `NotFound` if the plan file is
+    """Return the plan of the rollback that was requested at the time `requested`. Raises `NotFound` if the plan file is
     missing.
     """
     name = Instant(requested, "rollback", "requested").file_name
@@ -64,13 +64,13 @@ def load_rollback_plan(storage: Storage, requested: str) -> RollbackPlan:
 
 
 def encode_rollback(requested: str, plan: RollbackPlan, deleted: Sequence[str], url: str) -> bytes:
-    """The content of the file of a completed rollback with this requested time."""
+    """Return the content of the file of a completed rollback with this requested time."""
     return encode_record("rollback", rollback_record(requested, plan, deleted, url))
 
 
 def rollback_record(requested: str, plan: RollbackPlan, deleted: Sequence[str], url: str) -> dict[str, Any]:
-    """The record of a completed rollback, which a completed restore contains too. The duration in this record is
-    always 0.
+    """Return the record of a completed rollback, which a completed restore contains too. The duration in the record of
+    a rollback is always 0.
     """
     partitions: dict[str, list[str]] = {}
     for path in deleted:
@@ -96,5 +96,4 @@ def rollback_record(requested: str, plan: RollbackPlan, deleted: Sequence[str], 
 
 
 def _name(path: str) -> str:
-    """The file name at the end of a full URL or path."""
     return path.rpartition("/")[2]

@@ -15,8 +15,8 @@ ACTION: Final = "savepoint"
 
 @dataclass(frozen=True, slots=True)
 class Savepoint:
-    """The content of a savepoint. `files`: the names of the pinned files, for each partition. `millis`: the time of
-    the savepoint in milliseconds since 1970.
+    """The content of a savepoint. `files` contains the names of the pinned files, for each partition. `millis` is the
+    time of the savepoint in milliseconds since 1970.
     """
 
     files: Mapping[str, tuple[str, ...]]
@@ -31,7 +31,7 @@ class Savepoint:
 
 
 def by_partition(paths: Iterable[str]) -> dict[str, tuple[str, ...]]:
-    """The names of the files in each partition."""
+    """Return the names of the files in each partition."""
     names_by_partition: dict[str, list[str]] = {}
     for partition, name in sorted(split_path(path) for path in set(paths)):
         names_by_partition.setdefault(partition, []).append(name)
@@ -39,7 +39,7 @@ def by_partition(paths: Iterable[str]) -> dict[str, tuple[str, ...]]:
 
 
 def encode_savepoint(savepoint: Savepoint) -> bytes:
-    """The content of the file of a completed savepoint."""
+    """Return the content of the file of a completed savepoint."""
     partitions = {
         partition: {"partitionPath": partition, "savepointDataFile": list(names)}
         for partition, names in savepoint.files.items()

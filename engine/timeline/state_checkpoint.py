@@ -1,8 +1,8 @@
 """State checkpoints: the files that are live as of a completion time, which a read uses instead of older commits.
 
 A state checkpoint is derived from commits and changes no answer (docs/contract.md, SAME). A checkpoint that is late,
-missing, doubled or damaged is not used. The name of a checkpoint contains its time and a digest of its content, so a
-checkpoint never changes and a damaged one is recognised. The folder is one that Hudi's readers do not list.
+missing, duplicated or damaged is not used. The name of a checkpoint contains its time and a digest of its content, so
+that damage to a checkpoint is detected. Checkpoints are in a folder that Hudi's readers do not list.
 """
 
 from __future__ import annotations
@@ -35,9 +35,10 @@ _KEYS: Final = (b"nbcc.format", b"nbcc.time", b"nbcc.archived", b"nbcc.horizon")
 class StateCheckpoint:
     """The state of a table as of the completion time `time`.
 
-    `archived`: the greatest requested time in the archive when the checkpoint was made ('': none). Writes that were
-    requested by then and are in the archive completed by `time`. `horizon`: the completion time before which reads are
-    refused ('': none). `rows`: the writes with live files, each with a commit that lists only its live files.
+    `archived` is the greatest requested time in the archive when the checkpoint was made ('': none). Archived writes
+    that were requested at or before `archived` completed by `time`. `horizon` is the completion time before which reads
+    are refused ('': none). `rows` contains the writes with live files, each with a commit that lists only its live
+    files.
     """
 
     time: str
@@ -46,14 +47,16 @@ class StateCheckpoint:
     rows: tuple[Archived, ...]
 
     def holds_in(self, timeline: Timeline) -> bool:
-        """Whether no restore of the timeline was planned after the checkpoint. The restore may have undone writes of
-        the checkpoint, and may have made files live that the checkpoint omits.
+        """Return whether no restore of the timeline was planned after the checkpoint. A later restore may have undone
+        writes of the checkpoint, and may have made files live that the checkpoint omits.
         """
         return all(plan.requested <= self.time for plan in timeline.restores)
 
 
 def encode_checkpoint(checkpoint: StateCheckpoint) -> bytes:
-    """The content of a state checkpoint: the rows of an archive file, and the other fields as metadata of the file."""
+    """Return the content of a state checkpoint: the rows of an archive file, and the other fields as metadata of the
+    file.
+    """
     values = (_FORMAT, checkpoint.time, checkpoint.archived, checkpoint.horizon)
     table = rows_table(checkpoint.rows)
     sink = io.BytesIO()
@@ -63,7 +66,7 @@ def encode_checkpoint(checkpoint: StateCheckpoint) -> bytes:
 
 
 def decode_checkpoint(data: bytes, name: str) -> StateCheckpoint | None:
-    """Decode a state checkpoint; None if the content is damaged, or does not have this name."""
+    """Decode a state checkpoint; return None if the content is damaged, or does not match the name."""
     named = _NAME.fullmatch(name)
     if named is None or _digest(data) != named[2]:
         return None
@@ -77,13 +80,13 @@ def decode_checkpoint(data: bytes, name: str) -> StateCheckpoint | None:
 
 
 def put_checkpoint(storage: Storage, checkpoint: StateCheckpoint) -> None:
-    """Put a state checkpoint. An equal checkpoint has the same path."""
+    """Put a state checkpoint. Equal checkpoints have the same path."""
     data = encode_checkpoint(checkpoint)
     storage.put_if_absent(f"{FOLDER}/{checkpoint.time}_{_digest(data)}.parquet", data)
 
 
 def newest_checkpoint(storage: Storage, until: str = "~") -> StateCheckpoint | None:
-    """The newest state checkpoint whose time is at or before `until` and which can be read; None if there is none."""
+    """Return the newest readable state checkpoint whose time is at or before `until`; None if there is none."""
     for path in reversed(checkpoint_paths(storage)):
         name = path.rpartition("/")[2]
         if time_of(path) > until:
@@ -98,18 +101,17 @@ def newest_checkpoint(storage: Storage, until: str = "~") -> StateCheckpoint | N
 
 
 def time_of(path: str) -> str:
-    """The time of the state checkpoint with this path."""
     return path.rpartition("/")[2][:17]
 
 
 def checkpoint_paths(storage: Storage) -> list[str]:
-    """The paths of the state checkpoints, oldest first."""
+    """Return the paths of the state checkpoints, oldest first."""
     paths = (entry.path for entry in storage.list(FOLDER))
     return sorted(path for path in paths if _NAME.fullmatch(path.rpartition("/")[2]))
 
 
 def drop_superfluous(storage: Storage, timeline: Timeline) -> None:
-    """Delete all state checkpoints but the newest, and those that a restore has made useless."""
+    """Delete all state checkpoints except the newest, and those that a restore has invalidated."""
     restored = max((plan.requested for plan in timeline.restores), default="")
     paths = checkpoint_paths(storage)
     useless = {path for path in paths if time_of(path) < restored}

@@ -22,11 +22,12 @@ _WRITTEN_AS: Final = ("commit", "deltacommit", "replacecommit")
 class Timeline:
     """All instants of one listing, each in the highest state that the listing shows, ordered by requested time.
 
-    `begun_as`: the pending action for each pair (requested time, completed action) in which the two actions differ.
-    `begun_as` distinguishes the commit of a compaction from the commit of a copy-on-write writer. `archived`: True if
-    some instants are in the archive. `newest_archived`: the greatest requested time that occurs in the names of archive
-    files. Instants that `restores` have undone are not in `instants`; the ones whose files still exist are in `undone`.
-    `torn`: completed instants whose files are empty or truncated, for example by a power failure.
+    `begun_as` contains the pending action for each pair (requested time, completed action) in which the two actions
+        differ. `begun_as` distinguishes the commit of a compaction from the commit of a copy-on-write writer.
+        `archived` is True if some instants are in the archive. `newest_archived` is the greatest requested time that
+        occurs in the names of archive files. Instants that `restores` have undone are not in `instants`; the ones whose
+        files still exist are in `undone`.
+    `torn` contains completed instants whose files are empty or truncated, for example by a power failure.
     """
 
     instants: tuple[Instant, ...] = ()
@@ -39,11 +40,11 @@ class Timeline:
 
     @classmethod
     def of(cls, states: Iterable[Instant], archived: bool = False) -> Timeline:
-        """The timeline of a listing that shows the states `states`."""
+        """Return the timeline of a listing that shows the states `states`."""
         return cls().with_states(states, archived)
 
     def with_states(self, states: Iterable[Instant], archived: bool = False) -> Timeline:
-        """This timeline with further states of instants, in any order."""
+        """Return this timeline with further states of instants, in any order."""
         highest, begun_as = dict(self._highest), dict(self.begun_as)
         last, rising = next(reversed(highest), ("", "")), True
         for instant in states:
@@ -64,7 +65,7 @@ class Timeline:
         return timeline
 
     def with_archived(self, archived: Iterable[Instant]) -> Timeline:
-        """This timeline together with the instants in the archive."""
+        """Return this timeline together with the instants in the archive."""
         states = tuple(archived)
         if not states:
             return replace(self, archived=False)
@@ -73,7 +74,7 @@ class Timeline:
         return replace(whole, restores=self.restores, undone=self.undone)
 
     def without_undone(self, restores: Iterable[RestorePlan]) -> Timeline:
-        """This timeline without the instants that these restores have undone."""
+        """Return this timeline without the instants that these restores have undone."""
         plans = tuple(restores)
         requested_times = {requested for plan in plans for requested, _ in plan.undone}
 
@@ -106,7 +107,7 @@ class Timeline:
         return tuple(i for i in self.instants if i.action == "savepoint" and i.completed)
 
     def is_pinned(self, time: str) -> bool:
-        """Whether a savepoint pins the state as of the completion time `time`."""
+        """Return whether a savepoint pins the state as of the completion time `time`."""
         pinned = (self.find(saved.requested) for saved in self.savepoints)
         return any(instant is not None and instant.completed == time for instant in pinned)
 
@@ -114,7 +115,7 @@ class Timeline:
     def greatest_completion(self) -> str | None:
         """The greatest completion time of any instant; None if no instant has completed.
 
-        Savepoints are ignored, because they may be deleted. The requested time of a restore counts too, because no
+        Savepoints are ignored, because they may be deleted. The requested time of a restore is included, because no
         instant can complete at or before it any more.
         """
         completed = (i.completed for i in self.instants if i.completed and i.action != "savepoint")
@@ -122,39 +123,35 @@ class Timeline:
 
     @cached_property
     def newest(self) -> str | None:
-        """The greatest requested or completion time on the timeline; every new time must be greater. None if the
-        timeline is empty.
+        """The greatest requested or completion time on the timeline; every new time must be greater. The value is None
+        if the timeline is empty.
         """
         last = [instant.requested for instant in self.instants[-1:]]
         return max((*last, *(i.completed for i in self.instants if i.completed)), default=None)
 
-    def completed_before(self, time: str) -> tuple[Instant, ...]:
-        """Instants that completed strictly before `time`: a plan with that barrier may take their files."""
-        return tuple(i for i in self.completed if completion_of(i) < time)
-
     def find(self, requested: str, action: str | None = None) -> Instant | None:
-        """The instant with this requested time: the one with the given action, or, if no action is given, any that
-        writes data.
+        """Return the instant with this requested time and the given action; without an action, any instant that writes
+        data.
         """
         wanted = _WRITTEN_AS if action is None else (COMPLETES_AS.get(action, action),)
         candidates = (self._highest.get((requested, completes_as)) for completes_as in wanted)
         return next((instant for instant in candidates if instant is not None), None)
 
     def is_compaction(self, instant: Instant) -> bool:
-        """Whether `instant`, pending or completed, carries out a compaction plan."""
+        """Return whether `instant`, pending or completed, executes a compaction plan."""
         return self.begun_as.get((instant.requested, instant.completes_as)) == "compaction"
 
     def is_log_compaction(self, instant: Instant) -> bool:
-        """Whether `instant`, pending or completed, carries out the plan of a log compaction."""
+        """Return whether `instant`, pending or completed, executes the plan of a log compaction."""
         return self.begun_as.get((instant.requested, instant.completes_as)) == "logcompaction"
 
     def is_service(self, instant: Instant) -> bool:
-        """Whether `instant` rewrites files without changing any row."""
+        """Return whether `instant` rewrites files without changing any row."""
         return self.is_compaction(instant) or self.is_log_compaction(instant)
 
     def misses(self, before: Timeline, time: str) -> bool:
-        """Whether an earlier listing shows a write completed by `time` that this timeline lacks, unless a restore
-        has removed it.
+        """Return whether an earlier listing shows a write completed by `time` that this timeline lacks, unless a
+        restore removed it.
         """
         present, undone = self._highest, {requested for plan in self.restores for requested, _ in plan.undone}
         return any(
@@ -167,7 +164,7 @@ class Timeline:
         )
 
     def until(self, time: str) -> Timeline:
-        """The timeline as of `time`, in which instants that completed later are inflight."""
+        """Return the timeline as of `time`, in which instants that completed later are inflight."""
         return replace(
             self, instants=tuple(self._reopened(i) if i.completed and i.completed > time else i for i in self.instants)
         )
@@ -187,20 +184,20 @@ class Timeline:
 
     @cached_property
     def _highest(self) -> dict[tuple[str, str], Instant]:
-        """The instant for each pair (requested time, completed action), ordered by requested time."""
+        """Return the instant for each pair (requested time, completed action), ordered by requested time."""
         return {(instant.requested, instant.completes_as): instant for instant in self.instants}
 
 
 def _supersedes(instant: Instant, other: Instant) -> bool:
-    """Whether the state `instant` replaces the state `other` of one instant.
+    """Return whether the state `instant` replaces the state `other` of one instant.
 
-    If a writer wrongly put one state twice, the smaller file name wins, so the order of a listing does not matter.
+    If a writer wrongly put one state twice, the smaller file name wins, so that the order of a listing does not matter.
     """
     advance = _ADVANCE[instant.state] - _ADVANCE[other.state]
     return advance > 0 or (advance == 0 and instant.file_name < other.file_name)
 
 
 def completion_of(instant: Instant) -> str:
-    """The completion time of an instant that the caller has found to be completed."""
+    """Return the completion time of an instant that the caller knows to be completed."""
     assert instant.completed is not None, f"{instant} is pending"
     return instant.completed

@@ -25,9 +25,9 @@ def as_upserts(data: Any, schema: pa.Schema, zone: str | None = None, *, by_valu
     has it.
 
     The result has none of Hudi's five meta columns. Every other column of `data` must be a column of the table. The
-    type of each column must be the type in the table, or one that can be cast to it without loss (`schema.accepted`).
-    Raises `BadInput`. `zone`: the time zone of timestamps that have no time zone. `by_value`: True if a cast may be
-    accepted because it loses nothing for the values in `data`.
+    type of each column must be the type in the table, or a type that can be cast to it without loss. Raises `BadInput`.
+    `zone` is the time zone of timestamps that have no time zone. `by_value` is True if a cast is accepted because it
+    loses nothing for the values in `data`.
     """
     asked = "write a batch"
     rows = _rows_of(data, asked)
@@ -39,8 +39,8 @@ def as_upserts(data: Any, schema: pa.Schema, zone: str | None = None, *, by_valu
 
 
 def set_columns(config: TableConfig, columns: Collection[str] | None) -> frozenset[str] | None:
-    """The columns that a write sets in addition to key, partition and ordering columns; None: all columns. Raises
-    `BadInput` if a column is unknown.
+    """Return the columns that a write sets in addition to key, partition and ordering columns; None means all columns.
+    Raises `BadInput` if a column is unknown.
     """
     if columns is None:
         return None
@@ -57,7 +57,7 @@ def set_columns(config: TableConfig, columns: Collection[str] | None) -> frozens
 
 
 def as_partial_upserts(data: Any, config: TableConfig, sets: frozenset[str]) -> Any:
-    """The rows of `data` with all columns of the table; columns that the write does not set are null. Raises
+    """Return the rows of `data` with all columns of the table; columns that the write does not set are null. Raises
     `BadInput`.
     """
     asked, schema = "write some columns of a batch", config.schema
@@ -86,9 +86,10 @@ def as_deletes(
     *,
     by_value: bool = True,
 ) -> Any:
-    """Deletes of the rows in `data`, which must have the columns `key` (record key and partition) and `ordering`.
+    """Return deletes of the rows in `data`, which must have the columns `key` (record key and partition) and
+    `ordering`.
 
-    The table's other columns are null in the result and may be absent in `data`. Raises `BadInput`. `zone` and
+    The table's other columns are null in the result, and may be absent in `data`. Raises `BadInput`. `zone` and
     `by_value` have the same meaning as in `as_upserts`.
     """
     asked = "delete a batch of keys"
@@ -113,8 +114,8 @@ def as_deletes(
 
 
 def partitions_of(data: Any, config: TableConfig) -> set[str]:
-    """The paths of the partitions that contain the rows of a batch. If the batch is a DataFrame, Spark computes the
-    distinct partitions.
+    """Return the paths of the partitions that contain the rows of a batch. If the batch is a DataFrame, Spark computes
+    the distinct partitions.
     """
     if not config.partition_by:
         return {""}
@@ -127,8 +128,8 @@ def partitions_of(data: Any, config: TableConfig) -> set[str]:
 def named_paths(
     partitions: Collection[str], config: TableConfig, asked: str = "replace the partition"
 ) -> set[str]:
-    """The paths of the partitions that a user names. Raises `BadInput` for a path that is not a partition of the table.
-    `asked`: the beginning of the error.
+    """Return the paths of the partitions that a user names. Raises `BadInput` for a path that is not a partition of the
+    table. `asked` is the beginning of the error message.
     """
     named = {partitions} if isinstance(partitions, str) else set(partitions)
     keys = KeySpec(config.record_key, config.partition_by, config.hive_style)
@@ -143,9 +144,7 @@ def named_paths(
 
 
 def refuse_other_rows(data: Any, jobs: Jobs) -> None:
-    """Raise `BadInput` if the rows are an Arrow table but Spark runs the jobs, or if they are a DataFrame but Spark
-    does not run them.
-    """
+    """Raise `BadInput` for an Arrow table if Spark runs the jobs, or for a DataFrame if Spark does not run them."""
     without_spark, arrow = isinstance(jobs, InProcessJobs), isinstance(data, pa.Table)
     if without_spark and not arrow:
         remedy = "open the table with that session, or give a pyarrow Table"
@@ -156,7 +155,7 @@ def refuse_other_rows(data: Any, jobs: Jobs) -> None:
 
 
 def schema_of(data: Any, asked: str) -> pa.Schema:
-    """The Arrow schema of a pyarrow Table or a Spark DataFrame; raises `BadInput` for any other type."""
+    """Return the Arrow schema of a pyarrow Table or a Spark DataFrame; raise `BadInput` for any other type."""
     if isinstance(data, pa.Table):
         schema = data.schema
     elif type(data).__module__.startswith("pyspark."):
@@ -206,7 +205,7 @@ def _refuse_missing(present: pa.Schema, names: Sequence[str], asked: str) -> Non
 
 
 def _rows_of(data: Any, asked: str) -> Any:
-    """Return `data`, but convert a pandas DataFrame to a pyarrow Table, together with its index if the index has a
+    """Return `data`; if it is a pandas DataFrame, convert it to a pyarrow Table, with its index if the index has a
     name.
     """
     if type(data).__name__ != "DataFrame" or not type(data).__module__.startswith("pandas."):
@@ -224,7 +223,7 @@ def _without_meta(schema: pa.Schema) -> pa.Schema:
 
 
 def _fitted(rows: Any, wanted: pa.Schema, asked: str, zone: str | None = None, by_value: bool = True) -> Any:
-    """The columns of `rows` that `wanted` names, cast to the types in `wanted` where the types differ. Raises
+    """Return the columns of `rows` that `wanted` names, cast to the types in `wanted` where the types differ. Raises
     `BadInput` for a cast that could lose information.
     """
     arrow = isinstance(rows, pa.Table)

@@ -6,7 +6,7 @@ actor claims each time before it uses the time: it creates an object named after
 exists already, the actor reads its clock again and claims the later time.
 
 `forget` deletes claims that are more than an hour older than the newest completion. An actor that needed more than an
-hour to create its claim discards the time. The age of a claim can be judged because all clocks agree within the bound
+hour to create its claim discards the time. The age of a claim can be judged, because all clocks agree within the bound
 on clock skew.
 """
 
@@ -29,13 +29,13 @@ PATIENCE_SECONDS: Final = 3600.0
 
 
 def claims_times(context: Context) -> bool:
-    """Whether an actor must claim a time before it publishes an instant with that time."""
+    """Return whether an actor must claim a time before it publishes an instant with that time."""
     return uses_decision_log(context) and context.rules.claims == "every_time"
 
 
 def learn(context: Context, timeline: Timeline) -> None:
     """Advance this process's clock past the newest time on the timeline. Raises `Damaged` if the file of a completed
-    instant is empty or truncated: readers could not read later writes.
+    instant is empty or truncated, because readers could not read later writes.
     """
     if timeline.torn:
         torn = timeline.torn[0]
@@ -67,8 +67,7 @@ def new_time(context: Context, timeline: Timeline | None = None) -> str:
 def _claim(context: Context, instant: str) -> bool:
     """Create the object named after the time `instant`; return False if the object belongs to another actor.
 
-    If the object contains this actor's token, the claim succeeded: an earlier put created the object but its response
-    was lost.
+    If the object contains this actor's token, the claim succeeded, because an earlier put created the object.
     """
     path, token = f"{FOLDER}/{instant}", context.names.write_token().encode()
     if context.storage.put_if_absent(path, token):

@@ -1,7 +1,7 @@
-"""The steps that all writing operations use: request an instant, remove late attempts, complete the instant.
+"""The steps that all writing operations use: they request an instant, remove late attempts, and complete the instant.
 
-Every function makes a few accesses to storage, lock and clock in a fixed order. A writing operation calls these
-functions in sequence.
+Every function makes a few accesses to storage, lock and clock in a fixed order. A writing operation calls the functions
+of this module in sequence.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ def request(
     """Publish the request of an instant, ``<now>.<action>.requested``. Returns the requested time, and the timeline
     that was listed under the lock, with which OCC later compares (RFC-22).
 
-    `starts`: True if the inflight state is published too, after the lock is released. On an object store the two states
-    are published concurrently. Raises `Repeated` and publishes nothing if the batch with the id `batch_id` has been
-    written.
+    `starts` is True if the inflight state is published too, after the lock is released. On an object store, the
+    requested and the inflight state are published concurrently. Raises `Repeated` and publishes nothing if the batch
+    with the id `batch_id` has been written.
     """
     after: list[Callable[[], object]] = []
     failures: list[Exception] = []
@@ -67,8 +67,8 @@ def request(
 
 
 def _start(context: Context, requested: str, action: str, failures: list[Exception]) -> None:
-    """Publish the inflight state of an instant. An error is appended to `failures`, because the thread of the
-    caller must undo it.
+    """Publish the inflight state of an instant. An error is appended to `failures`, because the caller's thread must
+    handle it.
     """
     with stop_heartbeat_on_error(context, requested):
         try:
@@ -111,8 +111,8 @@ def undo_on_error(context: Context, requested: str, action: str) -> Iterator[Non
     """Delete the files and the instant of a data phase that fails.
 
     An error after the start of completion deletes nothing, because the instant may have been published. A crash or an
-    interrupt deletes nothing either. After a crash or an interrupt the instant never completes, and readers ignore its
-    files until a rollback deletes them.
+    interrupt deletes nothing. After a crash or an interrupt the instant never completes, and readers ignore its files
+    until a rollback deletes them.
     """
     with stop_heartbeat_on_error(context, requested):
         try:
@@ -123,8 +123,8 @@ def undo_on_error(context: Context, requested: str, action: str) -> Iterator[Non
 
 
 def undo_own_write(context: Context, requested: str, action: str) -> None:
-    """Delete the files of an instant, then the instant itself. The deletion runs under the lock because it changes what
-    other lock holders list.
+    """Delete the files of an instant, then the instant itself. The deletion runs under the lock, because it changes
+    what later lock holders list.
     """
     for path in marked_files(context, requested):
         context.storage.delete(path)
@@ -154,7 +154,7 @@ def remove_pending(context: Context, requested: str, action: str) -> None:
 
 
 def _nothing(timeline: Timeline | None) -> None:
-    """A conflict check that accepts every write."""
+    ...
 
 
 def complete(
@@ -172,16 +172,16 @@ def complete(
 ) -> Instant:
     """Take the completion time and publish the instant, in two accesses under one lock; then delete the markers.
 
-    With a decision log, an entry of the log is put between the two accesses. If another actor has put an entry with
-    that number, all checks run again.
+    With a decision log, an entry of the log is put between the two accesses. If another actor has already put the next
+    entry of the decision log, all checks run again.
 
-    `completed_by_another`: The check that is called first. If it returns a completed instant, `complete` deletes
-        `files` and returns that instant; if it returns a `Conflict`, `complete` raises it.
-    `batch_id`: If another attempt has completed the batch with this id, the instant is undone and `Repeated` is raised.
-    `refused_by`: The check that is called last, with the timeline as listed under the lock (None: not listed). If it
-        returns a `Conflict`, the instant is undone.
-    `may_ask_early`: True if `refused_by` may be called before the lock, where `Rules.conflict_check` is "before_lock".
-    `beats`: True if the instant has a heartbeat, which must not have expired.
+    `completed_by_another` is the check that is called first. If `completed_by_another` returns a completed instant,
+    `complete` deletes `files` and returns that instant.
+    If another attempt has completed the batch with the id `batch_id`, the instant is undone and `Repeated` is raised.
+    `refused_by` is the check that is called last, with the timeline as listed under the lock (None: not listed). If
+        `refused_by` returns a `Conflict`, the instant is undone. `may_ask_early` is True if `refused_by` may be called
+        before the lock, where `Rules.conflict_check` is "before_lock". `beats` is True if the instant has a heartbeat,
+        which must not have expired.
     """
     context.clock.not_before(requested)  # another process may have asked for it, by a clock that is ahead of ours
     if may_ask_early and context.rules.conflict_check == "before_lock":
@@ -222,10 +222,10 @@ def complete(
 def _published(
     context: Context, requested: str, action: str, time: str, commit: bytes, last: Decision | None, late: Sequence[str]
 ) -> Instant | None:
-    """Publish the instant; None if another actor took the number after `last` in the decision log.
+    """Publish the instant, or return None if another actor took the number after `last` in the decision log.
 
-    With a decision log, the files `late` of other attempts are deleted only after the decision. An actor that has lost
-    the lock would otherwise delete the files of the attempt that another actor decides.
+    With a decision log, the files `late` of other attempts are deleted only after the decision. Otherwise, an actor
+    without the lock could delete the files of the attempt that another actor publishes.
     """
     if last is None:
         return put_completed(context.storage, requested, time, action, commit)
@@ -235,7 +235,6 @@ def _published(
 
 
 def _folders(context: Context, requested: str, beats: bool) -> list[str]:
-    """The folders that the function `complete` lists."""
     return [
         marker_folder(requested),
         *([FOLDER] if beats else []),
@@ -244,14 +243,16 @@ def _folders(context: Context, requested: str, beats: bool) -> list[str]:
 
 
 def _delete_attempt(context: Context, requested: str, files: Sequence[WrittenFile]) -> None:
-    """Delete the files of a slower attempt and their markers. The files that the commit lists have other tokens."""
+    """Delete the files of a slower attempt and their markers. The files of the slower attempt have other write tokens
+    than the files that the commit lists.
+    """
     for file in files:
         context.storage.delete(file.path)
         context.storage.delete(marker(requested, *split_path(file.path)))
 
 
 def publication_conflict(context: Context, timeline: Timeline, requested: str, action: str) -> Conflict | None:
-    """The reason why a write that paused must not be published, or None: another actor may have started to undo it. The
+    """Return the reason why a write that paused must not be published: another actor may have started to undo it. The
     caller holds the lock.
 
     A rollback is planned under the lock that covers publication, so a write is either published or undone (RFC-22).
@@ -268,8 +269,8 @@ def publication_conflict(context: Context, timeline: Timeline, requested: str, a
 
 
 def _undone(context: Context, timeline: Timeline, requested: str) -> bool:
-    """Whether the timeline contains a rollback of a given write. The check is necessary because the writer of an undone
-    instant may put the instant's file a second time after a pause.
+    """Return whether the timeline contains a rollback of a given write. The check is necessary because the writer of an
+    undone instant may put the instant's file a second time after a pause.
     """
     rollbacks = (each for each in timeline.instants if each.action == ROLLBACK and each.requested > requested)
     plans = (context.commits.requested_content(Instant(each.requested, ROLLBACK, "requested")) for each in rollbacks)
@@ -277,24 +278,24 @@ def _undone(context: Context, timeline: Timeline, requested: str) -> bool:
 
 
 def older_than_archive(context: Context, timeline: Timeline, requested: str) -> bool:
-    """Whether a pending instant has an earlier requested time than some archived instant. If it is earlier, a rollback
-    has undone the pending instant, and that rollback is archived too.
+    """Return whether a pending instant has an earlier requested time than some archived instant. A rollback has undone
+    a pending instant that is older than an archived instant, and that rollback is archived too.
 
-    The archiver never archives past a pending instant, so the timeline did not contain this one when the archiver ran.
-    The caller holds the lock.
+    The archiver never archives past a pending instant, so the pending instant was not on the timeline when the archiver
+    ran. The caller holds the lock.
     """
     return context.rules.archive_bound == "pending" and requested < timeline.newest_archived
 
 
 def twice(context: Context, timeline: Timeline | None, batch_id: str | None) -> Repeated | None:
-    """The completed instant of another attempt at the batch `batch_id`, or None. The caller holds the lock."""
+    """Return the completed instant of another attempt at the batch `batch_id`, or None. The caller holds the lock."""
     if timeline is None or context.rules.batch_ids != "checked":
         return None
     return repeated(context, timeline, batch_id)
 
 
 def takes_time_early(context: Context) -> bool:
-    """Whether the completion time is taken before the lock that covers publication; such a rule loses rows."""
+    """Return whether the completion time is taken before the lock that covers publication, a rule that loses rows."""
     return context.rules.completion_time == "outside_lock" and not uses_decision_log(context)
 
 
@@ -319,9 +320,8 @@ def late_attempts(
 def delete_attempts(context: Context, requested: str, paths: Sequence[str]) -> None:
     """Delete the files of other attempts at an instant before the instant is published.
 
-    Without this step, readers that list directories would count two files of one instant in a file group; readers of
-    nbcc use commits. The marker is deleted before the file, so that a running attempt detects that its marker is
-    missing.
+    Without the deletion, readers that list directories would use two files of one instant in a file group. The marker
+    is deleted before the file, so that a running attempt detects that its marker is missing.
     """
     for path in paths:
         context.storage.delete(marker(requested, *split_path(path)))
@@ -329,7 +329,8 @@ def delete_attempts(context: Context, requested: str, paths: Sequence[str]) -> N
 
 
 def marked_files(context: Context, requested: str, storage: Storage | None = None) -> list[str]:
-    """The data files for which attempts at this instant have put markers, whether or not the data files exist."""
+    """Return the data files for which attempts at this instant have put markers, whether or not the data files exist.
+    """
     entries = (storage or context.storage).list(marker_folder(requested))
     return [path for entry in entries if (path := marked_file(requested, entry.path)) is not None]
 

@@ -33,20 +33,20 @@ def write_commit(
     files: Sequence[WrittenFile],
     more: Mapping[str, str] | None = None,
 ) -> bytes:
-    """The content of a completed delta commit; `more` is the batch's extra metadata."""
+    """Return the content of a completed delta commit; `more` is the batch's extra metadata."""
     stats = tuple(_base_stat(file) if file.version is None else _log_stat(file, requested) for file in files)
     extra = own_extra(config.avro_schema, {**_ranges(files), **(more or {})})
     return encode_commit(CommitMetadata(stats, operation, extra=extra))
 
 
 def _ranges(files: Sequence[WrittenFile]) -> dict[str, str]:
-    """The extra metadata with the bounds of the logs among the files; empty if no file has bounds."""
+    """Return the extra metadata with the bounds of the logs among the files; empty if no file has bounds."""
     bounds = {file.path: file.bounds for file in files if file.bounds}
     return {RANGES: encode_ranges(bounds)} if bounds else {}
 
 
 def compaction_commit(config: TableConfig, requested: str, plan: CompactionPlan, files: Sequence[WrittenFile]) -> bytes:
-    """The content of a completed compaction: its base files, and its logs with the deletes that base files cannot
+    """Return the content of a completed compaction: its base files, and its logs with deletes that base files cannot
     store.
     """
     operations = {(operation.partition, operation.file_id): operation for operation in plan.operations}
@@ -60,15 +60,15 @@ def compaction_commit(config: TableConfig, requested: str, plan: CompactionPlan,
 
 
 def replace_commit(config: TableConfig, requested: str, operation: str, files: Sequence[WrittenFile]) -> bytes:
-    """The content of a completed replacing write. In Hudi's format a replacing write is a compaction without input
-    files.
+    """Return the content of a completed replacing write. In Hudi's format a replacing write is a compaction without
+    input files.
     """
     extra = own_extra(config.avro_schema, {REPLACES: operation})
     return encode_commit(CommitMetadata(tuple(map(_base_stat, files)), operation, compacted=True, extra=extra))
 
 
 def log_compaction_commit(config: TableConfig, plan: CompactionPlan, files: Sequence[WrittenFile]) -> bytes:
-    """The content of a completed log compaction: the logs that it wrote, and for each log the input logs."""
+    """Return the content of a completed log compaction: the logs that it wrote, and for each log the input logs."""
     operations = {(operation.partition, operation.file_id): operation for operation in plan.operations}
     made = [(file, operations[file.partition, file.file_id]) for file in files]
     stats = tuple(
@@ -81,7 +81,7 @@ def log_compaction_commit(config: TableConfig, plan: CompactionPlan, files: Sequ
 
 
 def _log_stat(file: WrittenFile, requested: str) -> WriteStat:
-    """The write stat of a log file. Every row counts as an insert, as in Hudi, because writers do not search for
+    """Return the write stat of a log file. Every row counts as an insert, as in Hudi, because writers do not search for
     existing keys.
     """
     return WriteStat(
@@ -98,7 +98,9 @@ def _log_stat(file: WrittenFile, requested: str) -> WriteStat:
 
 
 def _base_stat(file: WrittenFile, operation: CompactionOperation | None = None) -> WriteStat:
-    """`operation`: the operation of the plan that wrote this file; None if the file is the first of its group."""
+    """Return the write stat of a base file. `operation` is the plan's operation that wrote it; None for the first file
+    of its group.
+    """
     before = operation if operation is not None and operation.base_file else None
     if file.before is not None:
         return _rewritten_stat(file, split_path(file.before)[1])
@@ -121,7 +123,7 @@ def _base_stat(file: WrittenFile, operation: CompactionOperation | None = None) 
 
 
 def _rewritten_stat(file: WrittenFile, before: str) -> WriteStat:
-    """The write stat of a base file that copy-on-write has rewritten. The stat names the replaced base file,
+    """Return the write stat of a base file that copy-on-write has rewritten. The stat names the replaced base file,
     because incremental reads compare the two files.
     """
     named = parse_base(before)

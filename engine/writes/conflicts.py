@@ -2,8 +2,8 @@
 step 4).
 
 Two writes conflict if both have put files into one bucket of one partition. File ids are not compared, because a writer
-that lists no file in a bucket may start another file group for it. A compaction does not conflict with a writer,
-because the writer's log belongs to the slice that is current when the writer completes.
+that finds no file in a bucket may start another file group for it. A compaction does not conflict with a writer,
+because the writer's log belongs to the slice in which it completes.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ Bucket = tuple[str, int | None]
 class ReadSet:
     """The partitions that a write has read to compute its rows.
 
-    `partitions`: The paths of the partitions that were read. None means the whole table. An empty set means that
-    nothing was read.
-    `as_of`: The completion time as of which the write read these partitions. None means the time at which the write
-    began.
+    `partitions` contains the paths of the partitions that were read; None means the whole table. If `partitions` is
+        empty, nothing was read.
+    `as_of` is the completion time as of which the write read its partitions. If `as_of` is None, the write read the
+        partitions when it began.
     """
 
     partitions: Collection[str] | None = ()
     as_of: str | None = None
 
     def covers(self, partition: str) -> bool:
-        """Whether the write has read this partition."""
+        """Return whether the write has read this partition."""
         return self.partitions is None or partition in self.partitions
 
 
@@ -56,12 +56,12 @@ def conflict_of(
     now: Timeline | None = None,
     read_set: ReadSet = NO_READS,
 ) -> Conflict | None:
-    """The `Conflict` that forbids publishing `files`, or None if there is no conflict.
+    """Return the `Conflict` that forbids publishing `files`, or None if there is no conflict.
 
-    Another write conflicts if it completed after `sealed` was loaded and has files in the buckets of `files`, or in
-    partitions of the `read_set`. The caller holds the lock under which it publishes. `now`: the timeline listed under
-    that lock; None: this function lists it. Only a writer with optimistic concurrency control checks for conflicts. For
-    every other mode the function returns None.
+    A write conflicts if it completed after `sealed` was loaded, and has files in the same buckets or in partitions of
+    the `read_set`. The caller holds the lock under which it publishes. `now` is the timeline listed under the lock;
+    None means that `conflict_of` lists it. Only a writer with optimistic concurrency control checks for conflicts. In
+    every other concurrency mode, the function returns None.
     """
     if config.concurrency_mode != OPTIMISTIC:
         return None
@@ -81,8 +81,8 @@ def conflict_of(
 
 
 def completed_since(context: Context, sealed: Timeline, now: Timeline) -> Iterator[Instant]:
-    """The instants that completed after `sealed` was loaded, in order of completion. If `conflict_window` is
-    "requested": the instants that were requested after `sealed` was loaded.
+    """Return the instants that completed after `sealed` was loaded, in order of completion. If `conflict_window` is
+    "requested", return the instants that were requested after `sealed` was loaded.
     """
     known = {instant.requested for instant in sealed.completed}
     if context.rules.conflict_window == "completion":
@@ -93,7 +93,7 @@ def completed_since(context: Context, sealed: Timeline, now: Timeline) -> Iterat
 
 
 def may_conflict(context: Context, timeline: Timeline, instant: Instant) -> bool:
-    """Whether a completed instant is of a kind that can conflict with a writer."""
+    """Return whether a completed instant is of a kind that can conflict with a writer."""
     if timeline.is_log_compaction(instant):
         return False
     replaces = timeline.is_compaction(instant) and context.commits.commit(instant).replaces
@@ -101,12 +101,11 @@ def may_conflict(context: Context, timeline: Timeline, instant: Instant) -> bool
 
 
 def place(partition: str, file_id: str) -> Bucket:
-    """The partition and the bucket to which a file belongs."""
     return partition, bucket_of(file_id)
 
 
 def conflict_with(requested: str, instant: Instant, shared: set[Bucket]) -> Conflict:
-    """The error that reports a conflict with `instant` in the buckets `shared`."""
+    """Return the error that reports a conflict with `instant` in the buckets `shared`."""
     partition, bucket = min(shared, key=lambda place: (place[0], place[1] or 0))
     place = f"bucket {bucket}" + (f" of {partition}" if partition else "")
     several = f"{len(shared)} of its buckets, {place} among them" if len(shared) > 1 else place

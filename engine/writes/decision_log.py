@@ -24,7 +24,7 @@ NOTHING: Final = Decision(0, "time", "", "", "")
 
 
 def uses_decision_log(context: Context) -> bool:
-    """Whether commits are decided by entries of a decision log."""
+    """Return whether commits are decided by entries of a decision log."""
     return context.rules.decision == "log"
 
 
@@ -32,7 +32,8 @@ def catch_up(context: Context, listed: Storage | None = None) -> Decision:
     """Publish the last entry of the decision log, if it is not yet published, and return the entry. On return, the
     timeline contains every decided instant, and the clock is past the time of the last decision.
 
-    `listed`: a storage in which the caller has already begun to list the folders; default: the storage of `context`.
+    `listed` is a storage in which the caller has already begun to list the folders; the default is the storage of
+    `context`.
     """
     storage, begun = listed or context.storage, time.time()
     while (last := last_decision(storage)) is not None and not is_published(storage, last):
@@ -46,8 +47,8 @@ def catch_up(context: Context, listed: Storage | None = None) -> Decision:
 
 
 def decide(context: Context, decision: Decision, before_publication: Callable[[], None] = lambda: None) -> bool:
-    """Put the decision as the entry with its number in the log, and publish its instant. Returns False and changes
-    nothing if another actor has put an entry with that number.
+    """Put the decision into the log under its number, and publish its instant. Returns False and changes nothing if
+    another actor has already put the next entry.
     """
     if not put_decision(context.storage, decision):
         return False
@@ -67,8 +68,8 @@ def cut(context: Context, last: Decision | None) -> None:
 
 
 def latest_decision(context: Context) -> Decision | None:
-    """Publish the last decision and return it; None without a decision log. The caller holds the lock and will make a
-    plan.
+    """Publish the last decision and return it; return None without a decision log. The caller holds the lock and will
+    make a plan.
     """
     return catch_up(context) if uses_decision_log(context) else None
 
@@ -78,8 +79,8 @@ def put_plan(context: Context, last: Decision | None, requested: str, action: st
     another actor has put a decision after `last`.
 
     Another actor can put a decision only if this actor has lost the lock. If the lock was lost, a write that the plan
-    undoes may have committed, or another write may have committed before the plan's barrier. The next call makes a plan
-    from the new state.
+    undoes may have committed, or another write before the plan's barrier. The next call makes a plan from the new
+    state.
     """
     if last is None:
         return put_requested(context.storage, requested, action, plan)
@@ -88,7 +89,7 @@ def put_plan(context: Context, last: Decision | None, requested: str, action: st
 
 
 def withdraw(context: Context, requested: str) -> None:
-    """Before a plan is removed from the timeline, ensure that it is not the last decision; the caller holds the lock.
+    """Before a plan is removed from the timeline, ensure that it is not the last decision in the decision log.
 
     The next actor publishes the last decision if the timeline lacks it, and would put a removed plan back.
     """

@@ -67,14 +67,14 @@ def check(batch_id: str | None, replay_difference: str = "refuse") -> None:
 
 
 def extra(batch_id: str | None, digest: Digest | None) -> dict[str, str]:
-    """The extra metadata by which a commit records its batch."""
+    """Return the extra metadata by which a commit records its batch."""
     if batch_id is None:
         return {}
     return {EXTRA: batch_id} | ({} if digest is None else {DIGEST: digest.text})
 
 
 def digest_of_files(files: Iterable[WrittenFile]) -> Digest:
-    """The digest of the rows that these files contain."""
+    """Return the digest of the rows that these files contain."""
     return sum((file.digest for file in files if file.digest is not None), Digest())
 
 
@@ -101,7 +101,7 @@ def answer(context: Context, written: Repeated, digest: Digest, replay_differenc
 
 
 def differs(digest: Digest, recorded: Digest) -> bool:
-    """Whether two attempts at a batch have different rows, according to their digests."""
+    """Return whether two attempts at a batch have different rows, according to their digests."""
     return digest != recorded
 
 
@@ -114,8 +114,8 @@ def claim(context: Context, requested: str, batch_id: str | None, owner: str = "
 
 
 def pending_attempt(context: Context, timeline: Timeline, batch_id: str, owner: str) -> Instant | None:
-    """The pending instant with which `owner` attempts the batch `batch_id`; None if there is none. `timeline` was
-    listed under the lock that the caller holds.
+    """Return the pending instant with which `owner` attempts the batch `batch_id`; None if there is none. `timeline`
+    was listed under the lock that the caller holds.
     """
     for entry in context.storage.list(_folder(batch_id)):
         attempt = timeline.find(entry.path.rpartition("/")[2])
@@ -125,7 +125,7 @@ def pending_attempt(context: Context, timeline: Timeline, batch_id: str, owner: 
 
 
 def repeated(context: Context, timeline: Timeline, batch_id: str | None) -> Repeated | None:
-    """The error that names the completed attempt at a batch; None if no attempt has completed. `timeline` was
+    """Return the error that names the completed attempt at a batch; None if no attempt has completed. `timeline` was
     listed under the lock that the caller holds.
     """
     if batch_id is None or context.rules.batch_ids == "ignored":

@@ -1,8 +1,8 @@
-"""Lets all tasks of a batch share one instant, where no driver process can request the instant before the tasks start.
+"""Lets all tasks of a batch share one instant, if no driver process can request the instant before the tasks start.
 
-Spark's streaming writer consists of tasks and a commit. The first task that holds the lock requests the instant; its
-claim names the owner of the batch: the run of the query. The other tasks find the claim of the first task when they
-hold the lock. A restart of the query, or a copy of its checkpoint, begins another run of the query. A run never
+Spark's streaming writer consists of tasks and a commit. The first task that holds the lock requests the instant, and
+its claim names the owner of the batch (the run of the query). The other tasks find the claim of the first task when
+they hold the lock. A restart of the query, or a copy of its checkpoint, begins another run of the query. A run never
 continues an instant that another run has requested.
 """
 
@@ -19,7 +19,8 @@ def shared_request(context: Context, action: str, batch_id: str, owner: str) -> 
     """Return the requested time of the inflight instant with which `owner` attempts the batch. The first caller
     requests the instant.
 
-    Renews the heartbeat of the instant from the present process. Raises `Repeated` if the batch has been written.
+    The function renews the heartbeat of the instant from the present process. Raises `Repeated` if the batch has been
+    written.
     """
     with held(context.lock):
         timeline = load(context.storage)

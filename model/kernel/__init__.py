@@ -1,11 +1,12 @@
 """RFC-66 alone: the protocol without any mechanism, in the order of the RFC's text.
 
-    `clock`, `lock`: the table's clock and the table's lock.
-    `timeline`, `table`: the completed and pending instants, and the values on storage.
-    `publication`: an actor takes a completion time and publishes its instant under one lock.
-    `writer`, `compactor`, `reader`: the actors.
-    `slicing`, `planning`, `merge`, `tombstones`: the slice of a log, a plan's inputs, the row of a key, its delete.
-    `reads`: snapshots, time travel, read-optimised and incremental reads, and change logs.
+`clock` and `lock` model the table's clock and the table's lock.
+`timeline` and `table` model the completed and pending instants, and the values on storage.
+`publication` models how an actor takes a completion time and publishes its instant under one lock.
+`writer`, `compactor` and `reader` model the actors.
+`slicing`, `planning`, `merge` and `tombstones` define the slice of a log, a plan's inputs, the row of a key, and its
+    delete.
+`reads` defines snapshots, time travel, read-optimised and incremental reads, and change logs.
 """
 
 from __future__ import annotations

@@ -34,8 +34,9 @@ PLANNED, RUNNING = "about to start its plan", "running its plan"
 
 
 class Compactor(NamedTuple):
-    """`plan`: the requested time of the compactor's plan. `groups`: the file groups of the plan. `bases`: the number of
-    base files that the compactor has written. `parts`: the inputs of the plan until the plan is on storage.
+    """`plan` is the requested time of the compactor's plan. `groups` are the file groups of the plan. `bases` is the
+    number of base files that the compactor has written. `parts` are the inputs of the plan until the plan is on
+    storage.
     """
 
     step: str = "idle"

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
 
 class Ranked(NamedTuple):
-    """A record within a merge. `place`: its position in the merge order (by completion, then by log version)."""
+    """A record within a merge. `place` is the record's position in the merge order (by completion, then by log
+    version).
+    """
 
     ordering: int
     place: float
@@ -28,9 +30,10 @@ class Ranked(NamedTuple):
 
 
 class Merger(NamedTuple):
-    """The merge rules of one table under one protocol. `event_time`: records rank by their ordering value first.
-    `keeps_tombstones`: compactions keep deletes. `logs_first`: logs merge with each other, then with the base file.
-    `combination`: how several records form one row; None if each record is a whole row.
+    """The merge rules of one table under one protocol. If `event_time` is True, records rank by their ordering value
+    first. If `keeps_tombstones` is True, compactions keep deletes. If `logs_first` is True, logs merge with each other,
+    and then with the base file. `combination` states how several records form one row; None if each record is a whole
+    row.
     """
 
     event_time: bool
@@ -45,7 +48,6 @@ class Merger(NamedTuple):
 
 
 def merger_of(world: Any) -> Merger:
-    """The merger for the merge mode of a world."""
     event_time = world.merge_mode == "EVENT_TIME_ORDERING"
     return Merger(event_time, keeps_tombstones=needs_tombstones(event_time))
 
@@ -72,11 +74,11 @@ def combined(records: Iterable[Any]) -> Any:
 class Fold(NamedTuple):
     """A merge tree of one file group, without rows: the base file, then the logs in merge order.
 
-    `base`: the merge tree of the compaction that wrote the base file. A log that is itself a merge tree was written by
-    a log compaction. `logs_before_tombstones`: how many logs merge before the tombstones of the base file (with
-    `logs_first`). `shown`: the logs whose winning records the answer shows; None shows all. `deletes`: the answer
-    includes winning deletes. `logs_first`, `drops_deletes`: how the compaction merged, if not by the table's merger.
-    `files`: a window over base files, which has its own merge rule.
+    `base` is the merge tree of the compaction that wrote the base file. A log that is itself a merge tree was written
+    by a log compaction. `logs_before_tombstones` is the number of logs that merge before the tombstones of the base
+    file (with `logs_first`). `shown` are the logs whose winning records the answer shows; None shows all. If `deletes`
+    is True, the answer includes winning deletes. `logs_first` and `drops_deletes` state how the compaction merged, if
+    not by the table's merger. `files` is an incremental read of base files, which has its own merge rule.
     """
 
     base: Fold | None

@@ -1,7 +1,7 @@
 """Planning decides which files a compaction plan takes (RFC-66, "Non-Serial Compaction Plan Schedule").
 
 In each file group without a pending plan, a plan at barrier b takes the newest base file, and the logs of its slice
-that completed before b. A file group without such a log is not in the plan.
+that completed before b. A file group is not in the plan if its slice has no log that completed before the barrier.
 """
 
 from __future__ import annotations

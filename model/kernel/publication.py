@@ -71,7 +71,7 @@ def publish_instant(own: Any, me: str, lock: str | None, published: tuple[Any, .
 
 
 def publication_actions(kind: str, within_call: bool = False) -> tuple[Action, ...]:
-    """The actions by which a kind publishes. `within_call`: the call that writes the data also publishes."""
+    """The actions by which a kind publishes. If `within_call` is True, the call that writes the data also publishes."""
     return (
         Action(f"{kind}_takes_lock", "takes the table's lock", "{actor} takes the lock", continues_call=within_call),
         Action(f"{kind}_takes_completion_time", "takes its completion time", "{actor} takes its completion time",

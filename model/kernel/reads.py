@@ -28,7 +28,6 @@ def is_visible(requested: int, completed: int | None, time: float) -> bool:
 
 
 def visible(rules: Rules, writes: tuple[Write, ...], time: float) -> tuple[Write, ...]:
-    """The writes that are visible at `time`."""
     return tuple([w for w in writes if rules.is_visible(w.requested, w.completed, time)])
 
 

@@ -26,7 +26,9 @@ class CompletesAs(NamedTuple):
 
 
 class Write(NamedTuple):
-    """One write of an actor, usually a deltacommit. `files`: its log files as pairs (file group, version)."""
+    """One write of an actor, usually a deltacommit. `files` are the log files of the write as pairs (file group,
+    version).
+    """
 
     requested: int
     completed: int | None

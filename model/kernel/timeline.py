@@ -3,15 +3,15 @@
 The component `published` contains the completed instants in the order of their publication, and only grows. A pending
 instant is a part of the component of its actor. Actors observe the timeline through views, which mechanisms may change.
 
-    `active_instants`: the completed instants on the active timeline.
-    `pending_instants`: the instants that are not completed.
-    `visible_instants`: the completed instants that a reader uses.
-    `unpublished_writes`: the writes that are not published, each with the files that it has put.
-    `visible_writes`: the unpublished writes that a reader uses (in the kernel: none).
-    `table`: the table of a read: visible instants and writes, and the plans.
-    `settled_time`: the time of a read for which the user states no time.
-    `completed_table`: the table that a service lists under the lock: the completed instants and the plans.
-    `latest_time`: the latest time among the instants and plans of `completed_table`.
+`active_instants` are the completed instants on the active timeline.
+`pending_instants` are the instants that are not completed.
+`visible_instants` are the completed instants that a reader uses.
+`unpublished_writes` are the writes that are not published, each with the files that its writer has put.
+`visible_writes` are the unpublished writes that a reader uses (in the kernel: none).
+`table` is the table of a read: visible instants and writes, and the plans.
+`settled_time` is the time of a read for which the user states no time.
+`completed_table` is the table that a service lists under the lock: the completed instants and the plans.
+`latest_time` is the latest time among the instants and plans of `completed_table`.
 """
 
 from __future__ import annotations

@@ -27,7 +27,9 @@ REQUESTS, PUTS_FILE = "requests", "puts file"
 
 
 class Writer(NamedTuple):
-    """`number`: the number of the writer's current write, from 1. `files`: how many of its log files are on storage."""
+    """`number` is the number of the writer's current write, from 1. `files` is the number of the writer's log files on
+    storage.
+    """
 
     step: str = "idle"
     number: int = 0

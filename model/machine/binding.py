@@ -21,7 +21,7 @@ class Names:
     A view is a function of components, constants and other views; it may take arguments of the step. Guards and effects
     refer to a view by its name, as they refer to a component. A view may have several functions. Each function replaces
     the value of the function before it, and may read that value by the name of the view. `fields` maps each kind of
-    actors to the records that mechanisms add to such an actor: record name -> initial value.
+    actors to the added records of an actor of that kind: record name -> initial value.
     """
 
     def __init__(

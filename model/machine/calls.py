@@ -24,8 +24,8 @@ class Call:
         self.of_views: list[str] = []
 
     def constant(self, parameter: str) -> bool:
-        """Pass the constant that has the parameter's name. Return False if there is no such constant, or if the
-        constant is the name of a component.
+        """Pass the constant that has the parameter's name. Return False if no constant has the name, or if the constant
+        is the name of a component.
         """
         is_constant = parameter in self.constants and not isinstance(self.constants[parameter], Component)
         if is_constant:

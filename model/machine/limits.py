@@ -27,8 +27,8 @@ class LimitChecker:
         self._results: dict[tuple[int, State], bool] = {}
 
     def stopped(self, state: State) -> Iterator[str]:
-        """Yield each actor that only limits of the world stop, once for each such actor. Actors come first if a limit
-        on their own component stops them.
+        """Yield once each actor that only limits of the world stop. Actors come first if a limit on their own component
+        stops them.
         """
         candidates = [self._candidates_of(own, state & mask, some) for own, mask, some in self._by_component]
         actors = set()

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 class Kind:
     """A kind of actors: its name, the prefix of its actors' names, and the initial state of each.
 
-    `idle_steps`: the steps at which an actor is between two operations. `service` is True for a table service, whose
+    `idle_steps` are the steps at which an actor is between two operations. `service` is True for a table service, whose
     steps must not change the answer of a retained read (promise QUIET). `in_random_worlds` lists the numbers of actors
     of this kind that a random world may have. Each entry of `in_random_worlds` is equally likely; the first entry is
     the simplest case.

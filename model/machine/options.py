@@ -56,9 +56,9 @@ def limit(
 ) -> Any:
     """Declare a limit: its default, its meaning, and its section in the file of a world.
 
-    `by`: the kinds of actors for which a world may state a different number. `in_random_worlds`: the numbers that a
-    random world may have, each equally likely (default: only `default`). `needs`: the limit applies only if the world
-    has an actor of the kind `needs`.
+    `by` are the kinds of actors for which a world may state a different number. `in_random_worlds` are the numbers that
+    a random world may have, each equally likely (default: only `default`). `needs` restricts the limit to worlds with
+    an actor of the kind `needs`.
     """
     random_worlds = {"in_random_worlds": in_random_worlds, "needs": needs}
     return field(default=default, metadata={"about": about, "section": section, "by": by, **random_worlds})

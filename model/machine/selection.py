@@ -40,7 +40,6 @@ class Selection:
 
     @property
     def one(self) -> Transition:
-        """The only transition of the selection."""
         [transition] = self
         return transition
 
@@ -50,8 +49,8 @@ class Selection:
         return self._each(operation, lambda each: each.require(*guards))
 
     def extend(self, effect: Effect, *changes: str) -> Selection:
-        """Add an effect that happens last. `changes`: the components that the effect changes (default: the actor's own
-        component).
+        """Add an effect that happens last. `changes` are the components that the effect changes (default: the actor's
+        own component).
         """
         return self._effect("extend", effect, changes or ("own",))
 

@@ -1,14 +1,13 @@
 """A transition: one action of one actor, written as plain functions. The parameter names of each function declare what
 the function reads.
 
-    `own` is the component of the acting actor.
-    `own_heartbeat`: the record `heartbeat` that a mechanism adds to the actor's component (see
-    `Composition.add_field`).
-    `me`: the name of the acting actor.
-    `every_writer`: a mapping from the name of each actor of the kind `writer` to its component.
-    `lock`, `clock` and others: shared components and views. A parameter's default value is used if the world has no
-    such component.
-    `world`, `protocol`: constants of the model (see `assembly.names_of`).
+`own` is the component of the acting actor.
+`own_heartbeat` is the record `heartbeat` that a mechanism adds to the actor's component (see `Composition.add_field`).
+`me` is the name of the acting actor.
+`every_writer` is a mapping from the name of each actor of the kind `writer` to its component.
+`lock`, `clock` and others: shared components and views. A parameter's default value is used if the world has no
+    component with the parameter's name.
+`world` and `protocol` are constants of the model (see `assembly.names_of`).
 
 Keyword-only parameters of an effect are the arguments of the step. A function can read only the components that it
 names, so its parameters are its footprint (the components that it reads). The search evaluates a function once for each
@@ -74,7 +73,9 @@ class Guard:
     place: bool = False
 
     def __and__(self, other: Guard) -> Guard:
-        """The conjunction of two conditions. Neither of the two conditions may be a limit or negated."""
+        """The conjunction of two conditions. Each of the two conditions must be a condition of the protocol instead of
+        a limit, and must not be negated.
+        """
         both = f"{self.reason}; {other.reason}"
         if any((self.limit, other.limit, self.negated, other.negated)):
             raise ValueError(f"a limit, or a negated condition, cannot be part of another: {both}")
@@ -156,9 +157,10 @@ Effect = Callable[..., Changes] | Branch
 class Transition:
     """One action of one actor in one world under one protocol.
 
-    `at`: the step of its operation at which the actor must be; '' for any step. `to`: the step after the transition; ''
-    if the effects decide the step. The transition is enabled if the actor is at the step `at` and every guard holds.
-    Each function of `arguments` lists the possible values of some arguments; a step takes one element of each list.
+    `at` is the step of its operation that the actor must have reached; '' allows any step. `to` is the step after the
+    transition; '' if the effects decide the step. The transition is enabled if the actor is at the step `at` and every
+    guard holds. Each function of `arguments` lists the possible values of some arguments; a step takes one element of
+    each list.
 
     The effects happen in order; each effect reads the state after the previous effect. An effect returns new values of
     components in `changes` or in `scratch`. Later effects read the new value of a scratch component, but the step does

@@ -46,8 +46,8 @@ class Claims(Options):
 
 
 class Wait(NamedTuple):
-    """A wait of an actor for other actors' clocks. `until` is the time that all clocks must have passed. `then` is the
-    step that follows the wait.
+    """The time and the next step of an actor that waits for the clocks of other actors. `until` is the time that all
+    clocks must have passed. `then` is the step that follows the wait.
     """
 
     until: int = 0

@@ -44,8 +44,8 @@ class Clustering(Options):
 
 
 class Clusters(NamedTuple):
-    """The mark of a plan. `clusters` is True if the plan writes new file groups that replace the file groups of the
-    plan.
+    """A record that clustering adds to a plan. `clusters` is True if the plan writes new file groups that replace the
+    file groups of the plan.
     """
 
     clusters: bool = False

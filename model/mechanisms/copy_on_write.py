@@ -141,7 +141,6 @@ def without_tombstones(inner: Callable[[Any], Merger]) -> Callable[[Any], Merger
 
 
 def has_base_files(table: Table) -> bool:
-    """True if the writes of a table put base files."""
     return any(write.marks and onto(write) for write in table.writes)
 
 

@@ -100,8 +100,8 @@ class Renumbering:
         return time - self.clock + self.now if time > self.clock else self.past.get(time, 0)
 
     def entry(self, entry: Any) -> Any:
-        """Return an instant whose times are replaced by their new numbers. If `entry` is the time of a plan, return its
-        new number.
+        """Return an instant whose times are replaced by their new numbers. If `entry` is the time of a plan, return the
+        new number of that time.
         """
         if isinstance(entry, int):
             return self(entry)

@@ -5,8 +5,8 @@ results, so that all runners of a plan write the same content, each into its own
 whether another runner has completed its plan. A runner whose plan is completed deletes its own files and publishes
 nothing.
 
-A runner that is about to publish first deletes the files that other runners of its plan have put. If such a runner dies
-before it publishes, the other runners find that their files are missing, and the plan stays pending.
+A runner that is about to publish first deletes the files that other runners of its plan have put. If a publishing
+runner dies after it deletes these files, the other runners find them missing, and the plan stays pending.
 """
 
 from __future__ import annotations
@@ -215,8 +215,8 @@ HAS_FILES = Guard("no other runner may have deleted its files", has_files)
 def remove_files(
     own: Any, me: str, without_files: frozenset[str], peers: Mapping[str, Any], count: str
 ) -> Changes:
-    """Under the lock: delete the files that other runners have put for the plan. The files of dead runners stay,
-    because no actor observes these files.
+    """Under the lock: delete the files that other runners have put for the plan. Files of dead runners are not deleted,
+    because no actor observes them.
     """
     rivals = {name for name, peer in peers.items() if peer.plan == own.plan and getattr(peer, count)}
     alive = {name for name in rivals if peers[name].step != DEAD}

@@ -103,7 +103,7 @@ def without_undone(entry: Published, logs: tuple[Blocks, ...], protocol: Protoco
 
 
 class Places(NamedTuple):
-    """The mark of a write: the place of each of its files in a shared log."""
+    """A record that is added to a write: the place of each of its files in a shared log."""
 
     places: tuple[int, ...] = ()
     kind: str = "places"

@@ -19,7 +19,6 @@ def components_in(model: Model, *names: str) -> tuple[str, ...]:
 
 
 def protocol_of(model: Model, actor: str) -> ProtocolOptions:
-    """Return the protocol of one actor."""
     return model.composition.protocol_of(actor)
 
 

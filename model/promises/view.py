@@ -59,7 +59,6 @@ class View:
         )
 
     def slices(self, group: int) -> tuple[FileSlice, ...]:
-        """Return the file slices of a file group."""
         return self._once(("slices", group), lambda: file_slices(self.model.rules, self.table, group))
 
     def bases(self, group: int) -> list[tuple[int, Fold]]:
@@ -114,8 +113,8 @@ class View:
         """Maps each element of `asked_times` that is not a completion time to the newest completion time before it (0:
         none).
 
-        The mapping is empty if reads include instants by their requested times. In that case promises compare only
-        reads as of completion times.
+        The mapping is empty if reads include instants by their requested times. If reads include instants by their
+        requested times, promises compare only reads as of completion times.
         """
         by_completion = self.model.protocol[AsOf].as_of_axis == "completion"
         others = (time for time in self.asked_times if time not in self.times) if by_completion else ()
@@ -194,13 +193,11 @@ class View:
 
     @staticmethod
     def unnamed(rows: Valuation, names: dict[Log, Log]) -> dict[Log, Row]:
-        """Return a valuation with the original names of the logs."""
         back = {short: log for log, short in names.items()}
         return {back[short]: row for short, row in rows.items()}
 
 
 def view_of(model: Model, state: State) -> View:
-    """Return the view of a state."""
     return model.derive(
         state,
         model.table_reads,

@@ -161,7 +161,7 @@ def _alone(model: Model, state: State, me: str) -> Iterator[tuple[State, list[tu
 
 def _frees(model: Model, state: State, me: str, other: str) -> tuple[bool, Step | None]:
     """Return True if `other`, acting alone, enables `me` to continue without putting or deleting data files. If `other`
-    must first act on data files, return False and the first such action of `other` that enables `me` to continue.
+    must first act on data files, return False and its first action on data files that enables `me` to continue.
 
     The action is None if no step that `other` takes alone enables `me` to continue.
     """

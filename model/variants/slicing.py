@@ -153,7 +153,7 @@ def one_slice(rules: Rules, table: Table, group: int, time: float) -> tuple[int 
     """Return the newest slice with a file that completed at or before `time`. The slice includes its base file even if
     the base file completed later.
 
-    RFC-66, "Time Travel Queries", calls this slice latestFileSliceThatIsOverlappingWithCompletionTime.
+    RFC-66, "Time Travel Queries", calls the returned slice latestFileSliceThatIsOverlappingWithCompletionTime.
     """
     done = dict(rules.bases(table, group))
     for barrier, members in reversed(writes_by_slice(rules, table, group).items()):

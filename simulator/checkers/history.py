@@ -73,5 +73,4 @@ def named(batches: Iterable[str]) -> str:
 
 
 def key_of(batch: str, number: int) -> str:
-    """Return a key that only the given batch has."""
     return f"{batch}.{number}"

@@ -11,9 +11,9 @@ WRITE = "deltacommit"
 
 
 def broken(history: Chronicle) -> Iterator[str]:
-    """The writes that a read must contain are the first ones in the order of completion times. This check compares the
-    number of writes in a read with the number of expected writes. The check also verifies that each row in a read comes
-    from an expected write.
+    """The writes that a read must contain are the first ones in the order of completion times. Compare the number of
+    writes in a read with the number of expected writes. The check also verifies that each row in a read comes from an
+    expected write.
     """
     first: dict[str, str] = {}  # the earlier completion counts if an instant is on the timeline twice
     for p in history.published:

@@ -18,7 +18,7 @@ SIGNS: Mapping[str, str] = {"HOLDS": "holds", "UNDETERMINED": "?", "NOT_APPLICAB
 
 
 def lock_tables(rows: Sequence[Judged]) -> Iterator[str]:
-    """A table of the locks with their mutants, and one of the stores with each lock and with the table."""
+    """Return a table of the locks with their mutants, and a table of the stores with each lock and with the table."""
     for title, kinds in (("locks", ("lock", "mutant")), ("stores", ("store",))):
         shown = [row for row in rows if row.kind in kinds]
         if shown:
@@ -34,7 +34,7 @@ def _named(row: Judged) -> str:
 
 
 def _verdicts(row: Judged) -> str:
-    """The verdict on each promise of a lock; of a table only what does not hold."""
+    """Return the verdict on each promise of a lock; for a table, only the promises that do not hold."""
     cells = {name: _sign(result) for name, result in row.promises.items()}
     if row.lock not in ("storage-lock", "numbered-lock"):
         cells = {name: sign for name, sign in cells.items() if sign not in ("holds", "–")}
@@ -46,17 +46,18 @@ def _sign(result: Any) -> str:
 
 
 class LockReport:
-    """The verdicts on locks and stores in one run of the command `verdicts`. Before `search` there are none."""
+    """The verdicts on locks and stores in one run of the command `verdicts`. Before a call of `search`, the object
+    contains no verdicts.
+    """
 
     def __init__(self, depth: Depth, accept: bool, alone: bool) -> None:
         self.depth, self.accept, self.alone = depth, accept, alone
         self.rows: tuple[Judged, ...] = ()
 
     def search(self, promises: Sequence[str], workers: int, **bounds: Any) -> None:
-        """Search all rows. If only some promises of the table are asked for, search nothing.
+        """Search all rows. If only some promises of the table are requested, `search` does nothing.
 
-        Raises:
-            click.UsageError: nothing would be judged.
+        Raises click.UsageError if there is nothing to judge.
         """
         from nbcc.simulator.verdicts import judge_locks
 
@@ -66,7 +67,7 @@ class LockReport:
             self.rows = judge_locks(self.depth, workers=workers, **bounds)
 
     def changed(self) -> list[str]:
-        """The facts that differ between the accepted verdicts up to the depth and the new ones."""
+        """Return the facts that differ between the accepted verdicts up to the depth and the new verdicts."""
         from nbcc.simulator.verdicts import load_locks, locks_data, locks_facts, locks_path, up_to
 
         if self.accept or not self.rows:
@@ -75,18 +76,18 @@ class LockReport:
         return list(changes(locks_path(), list(locks_facts(accepted)), list(locks_facts(locks_data(self.rows)))))
 
     def lines(self) -> Iterator[str]:
-        """The tables, and the differences from the accepted verdicts."""
+        """Return the tables, and the differences from the accepted verdicts."""
         yield from lock_tables(self.rows)
         yield from self.changed()
 
     def to_json(self) -> list[dict[str, Any]]:
-        """The rows for `--json`."""
+        """Return the rows for `--json`."""
         from nbcc.simulator.verdicts import locks_json
 
         return locks_json(self.rows)
 
     def write(self) -> None:
-        """Write the accepted verdicts, if every search has one."""
+        """Write the accepted verdicts, if every search has a verdict."""
         from nbcc.simulator.verdicts import load_locks, locks_data, locks_path, locks_text, with_accepted
 
         if self.rows and not self._is_undetermined():
@@ -99,7 +100,7 @@ class LockReport:
         return gravest([Exit.AGREES, *([Exit.VIOLATED] if self.changed() else []), *doubts])
 
     def report(self, as_json: bool) -> Exit:
-        """Print the tables alone and, with --accept, write the accepted verdicts."""
+        """Print only the tables of locks and stores and, with --accept, write the accepted verdicts."""
         if self.accept:
             self.write()
         if as_json:

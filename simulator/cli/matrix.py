@@ -34,7 +34,7 @@ def differences(path: Path, data: Mapping[str, Any]) -> Iterator[str]:
 
 
 def changes(path: Path, accepted: list[str], now: list[str]) -> Iterator[str]:
-    """The lines that differ between the accepted facts and the new ones, after a line that names the file."""
+    """Return the lines that differ between the accepted facts and the new facts, after a line that names the file."""
     lines = difflib.unified_diff(accepted, now, "accepted", "now", lineterm="", n=0)
     changed = [line for line in lines if not line.startswith("@@")]
     if changed:

@@ -1,9 +1,9 @@
 """The leak detector reports an actor that uses files, sockets, threads or sleep outside its controlled storage, lock
 and clock.
 
-Python's audit hooks report every such call of the interpreter (thread starts since Python 3.12, sleeps since 3.13).
-Python cannot remove an audit hook. The detector installs its only hook when it is first used. The hook does nothing in
-threads that no conductor watches.
+Python's audit hooks report every use of files, sockets, threads and sleep (threads since Python 3.12, sleep since
+3.13). Python cannot remove an audit hook. The detector installs its only hook when it is first used. The hook does
+nothing in threads that no conductor watches.
 """
 
 from __future__ import annotations

@@ -13,10 +13,10 @@ T = TypeVar("T")
 class Caller(Protocol):
     """The actor that makes a call, with the choices of the schedule for this call.
 
-    `shows`: Whether a listing contains an object that was put while the listing ran. `still_shows`: Whether a listing
-    contains an object that was deleted while the listing ran. `loses_answer`: The texts of calls. The next put with one
-    of these texts stores its object but reports that the object existed before. `stops_waiting`: Whether a wait for the
-    lock ends although another actor still holds the lock.
+    `shows` states whether a listing contains an object that was put while the listing ran. `still_shows` states whether
+    a listing contains an object that was deleted while the listing ran. `loses_answer` are the texts of calls. The next
+    put whose text is in `loses_answer` stores its object but reports that the object existed before. `stops_waiting`
+    states whether a wait for the lock ends although another actor still holds the lock.
     """
 
     actor: str

@@ -46,7 +46,7 @@ def kind_of(path: str) -> str:
     """The kind of the object at a path of a Hudi table, in one word.
 
     A timeline file has the kind ``<action>.<state>`` (``deltacommit.requested``), or ``<action>`` once completed.
-    Therefore a new action needs no entry in this function.
+    Therefore a new action needs no change of `kind_of`.
     """
     if path.rstrip("/") == ".hoodie/timeline":
         return "timeline"

@@ -57,8 +57,8 @@ class ActorsClock:
         self._generator = WallClock(virtual.skew, self._now_ns, self._sleep)
 
     def take(self) -> str:
-        """Return the next time of the generator. `take` returns when every other clock has passed that time, judged by
-        this actor's clock.
+        """Return the next time of the generator. `take` returns when every other clock has passed the returned time,
+        judged by this actor's clock.
         """
         return self._generator.take()
 

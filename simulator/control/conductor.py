@@ -62,7 +62,7 @@ class Task:
     def run(self, ends_after: str | tuple[str, ...], also: Container[str] = ()) -> list[Call]:
         """Run the operation to the end of a segment, and return the calls that it made in the segment.
 
-        The segment ends after the first call whose text is ``ends_after``, or one of several such texts. Calls directly
+        The segment ends after the first call whose text equals ``ends_after`` or is one of its texts. Calls directly
         after the last call belong to the segment if their text is in ``also``. The segment also ends when the operation
         returns. ``error`` stores an exception of the operation.
 
@@ -91,8 +91,8 @@ class Task:
             self._switch()
 
     def call(self, call: Call, execute: Callable[[], T], ready: Callable[[], bool] | None = None) -> T:
-        """Announce a call, wait for permission, and execute it. Controlled storage, lock, clock and jobs call this
-        method on the actor's thread.
+        """Announce a call, wait for permission, and execute it. Controlled storage, lock, clock and jobs use
+        `Task.call` on the actor's thread.
 
         A call from another thread, such as a read by the harness, belongs to no actor and runs at once.
         """

@@ -1,4 +1,6 @@
-"""Results of searches that failed or ran out of memory. Such a result is no evidence about the model."""
+"""Results of searches that failed or ran out of memory. The result of a search that failed or ran out of memory is no
+evidence about the model.
+"""
 
 from __future__ import annotations
 

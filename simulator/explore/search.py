@@ -153,7 +153,7 @@ class Search:
 
     def run_to_end(self, number: int | None) -> tuple[Any, ...] | None:
         """Return a run of the system that passes the state with this number and ends in a state without successors. The
-        names of exchangeable actors in that state may differ.
+        names of exchangeable actors in the passed state may differ.
         """
         if number is None:
             return None
@@ -161,7 +161,6 @@ class Search:
         return (*taken, *self.space.to_end(reached))
 
     def verdicts(self, count: int, stopped: str | None, canary: Any | None) -> dict[str, PromiseResult]:
-        """Return the results for the first `count` promises of the search."""
         doubt = stopped
         if canary is not None and self.watchers.watches[-1].broken is None and doubt is None:
             doubt = blind(canary)
@@ -197,8 +196,7 @@ class Search:
                 watch.broken = (message, self.states[number], None)
 
     def _broken_end(self, watch: Any) -> tuple[Any, ...]:
-        """Return a run to the state that violates a promise about runs, or a run from this state to the end of the run.
-        """
+        """Return a run to the state that violates a promise about runs, or a run from that state to its end."""
         if watch.lasso:
             return tuple(watch.lasso.steps)
         number = self.numbers[watch.broken[1]]

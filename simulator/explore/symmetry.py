@@ -3,11 +3,11 @@
 `symmetry_detection` finds exchangeable actors.
 
 The reduction by symmetry is exact, because each orbit has exactly one canonical state. The canonical state of an orbit
-is the image in which the components of exchangeable actors are sorted. If these components name no actor, they are in
-ascending order. Actors with equal components are ordered by the position at which other components first name them. If
-ties remain, for example among members of a set, every order is tried, and the smallest image is canonical. If a
-component of an exchangeable actor names another actor, every renaming is tried, once for each value of the exchangeable
-components.
+is the image in which the components of exchangeable actors are sorted. If the components of exchangeable actors name no
+actor, they are in ascending order. Actors with equal components are ordered by the position at which other components
+first name them. If ties remain, for example among members of a set, every order is tried, and the smallest image is
+canonical. If a component of an exchangeable actor names another actor, every renaming is tried, once for each value of
+the exchangeable components.
 
 A search does not store the renamings of its edges. The path to a canonical state is reconstructed from the first state,
 one canonical state after the other. The reconstructed path is a run of the original system.

@@ -53,7 +53,9 @@ def _likely(edges: Sequence[A], first: Hashable) -> dict[A, float]:
 
 
 def _circuit(edges: Sequence[A], first: Hashable) -> Iterator[A | None]:
-    """Yield the edges of a closed walk that takes every edge. None marks a return to the first state."""
+    """Yield the edges of a closed walk that takes every edge. The value None in the result marks a return to the first
+    state.
+    """
     between: dict[tuple[Hashable, Hashable], A] = {(edge.before, edge.after): edge for edge in edges}
     graph: Any = nx.MultiDiGraph()
     for number, edge in enumerate(edges):

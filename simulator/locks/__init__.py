@@ -1,6 +1,6 @@
 """The lock protocols as state machines, separate from the model of the table.
 
-`StorageLockModel` is the lease of `nbcc.engine.lock.storage_lock`, `NumberedLockModel` the numbered files of
+`StorageLockModel` models the lease in `nbcc.engine.lock.storage_lock`, and `NumberedLockModel` the numbered files in
 `nbcc.engine.lock.numbered`. The command ``nbcc explore nbcc.simulator.locks:StorageLockModel`` searches every
 interleaving. The module `driver` takes the engine's real locks through runs of the models.
 """

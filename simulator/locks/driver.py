@@ -1,8 +1,8 @@
-"""Takes the engine's real locks through runs of the lock models, and compares them after every step.
+"""Runs the engine's real locks along runs of the lock models, and compares them after every step.
 
 A run is a sequence of steps of a model. Each contender has a lock object of the engine on one shared store. The clocks
-of the locks advance only by the steps of the run. After each step the stored lock, its holders, and the access before
-which each operation waits must be those of the model.
+of the locks advance only by the steps of the run. After each step, the stored lock, its holders, and the awaited access
+of each operation must equal those of the model.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ NEVER_SECONDS: Final = 1e6
 
 
 class LocksDiffer(AssertionError):
-    """The engine's lock and the model differ after a step of a run."""
+    """Raised if the engine's lock and the model differ after a step of a run."""
 
 
 class _Contenders:
@@ -55,7 +55,9 @@ class _Contenders:
         return BEGAN_MS + self.ticks[name] * TICK_MS
 
     def valid_seconds(self) -> float:
-        """Return the validity of a lease: a millisecond more than full ticks, so that it includes its last tick."""
+        """Return the validity of a lease: one millisecond more than whole ticks, so that the lease includes its last
+        tick.
+        """
         lease: int = self.model.limits.lease
         return (lease * TICK_MS + 1) / 1000
 
@@ -90,16 +92,14 @@ class _Contenders:
         return self.chance.random() < 0.5
 
     def advance(self, stepper: Stepper) -> None:
-        """Execute one access."""
         stepper.advance()
 
     def pass_on(self, stepper: Stepper) -> None:
-        """Execute the accesses at which no step of the model ends."""
+        """Execute the accesses that end no step of the model."""
         while stepper.parked and stepper.parked not in self.own_accesses:
             stepper.advance()
 
     def close(self) -> None:
-        """End the threads of all locks."""
         for name, lock in self.locks.items():
             self.steppers[name].crash()
             if lock.left():
@@ -128,14 +128,13 @@ class _Contenders:
         self.same(step, "the stored lock", self.stored(), self.expected(state))
 
     def same(self, step: Step, what: str, engine: object, model: object) -> None:
-        """Raise `LocksDiffer` if two values differ."""
         if engine != model:
             raise LocksDiffer(f"after {step.actor} {step.action}: {what}: the engine has {engine}, the model {model}")
 
     # The parts that depend on the protocol.
 
     def name_owner(self, name: str, own: Any) -> None:
-        """Record the owner in the put under way under the attempt of the model."""
+        """Record the owner in the pending put under the number of the model's attempt."""
         raise NotImplementedError
 
     def awaited(self, own: Any) -> str:
@@ -210,7 +209,7 @@ class NumberedLocks(_Contenders):
         super().take(step, before, after)
 
     def pass_on(self, stepper: Stepper) -> None:
-        """Execute accesses until the next one is that of the model's step."""
+        """Execute accesses until the next access is that of the model's step."""
         while stepper.parked and stepper.parked != _ACCESS.get(self.step, ""):
             stepper.advance()
 

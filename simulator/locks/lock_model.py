@@ -1,4 +1,4 @@
-"""The parts that the models of locks share: how a transition of a contender is made, drifting clocks, and crashes."""
+"""The parts that the lock models share: the transitions of a contender, drifting clocks, and crashes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ DEAD = "dead"
 
 
 class LockModel(TransitionSystem):
-    """Contenders for one lock. `unheld_since` is the greatest clock at the last moment at which an actor held it."""
+    """Contenders for one lock. `unheld_since` is the greatest clock at the last moment at which an actor held the lock.
+    """
 
     promises = PROMISES
     uniform = True

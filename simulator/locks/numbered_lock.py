@@ -2,7 +2,7 @@
 
 Source: RFC-22, "Locking", and the lock `nbcc.engine.lock.numbered.NumberedLock`. A transition contains at most one
 request, or one listing with the reads that follow it. A put of a number may fail like a put of the lease
-(`storage_lock`). The puts of heartbeats and releases have equal outcomes if they are repeated, so they do not fail.
+(`storage_lock`). The puts of heartbeats and releases do not fail, because repeating them has the same outcome.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ UNDER_WAY: Final = (CREATING, CHECKING, VERIFYING, TIDYING, RENEWING, RELEASING)
 
 
 class Number(NamedTuple):
-    """The files of one number. `since` is the time in its newest heartbeat, or in the file that took the number."""
+    """The files of one numbered lock. `since` is the time in its newest heartbeat, or in the file that took the number.
+    """
 
     number: int
     owner: str
@@ -35,8 +36,9 @@ Numbers = tuple[Number, ...]
 
 
 class Contender(NamedTuple):
-    """One contender. `since` is the time of its newest heartbeat, `until` the end of the lock that it holds; 0 if it
-    holds none. `beat` is the time of a heartbeat under way. Other fields are as in `storage_lock.Contender`.
+    """A contender for a numbered lock. `since` is the time of its newest heartbeat, and `until` is the end of the lock
+    that it holds; 0 if it holds none. `beat` is the time of a pending heartbeat. Other fields are as in
+    `storage_lock.Contender`.
     """
 
     step: str = IDLE
@@ -89,7 +91,7 @@ class _After(NamedTuple):
 
 
 class NumberedLockModel(LockModel):
-    """Contenders for numbers."""
+    """A model of contenders for numbered locks."""
 
     stored = "numbers"
     under_way = UNDER_WAY
@@ -144,7 +146,7 @@ class NumberedLockModel(LockModel):
 
 
 def newest(numbers: Numbers) -> Number:
-    """Return the greatest number."""
+    """Return the number of the newest lock."""
     return max(numbers)
 
 

@@ -25,7 +25,7 @@ class LockModel(Protocol):
         """Return the live contenders without a request under way for which the lock in the store is not free."""
 
     def unheld(self, state: int, contender: str) -> int:
-        """Return for how many ticks of the contender's clock no actor has held the lock."""
+        """Return the number of ticks of the contender's clock for which no actor has held the lock."""
 
     def asking(self, state: int) -> bool:
         """Return whether the actor of the newest lease in the store waits for the answer to a request."""

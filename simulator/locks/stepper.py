@@ -1,4 +1,4 @@
-"""Runs the operations of the engine's locks in threads, and stops each before every access to the store."""
+"""Runs the operations of the engine's locks in threads, and stops each operation before every access to the store."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ class Stopped(BaseException):
 
 
 class Stepper:
-    """One contender's operation at its lock.
+    """The operation of one contender on its lock.
 
     `parked` is the access before which the operation waits; '' if no operation is under way. `content` is the data of
-    this access. `fault` is what happens to the next access: ``lose`` executes it and loses the answer, ``drop`` does
-    not execute it. In both cases the store raises an error, or answers that the condition failed if `refuses` is set.
+    this access. `fault` is the fault of the next access: ``lose`` executes it and loses the answer, ``drop`` does not
+    execute it. With both faults, the store raises an error, or answers that the condition failed if `refuses` is set.
     """
 
     def __init__(self) -> None:
@@ -93,7 +93,9 @@ class Stepper:
 
 
 class MemoryObject:
-    """An object in memory with conditional replacement. The mark is a counter, as unique as the tag of a store."""
+    """An object in memory with conditional replacement. The mark of a version is a counter, which is as unique as the
+    tag of a store.
+    """
 
     def __init__(self) -> None:
         self.version: Version | None = None
@@ -104,7 +106,7 @@ class MemoryObject:
         return self.version
 
     def write(self, data: bytes, known: Version | None) -> Version | None:
-        """Replace the version `known`; return None if it is not the current one."""
+        """Replace the version `known`; return None if it is not the current version."""
         if (self.version and self.version.mark) != (known and known.mark):
             return None
         self._puts += 1
@@ -113,7 +115,7 @@ class MemoryObject:
 
 
 class SteppedObject:
-    """The lease object as one contender sees it."""
+    """The lease object, as one contender accesses it."""
 
     def __init__(self, inner: ConditionalObject, stepper: Stepper) -> None:
         self._inner, self._stepper = inner, stepper
@@ -128,14 +130,14 @@ class SteppedObject:
 
 
 class SteppedStorage:
-    """The store of numbered files as one contender sees it. Deletions are no steps of a run."""
+    """The store of numbered files, as one contender accesses it. Deletions are not steps of a run."""
 
     def __init__(self, inner: MemoryStorage, stepper: Stepper) -> None:
         self._inner, self._stepper = inner, stepper
         self.url = inner.url
 
     def put_if_absent(self, path: str, data: bytes) -> bool:
-        """Create the file, at a step of the run. The access is named after the end of the path."""
+        """Create the file, at a step of the run. The access is named by the end of the path."""
         name = path.rpartition(".")[2]
         return self._stepper.access(name, lambda: self._inner.put_if_absent(path, data), False, data)
 
@@ -162,9 +164,7 @@ class SteppedStorage:
         return self._stepper.access("list", lambda: self._inner.list(prefix), [])
 
     def delete(self, path: str) -> None:
-        """Delete the file."""
         self._inner.delete(path)
 
     def delete_all(self, paths: Any) -> None:
-        """Delete the files."""
         self._inner.delete_all(paths)

@@ -29,12 +29,12 @@ class Lease(NamedTuple):
 
 
 class Contender(NamedTuple):
-    """One contender.
+    """A contender for the lease.
 
-    `request` names the purpose of a put under way, `put` its content, and `known` the version that it replaces. `until`
+    `request` names the purpose of a pending put, `put` its content, and `known` the version that it replaces. `until`
     is the end of the lease that the contender holds, or None. `attempts` are the attempts whose put may have been
-    executed. `released` is the lease that it released last. With `was_last` it replaces that lease without a read;
-    `quick` is set during this attempt.
+    executed. `released` is the lease that it released last. With `was_last`, the contender replaces the lease that it
+    released last without a read; `quick` is set during this attempt.
     """
 
     step: str = IDLE
@@ -88,7 +88,7 @@ class _After(NamedTuple):
 
 
 class StorageLockModel(LockModel):
-    """Contenders for one lease."""
+    """A model of contenders for one lease."""
 
     stored = "lease"
     under_way = UNDER_WAY

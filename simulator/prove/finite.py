@@ -83,7 +83,6 @@ class Explorer:
                         yield Taken(action, parameters), after
 
     def after(self, state: tuple[Any, ...], now: Finite, action: Action, arguments: Sequence[Any]) -> tuple[Any, ...]:
-        """Return the state after an action."""
         values = list(state)
         for name, update in action.updates(now, *arguments).items():
             for key in self.instance.keys(self._names[name]):

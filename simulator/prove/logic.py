@@ -68,7 +68,6 @@ def either(*terms: Term) -> Term:
 
 
 def no(term: Term) -> Term:
-    """Return a term that is true if the given term is false."""
     if _is_symbolic(term):
         import z3
 

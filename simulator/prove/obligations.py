@@ -61,7 +61,6 @@ class Result:
 
 
 def obligations(system: System) -> Iterator[Obligation]:
-    """Return all obligations of a system."""
     now = Symbolic(system.relations)
     sorts = tuple(dict.fromkeys(sort for relation in system.relations for sort in relation.arguments))
     assumed = tuple(formula(now) for formula in system.background.values())

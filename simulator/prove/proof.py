@@ -85,8 +85,8 @@ def supports(system: System, obligation: Obligation, promises: Collection[str]) 
 class Verdict(NamedTuple):
     """The verdict on a promise, and the verdicts of the files of lemmas that imply the promise.
 
-    The verdict of a file of lemmas that does not describe the protocol is UNDETERMINED. Such a file does not affect the
-    verdict on the promise.
+    The verdict of a file of lemmas that does not describe the protocol is UNDETERMINED. A file of lemmas that does not
+    describe the protocol does not affect the verdict on the promise.
     """
 
     answer: Answer

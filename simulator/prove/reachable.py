@@ -1,7 +1,7 @@
 """Searches small worlds of the model for a run that ends with the violation of a failed obligation.
 
-A counterexample to induction may start from a state that no run reaches. In that case the invariant is too weak, and
-the promise may hold nevertheless.
+A counterexample to induction may start from a state that no run reaches. If the start of a counterexample is
+unreachable, the invariant is too weak, and the promise may hold nevertheless.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ class Request:
     """A request: its method, its key (or prefix, for a listing), the times of its begin and answer in seconds, and its
     form.
 
-    `fault` is the kind of fault that it met. `stored` is the tag of the object that it stored.
+    `fault` is the kind of fault that the request met. `stored` is the tag of the object that the request stored.
     """
 
     method: str

@@ -24,7 +24,6 @@ class Random:
         """Do nothing, because a random walk makes no choice for the whole history."""
 
     def next(self, choose: Choose, enabled: Sequence[Step]) -> Step | None:
-        """Return a random step of a random actor."""
         enabled = without_faults(choose, enabled)
         actors = list(dict.fromkeys(step.actor for step in enabled))
         actor = actors[choose(len(actors))]

@@ -18,8 +18,9 @@ class PeerStep:
     """One action of the model. ``call`` is the step of the peer that corresponds to the action. If the peer has no step
     for the action, ``call`` is None and ``because`` is the reason.
 
-    ``takes`` is True for an action that takes a time. The peer's instant for such an action appears with ``call``, or
-    with the call of a later action. If ``impossible`` is True, the peer cannot play a history with this action.
+    ``takes`` is True for an action that takes a time. The peer's instant for an action with ``takes`` appears with
+    ``call``, or with the call of a later action. If ``impossible`` is True, the peer cannot play a history with this
+    action.
     """
 
     action: str

@@ -32,7 +32,6 @@ class ModelSystem:
         return {}
 
     def take(self, step: Step) -> None:
-        """Take one step."""
         try:
             self.state = self.model.apply(self.state, step)
         except Refused as refused:

@@ -69,8 +69,8 @@ class SparkSystem(EngineSystem):
         return self._spark.createDataFrame(table)
 
     def rows(self, query: Query) -> tuple[Any, ...]:
-        """Return the rows of a read. A read of the whole history runs as Spark jobs; other reads run the tasks of such
-        jobs in this process.
+        """Return the rows of a read. A read of the whole history runs as Spark jobs; other reads run the same tasks in
+        this process.
         """
         last = max((completed for *_, completed in self.timeline() if completed), default=None)
         by_spark = query.kind == "read_optimized" or (query.until == last and not query.after)

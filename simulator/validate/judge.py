@@ -21,7 +21,7 @@ MAX_REFUSALS: Final = 100
 
 
 class Judgement(NamedTuple):
-    """The verdict on some file groups. `refusing`: the protocols under which the histories of these file groups are
+    """The verdict on some file groups. `refusing` are the protocols under which the histories of these file groups are
     impossible.
 
     `played` counts segments, `unplanned` the base files without a plan, and `refusals` the segments that the table's

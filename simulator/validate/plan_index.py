@@ -14,9 +14,9 @@ from .history import GroupHistory, LogPlanned, Written
 class Link(NamedTuple):
     """The numbers of the plans that are related to a write.
 
-    `near`: the plans around the request and the completion of the write, and all plans that list the write. `taken`
-    lists, for each log that a plan took, the plan, the log's position in the plan, and the log version. `early` is True
-    if a plan took a log of the write before the write completed.
+    `near` contains the plans around the request and the completion of the write, and all plans that list the write.
+    `taken` lists, for each log that a plan took, the plan, the log's position in the plan, and the log version. `early`
+    is True if a plan took a log of the write before the write completed.
     """
 
     near: AbstractSet[int]
@@ -94,7 +94,7 @@ class PlanIndex:
         return reached
 
     def around(self, numbers: Iterable[int]) -> set[int]:
-        """Return the plans around these log compactions, and the first compaction that must take their logs.
+        """Return the plans around the given log compactions, and the first compaction that must take their logs.
 
         Without the plan that ends their slice, every later compaction of the segment would have to take their logs.
         """

@@ -167,7 +167,9 @@ class _Play:
         return self._advance(actor, f"{kind}_publishes_instant")
 
     def _may_publish_late(self, actor: str) -> bool:
-        """True if no plan of the segment took the write. Such a write may have been published after the next plan."""
+        """True if no plan of the segment took the write. A write that no plan took may have been published after the
+        next plan.
+        """
         write = int(actor.removeprefix(WRITER.prefix)) - 1
         taken = (*(plan.logs for plan in self.shape.plans), *self.shape.log_plans)
         return write < len(self.shape.early) and all(w != write for logs in taken for w, _ in logs)

@@ -132,7 +132,6 @@ def _of_plans(history: GroupHistory, logs: PlanIndex) -> Iterator[Segment]:
 
 
 def whole(history: GroupHistory, axis: str) -> Segment:
-    """Return the whole history as one segment."""
     numbers, log_plans = range(len(history.plans)), {*range(len(history.log_plans))}
     return _segment(history, [*history.writes], [*numbers], PlanIndex(history, axis), log_plans)
 

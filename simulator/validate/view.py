@@ -152,12 +152,10 @@ class View:
         return any(i.completed is None and i.writes for i in self.actions.get(requested, ()))
 
     def bases(self, group: Group) -> Iterable[BaseFile]:
-        """Return the listed base files of a file group."""
         return (f for f in self.by_group.get(group, ()) if isinstance(f, BaseFile))
 
     @cached_property
     def by_group(self) -> Mapping[Group, tuple[File, ...]]:
-        """The listed files of each file group."""
         files: dict[Group, list[File]] = {}
         for file in self.counted.values():
             files.setdefault((file.partition, file.file_id), []).append(file)

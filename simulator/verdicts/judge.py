@@ -109,7 +109,7 @@ def worlds_of(protocol: str, depth: Depth) -> dict[World, bool]:
     """Return the worlds in which a protocol is searched, each with a flag that is True if the search is reduced.
 
     A protocol is searched in the worlds that specs/sizes.toml pins for it, and in the search bounds of the depth. The
-    default protocol is searched in all pinned worlds, except those whose faults it excludes by assumption. The default
+    default protocol is searched in all pinned worlds, except worlds whose faults it excludes by assumption. The default
     protocol is also searched in worlds with optimistic writers, and at full depth in the large worlds. A protocol that
     is not modelled in endless worlds is not searched in any endless world.
     """

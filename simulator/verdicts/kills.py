@@ -89,7 +89,6 @@ def _doubts(promise: str, bounds: Sequence[Bound], known: Sequence[Kill]) -> Ite
 
 
 def mutants_of(known: Iterable[Kill]) -> Mapping[str, tuple[Kill, ...]]:
-    """Return a mapping from each mutant to its kills."""
     found: dict[str, list[Kill]] = {}
     for kill in known:
         found.setdefault(kill.mutant, []).append(kill)

@@ -60,7 +60,7 @@ class Judged:
 
     @property
     def promises(self) -> dict[str, PromiseResult]:
-        """The verdict on each promise, over all searches: the shortest violation, or else the worst verdict."""
+        """Return the verdict on each promise, over all searches: the shortest violation, or else the worst verdict."""
         names = dict.fromkeys(name for result in self.results for name in result.promises)
         return {name: self._promise(name) for name in names}
 
@@ -75,7 +75,7 @@ class Judged:
 
     @property
     def searched(self) -> dict[str, int]:
-        """Bound in words -> number of states."""
+        """Return a mapping from each bound in words to the number of states."""
         pairs = zip(self.jobs, self.results, strict=True)
         return {bound_of(job): each.stands_for or each.distinct for job, each in pairs}
 

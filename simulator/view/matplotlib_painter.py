@@ -62,7 +62,6 @@ def _patch(mark: Shape, scale: float) -> PathPatch:
 
 
 def path(outline: Outline) -> Path:
-    """Return the outline as a matplotlib path."""
     codes = {"M": Path.MOVETO, "L": Path.LINETO, "C": Path.CURVE4, "Z": Path.CLOSEPOLY}
     points: list[tuple[float, float]] = []
     kinds: list[int] = []

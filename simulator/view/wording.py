@@ -52,8 +52,8 @@ def lost_row(context: Context, must: Record | None, got: Record | None) -> Recor
 
 
 def _intrudes(context: Context, got: Record) -> bool:
-    """True if a read must not return a row. The write of such a row has not completed, has completed after the read's
-    time, or changes a retained answer.
+    """True if a read must not return a row. A read must not return the row of a write that has not completed, that
+    completed too late, or that changes a retained answer.
     """
     completed = completed_at(context, len(context.states) - 1, got.requested)
     until = context.case.reading.query.until

@@ -1,4 +1,4 @@
-"""The batches of a writer: when they arrive, their rows, and the file groups that they touch."""
+"""The batches of a writer: their arrival times, their rows, and the file groups that they touch."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from .scenario import Batch, TableShape, Writers
 
 
 def batches(group: Writers, number: int, shape: TableShape, seconds: float, chance: random.Random) -> Iterator[Batch]:
-    """The batches of writer `number` of a group, by time of arrival. A continuous writer's batches have no times."""
+    """Return the batches of writer `number` of a group of writers, by time of arrival. The batches of a continuous
+    writer have no times.
+    """
     touched = _groups(group, number, shape, chance)
     until = min(group.ends, seconds)
     if group.arrival == "continuous":
@@ -41,7 +43,6 @@ def _groups(group: Writers, number: int, shape: TableShape, chance: random.Rando
 def _partitions(
     group: Writers, number: int, shape: TableShape, weights: list[float], chance: random.Random
 ) -> list[int]:
-    """The partitions of one batch, according to the choice of its writers."""
     every, count = shape.partitions, group.partitions
     if group.choice == "newest" or count == every:
         return [*range(every - count, every)]
@@ -56,7 +57,6 @@ def _partitions(
 
 
 def _shares(count: int, zipf: float) -> list[float]:
-    """The share of keys in each of `count` places: equal for zipf 0, and otherwise by Zipf's law."""
     weights = [1 / (place + 1) ** zipf for place in range(count)]
     total = sum(weights)
     return [weight / total for weight in weights]

@@ -14,9 +14,10 @@ PHASES = ("queue", "lock wait", "lock requests", "skew wait", "under lock", "dat
 class Measures:
     """Sums and samples of one run. Times are in seconds.
 
-    `latency`: from the arrival of a batch to its acknowledgement. `fresh`: to its visibility. `phases`: sums by
-    phase. `wasted_cores`: core-seconds of attempts that were aborted. `logs`: (time, mean and greatest number of log
-    files in the slices with logs, number of log files). `reads`: (time, seconds, requests, core-seconds).
+    `latency` is the time from the arrival of a batch to its acknowledgement. `fresh` is the time from the arrival of a
+    batch to its visibility. `phases` contains sums by phase. `wasted_cores` is the number of core-seconds of attempts
+    that were aborted. `logs` contains (time, mean and greatest number of log files in slices with logs, number of log
+    files). `reads` contains (time, seconds, requests, core-seconds).
     """
 
     seconds: float = 0.0

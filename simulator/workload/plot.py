@@ -1,4 +1,4 @@
-"""The picture of a simulation: the modes over the number of writers, log files over time, and a commit's time."""
+"""Draws a simulation: the modes over the number of writers, log files over time, and the time of a commit."""
 
 from __future__ import annotations
 
@@ -35,7 +35,9 @@ SWEEP_HOURS: Final = 2.0  # the longest simulated time of a run of the sweep
 def sweep(
     scenario: Scenario, modes: Iterable[Mode], calibration: Calibration, watch: Watch, factors: Factors = FACTORS
 ) -> dict[Mode, list[tuple[int, Measures]]]:
-    """A run for each number of writers: (writers, measures) by mode. Recorded writers cannot be multiplied."""
+    """Simulate a run for each number of writers, and return (writers, measures) by mode. The writers of a recorded
+    table cannot be multiplied.
+    """
     short = replace(scenario, hours=min(scenario.hours, SWEEP_HOURS))
     sizes = {size.writer_count: size for size in (short.scaled(factor) for factor in factors)}
     runs: dict[Mode, list[tuple[int, Measures]]] = {mode: [] for mode in modes}
@@ -69,7 +71,9 @@ def draw(
 def draw_writers(
     ax: Axes, swept: Mapping[Mode, list[tuple[int, Measures]]], words: str, of: Of, log: bool = False
 ) -> None:
-    """Draw one figure of each mode over the number of writers. `log`: the figure has a logarithmic axis, too."""
+    """Draw one figure for each mode over the number of writers. `log` is True if the axis of the figure is logarithmic
+    too.
+    """
     from matplotlib.ticker import FuncFormatter, LogLocator
 
     for mode, points in swept.items():
@@ -101,7 +105,7 @@ def draw_logs(ax: Axes, runs: Mapping[Mode, Sequence[Measures]]) -> None:
 
 
 def draw_phases(ax: Axes, runs: Mapping[Mode, Sequence[Measures]]) -> None:
-    """Draw a bar a mode: the share of each phase in the time of a commit."""
+    """Draw a bar for each mode: the share of each phase in the time of a commit."""
     for place, measured in enumerate(runs.values()):
         shares, left = phase_shares(measured), 0.0
         total = sum(shares.values()) or 1.0

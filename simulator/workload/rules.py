@@ -1,7 +1,8 @@
-"""The decisions of the protocol, taken by the model: which write conflicts, and what a compaction plan takes.
+"""The decisions of the protocol in a simulation, made by the model: which write conflicts, and what a compaction plan
+takes.
 
-The simulation asks the functions of the model about small tables. These functions compare times only. Therefore a
-decision depends on the order of the times, and the answer for an order that occurred before is reused.
+The simulation calls the functions of the model with small tables. The functions of the model compare only times.
+Therefore a decision depends only on the order of the times, and is cached by that order.
 """
 
 from __future__ import annotations
@@ -21,9 +22,9 @@ PROTOCOL: Final = Protocol(concurrency="occ")
 
 
 def conflicts(newest: Iterable[tuple[int, int]], groups: Sequence[int]) -> bool:
-    """Whether a write to these file groups conflicts with writes that completed while it was pending.
+    """Return whether a write to some file groups conflicts with writes that completed while it was pending.
 
-    `newest`: (file group, number of its newest write), for groups in which such a write completed.
+    `newest` contains (file group, number of its newest write) for the groups in which such a write completed.
     """
     published = tuple(Write(number, number + 1, "w", 1, ((group, 1),)) for group, number in newest)
     return conflicting(published, (), Attempt(tuple(groups), (), 0), PROTOCOL) is not None
@@ -31,10 +32,10 @@ def conflicts(newest: Iterable[tuple[int, int]], groups: Sequence[int]) -> bool:
 
 @lru_cache(maxsize=1 << 16)
 def logs_taken(completed: int, late: int, has_base: bool, is_planned: bool) -> int:
-    """The number of log files of one file group that a compaction plan takes.
+    """Return the number of log files of one file group that a compaction plan takes.
 
-    `completed` log files completed before the plan's barrier, and `late` ones after it. `is_planned`: a pending plan
-    includes the group.
+    `completed` log files completed before the plan's barrier, and `late` ones after it. `is_planned` is True if a
+    pending plan includes the file group.
     """
     barrier = completed + 5
     times = [*range(4, 4 + completed), *range(barrier + 1, barrier + 1 + late)]

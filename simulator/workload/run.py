@@ -16,7 +16,7 @@ Watch = Callable[[str, int, int], None]
 
 
 def simulate(scenario: Scenario, mode: Mode, calibration: Calibration, seed: int = 1) -> Measures:
-    """Simulate one run. A seed reproduces a run."""
+    """Simulate one run. Equal seeds produce equal runs."""
     run = Simulation(scenario, mode, calibration, seed)
     start_writers(run)
     start_services(run)
@@ -26,7 +26,7 @@ def simulate(scenario: Scenario, mode: Mode, calibration: Calibration, seed: int
 def simulate_all(
     scenario: Scenario, modes: Sequence[Mode], calibration: Calibration, seeds: int, watch: Watch
 ) -> dict[Mode, list[Measures]]:
-    """The runs of each mode, with seeds from 1 on."""
+    """Return the runs of each mode, with seeds from 1 on."""
     runs: dict[Mode, list[Measures]] = {mode: [] for mode in modes}
     total = len(modes) * seeds
     for number, (mode, seed) in enumerate((mode, seed) for mode in modes for seed in range(1, seeds + 1)):

@@ -1,8 +1,8 @@
 """A scenario of the workload simulation: the table, its store and lock, its writers, services and readers.
 
 A scenario is a TOML file with the tables `[table]`, `[lock]`, `[[writers]]`, `[compaction]`, `[cleaning]`, `[reads]`
-and `[crashes]`. Each field has the name of a field of the classes in this module. Durations are texts such as 90s, 5m
-or 2h.
+and `[crashes]`. Each field of the file has the name of a field of a class in this module. Durations are texts such as
+90s, 5m or 2h.
 """
 
 from __future__ import annotations
@@ -27,7 +27,9 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class TableShape:
-    """The table. `partitions` times `buckets` is the number of file groups. `rows`: those it has at the start."""
+    """The simulated table. `partitions` times `buckets` is the number of file groups. `rows` is the number of rows that
+    the table has at the start.
+    """
 
     partitions: int = 1
     buckets: int = 4
@@ -39,7 +41,8 @@ class TableShape:
 class LockOptions:
     """The lock of the table, the waits of its clock, and how a commit is decided.
 
-    `provider`: file is a lock between processes of one machine, lease is one in the store, zookeeper a queue.
+    `provider` is `file` (a lock between processes of one machine), `lease` (a lock in the store) or `zookeeper` (a
+    queue).
     """
 
     provider: Provider = "lease"
@@ -51,12 +54,15 @@ class LockOptions:
 
 @dataclass(frozen=True, slots=True)
 class Writers:
-    """Writers that do the same.
+    """A group of writers with equal options.
 
-    `arrival`: a batch arrives each `every` seconds, in the mean of a Poisson process, or when the previous one is done.
-    `partitions` of the table are touched by a batch, selected by `choice`. own: the writer has partitions of its own.
-    `zipf`: the skew of keys over buckets; 0: all buckets alike. `updates`: the share of rows that exist already.
-    `compute`: seconds to prepare a batch, without the rows' own cost. `concurrency` overrides that of the mode.
+    `arrival` states when a batch arrives: every `every` seconds, at random with this mean, or when the previous batch
+        is done. A batch touches `partitions` partitions of the table, selected by `choice`; `own` gives each writer its
+        own partitions.
+    `zipf` is the skew of keys over buckets; 0 means that all buckets have equal shares. `updates` is the share of rows
+        that already exist.
+    `compute` is the number of seconds to prepare a batch, without the cost of its rows. `concurrency` overrides the
+        concurrency mode of the run.
     """
 
     name: str
@@ -77,7 +83,7 @@ class Writers:
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """A table service, which runs each `every` seconds on `cores` cores. 0: never."""
+    """A table service, which runs every `every` seconds on `cores` cores; 0 means never."""
 
     every: float = 0.0
     cores: int = 4
@@ -85,7 +91,7 @@ class Service:
 
 @dataclass(frozen=True, slots=True)
 class Reads:
-    """Snapshot queries of the `partitions` newest partitions, each `every` seconds on `cores` cores. 0: none."""
+    """Snapshot queries of the `partitions` newest partitions, every `every` seconds on `cores` cores; 0 means none."""
 
     every: float = 600.0
     partitions: int = 1
@@ -94,7 +100,8 @@ class Reads:
 
 @dataclass(frozen=True, slots=True)
 class Crashes:
-    """Crashes of writers. `every`: the mean seconds between two crashes of one writer; 0: none."""
+    """Crashes of writers. `every` is the mean number of seconds between two crashes of one writer; 0 means no crashes.
+    """
 
     every: float = 0.0
     restart: float = 60.0
@@ -102,7 +109,9 @@ class Crashes:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """A batch of a recorded table: seconds after the start, rows, file groups, and the seconds that its write took."""
+    """A batch of a recorded table: its time in seconds after the start, rows, file groups, and the seconds that its
+    write took.
+    """
 
     at: float
     rows: int
@@ -112,7 +121,9 @@ class Batch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scenario:
-    """One workload. `cores`: the cores that all writers share; 0: each writer has its own."""
+    """A workload: a table with its writers, services, readers and crashes. `cores` is the number of cores that all
+    writers share; 0 means that each writer has its own cores.
+    """
 
     name: str
     about: str = ""
@@ -132,7 +143,7 @@ class Scenario:
 
     @property
     def seconds(self) -> float:
-        """The simulated time."""
+        """The simulated time in seconds."""
         return self.hours * 3600
 
     @property
@@ -141,7 +152,7 @@ class Scenario:
         return len(self.recorded) or sum(group.count for group in self.writers)
 
     def scaled(self, factor: float) -> Scenario:
-        """Return the scenario with that many times the writers of each group, at least one."""
+        """Return the scenario with a multiple of the writers of each group, at least one of each."""
         groups = (replace(group, count=max(1, round(group.count * factor))) for group in self.writers)
         return replace(self, writers=tuple(groups))
 
@@ -156,12 +167,14 @@ _UNITS: Final = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
 
 def names() -> tuple[str, ...]:
-    """The names of the scenarios of the package."""
+    """Return the names of the scenarios of the package."""
     return tuple(sorted(e.name[: -len(".toml")] for e in _folder().iterdir() if e.name.endswith(".toml")))
 
 
 def load(name: str) -> Scenario:
-    """The scenario of this name or path. Raises ValueError if it does not exist, or if its file is wrong."""
+    """Return the scenario with this name or path. Raises ValueError if the scenario does not exist, or if its file is
+    invalid.
+    """
     if name.endswith(".toml"):
         path: Any = Path(name)
         if not path.is_file():
@@ -181,7 +194,9 @@ def load(name: str) -> Scenario:
 
 
 def scenario_of(name: str, content: Mapping[str, Any]) -> Scenario:
-    """The scenario that the content of a file describes. Raises ValueError for an unknown field or a wrong value."""
+    """Return the scenario that the content of a file describes. Raises ValueError for an unknown field or an invalid
+    value.
+    """
     if content.get("format") != 1:
         raise ValueError(f"format {content.get('format')!r} is not known; this version reads 1")
     refuse_unknown(content, TOP, "the scenario")
@@ -198,7 +213,7 @@ def scenario_of(name: str, content: Mapping[str, Any]) -> Scenario:
 
 
 def duration(text: str) -> float:
-    """The seconds of a text such as 200ms, 90s, 5m, 2h or 1d. Raises ValueError for another text."""
+    """Return the seconds of a text such as 200ms, 90s, 5m, 2h or 1d. Raises ValueError for any other text."""
     match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)", text.strip())
     if match is None:
         raise ValueError(f"{text!r} is not a duration; use 200ms, 90s, 5m, 2h or 1d")

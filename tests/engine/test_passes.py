@@ -13,7 +13,7 @@ import pytest
 from nbcc.engine import Table, parquet
 from nbcc.engine.data import passes, ranged_file
 from nbcc.engine.data.memory import COPIES
-from nbcc.engine.errors import LimitExceeded
+from nbcc.engine.errors import BadInput, LimitExceeded
 from nbcc.engine.limits import Limits, set_limits
 from nbcc.engine.storage import open_storage
 from nbcc.engine.table import open_table
@@ -218,3 +218,17 @@ def test_an_object_store_is_read_and_put_in_parts(bucket: Any, merges: list[int]
     table.compact()
     assert content(table.snapshot()) == expected
     assert len(merges) > 1
+
+
+def test_a_read_of_the_data_source_takes_the_bound_as_an_option(tmp_path: Path) -> None:
+    from nbcc.engine.data_source.options import read_options
+    from nbcc.engine.data_source.read import plan
+
+    large_group(tmp_path / "t")
+    path = str(tmp_path / "t")
+    (task,) = plan(read_options({"path": path, "task.bytes": "400000"})).tasks
+    assert task.shape.limits == SMALL
+    (unbounded,) = plan(read_options({"path": path})).tasks
+    assert unbounded.shape.limits == Limits()
+    with pytest.raises(BadInput, match="task_bytes=much"):
+        read_options({"path": path, "task.bytes": "much"})

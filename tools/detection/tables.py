@@ -49,7 +49,6 @@ def engine_table(seed: int, mutant: mutants.Mutant | None = None) -> MemoryStora
 
 
 def played_table(world: World, draw: random.Random, mutant: mutants.Mutant | None = None) -> MemoryStorage:
-    """Return the table of a random interleaving in `world`."""
     batches = draw_batches(draw.randrange, world)
     options = CheckOptions(factory("engine"), readers=())
     if mutant is not None:

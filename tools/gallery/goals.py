@@ -11,13 +11,13 @@ from nbcc.model.kernel.table import Write
 from nbcc.model.mechanisms.log_compaction.rules import LogCompaction
 from nbcc.model.mechanisms.lost_answers import Answers
 from nbcc.model.mechanisms.metadata_table.options import HasMetadataTable
+from nbcc.model.mechanisms.queries.querier import ANSWERED
 from nbcc.simulator.components import is_dead
 
 Goal = Callable[[Model, Any], bool]
 
 
 def a_write_completed(model: Model, state: Any) -> bool:
-    """A write is completed."""
     return bool(_writes(model, state))
 
 
@@ -129,6 +129,17 @@ def a_replace_gave_way(model: Model, state: Any) -> bool:
     return bool(_writes(model, state)) and any(own.step == "gave up" for own in owns)
 
 
+def a_query_settled_its_time_while_a_write_was_pending(model: Model, state: Any) -> bool:
+    """A querier answered a query as of a time that it had settled itself. A write was requested before that time and
+    completed after it.
+    """
+    owns = [model.component(state, name) for name in model.actors.get("querier", ())]
+    asked = [own.until for own in owns if own.step == ANSWERED and own.kind == "as_of" and not own.refusal]
+    writes = _writes(model, state)
+    # a time after the first completion is not settled by it
+    return any(start < time < end and time > min(writes)[1] for time in asked for start, end in writes)
+
+
 GOALS: dict[str, Goal] = {
     goal.__name__.replace("_", " "): goal
     for goal in (
@@ -147,6 +158,7 @@ GOALS: dict[str, Goal] = {
         an_answer_was_lost_and_found,
         a_writer_died_between_the_two_commits,
         a_write_completed_while_logs_became_one,
+        a_query_settled_its_time_while_a_write_was_pending,
     )
 }
 

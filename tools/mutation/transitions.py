@@ -46,7 +46,6 @@ def _name_of_effect(row: BoundTransition, component: str) -> str:
 
 
 def _mutated(action: str, mutant: str, row: BoundTransition) -> BoundTransition:
-    """Return the transition with the mutant applied; unchanged if it has another action."""
     if row.action != action:
         return row
     return next((change() for name, _, change in _mutants_of(row) if name == mutant), row)
@@ -66,7 +65,6 @@ def _without_effect(component: str, row: BoundTransition) -> BoundTransition:
 
 @contextmanager
 def _changed(change: Callable[[BoundTransition], BoundTransition]) -> Iterator[None]:
-    """Return a context in which every new model has changed transitions."""
     bind = assembly.bound
 
     def changed(composition: Composition, names: Names) -> tuple[BoundTransition, ...]:

@@ -95,8 +95,7 @@ def keep_archived(own: Reader, own_archived: Archived, published: Published) -> 
 def read_archive(own: Reader, published: Published, archive: frozenset[int], raises: str) -> Changes:
     """Find the instants that the listing missed because an archiver removed them during the listing.
 
-    `raises` is the step at which the reader's T becomes the greatest completion time of the archive, if that time is
-    later.
+    `raises` is the step at which the reader's T becomes the greatest completion time of the archive, if it exceeds T.
     """
     if own.step == raises:
         own = own._replace(time=max(own.time, newest_archived(published, archive)))

@@ -4,7 +4,7 @@ Instants are archived in the order of requested times, because an actor may assu
 timeline is completed. An instant stays if it was requested or completed after the request of a pending instant. The
 rule keeps a failed write recognisable, and lets an optimistic writer find every instant that completed since it began.
 The newest writes, the newest clean and all restores stay on the active timeline. Writes whose logs a snapshot merges
-stay on the active timeline too, because some readers search for such writes on the active timeline only.
+also stay, because some readers search for such writes on the active timeline only.
 """
 
 from __future__ import annotations

@@ -121,7 +121,6 @@ def take_time(clock: int, request_time: TakeTime, clean_plan: CleanPlan, cleans:
 
 
 def put_plan(own: Cleaner, me: str, cleans: Plans) -> Changes:
-    """Put the plan of the clean with the horizon of the clean."""
     plan = Clean(own.clean, own.horizon, me, False, own.groups)
     return {"own": own._replace(step=PLANNED, horizon=0), "cleans": (*cleans, plan)}
 

@@ -34,7 +34,6 @@ class DataFile(NamedTuple):
 
 
 def taken_files(part: GroupPlan) -> tuple[DataFile, ...]:
-    """The files that a plan takes in one file group."""
     base = () if part.base is None else (DataFile(part.group, part.base, 0),)
     return (*base, *(DataFile(part.group, *log) for log in part.logs))
 
@@ -71,8 +70,8 @@ class CompletedClean(NamedTuple):
 
 
 class Oldest(NamedTuple):
-    """The mark of a table with a published horizon: for each file group, the barrier before which slices are invisible.
-    If the barrier is 0, all slices of the file group are visible.
+    """A record that is added to a table with a published horizon: for each file group, the barrier before which slices
+    are invisible. If the barrier is 0, all slices of the file group are visible.
     """
 
     barriers: tuple[int, ...] = ()

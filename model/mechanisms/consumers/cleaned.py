@@ -66,6 +66,5 @@ def _is_behind(own: Consumer, readable: tuple[int, ...], cleans: Cleans, publish
 
 
 def files_of(write: Write) -> Iterable[DataFile]:
-    """The data files of a write."""
     versions = ((group, 0 if group in loaded(write) else version) for group, version in write.files)
     return (DataFile(group, write.requested, version) for group, version in versions)

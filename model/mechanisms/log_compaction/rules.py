@@ -42,7 +42,8 @@ WRITES = (Write, Compaction, LogCompaction)
 
 
 class PlannedLogs(NamedTuple):
-    """The mark of a table: the plans of log compactions, each with its completion time; None while the plan is pending.
+    """A record that is added to a table: the plans of log compactions with their completion times (None while a plan is
+    pending).
     """
 
     plans: tuple[tuple[Plan, int | None], ...] = ()
@@ -185,8 +186,8 @@ def folded_inputs(table: Table, group: int, logs: Iterable[Log]) -> tuple[Log | 
 
 
 def compacted_in(rules: Rules, table: Table, group: int, after: float, until: float) -> tuple[Log, ...]:
-    """Return the logs of log compactions that an incremental window reads. By default a window reads no such log,
-    because a log compaction changes no row.
+    """Return the logs of log compactions that an incremental window reads. By default, an incremental read uses no log
+    of a log compaction, because a log compaction changes no row.
 
     Some readers treat the log of a log compaction as the log of a write (Apache Hudi, issue 20327).
     """

@@ -20,7 +20,7 @@ class MetadataTable(NamedTuple):
 
     def begin(self, requested: int) -> MetadataTable:
         """Begin a deltacommit. Roll back an unfinished deltacommit of any actor, and remove files that an earlier
-        deltacommit of this instant listed.
+        deltacommit of the same instant listed.
         """
         return MetadataTable(self.listed - {requested}, frozenset({requested}))
 

@@ -179,12 +179,10 @@ def choose_and_take_time(
 
 
 def take_time(own: Rollbacker, clock: int) -> Changes:
-    """Take a requested time for the rollback."""
     return {"own": own._replace(rollback=clock + 1), "clock": clock + 1}
 
 
 def put_plan(own: Rollbacker, me: str, rollbacks: Plans) -> Changes:
-    """Put the plan of the rollback on the timeline."""
     return {"own": own._replace(step=PLANNED), "rollbacks": (*rollbacks, Rollback(own.rollback, own.target, me))}
 
 

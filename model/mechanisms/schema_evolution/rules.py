@@ -1,8 +1,8 @@
 """Represents the added columns of a table as a number. Each change of a schema adds one nullable column.
 
 A change of a schema is an instant, but takes effect before the instant completes. The table has the new column from the
-time that the schema evolver takes under the lock. An actor that opened the table before that time continues without the
-new column. `schemas` contains the times at which columns were added.
+time that the schema evolver takes under the lock. An actor that opened the table before a column was added continues
+without the new column. `schemas` contains the times at which columns were added.
 
     A snapshot shows the columns that the table has now. A read as of a time shows the columns that the table had at
     that time. A row has the columns that its writer used, except columns that a compaction has dropped from the row.
@@ -39,7 +39,7 @@ class Altered(NamedTuple):
 
 
 class Columns(NamedTuple):
-    """The mark of a write: `found` is the number of added columns that its writer used."""
+    """A record that is added to a write: `found` is the number of added columns that its writer used."""
 
     found: int = 0
     kind: str = "columns"
@@ -53,8 +53,8 @@ class PlanColumns(NamedTuple):
 
 
 class Schemas(NamedTuple):
-    """The mark of a table. `since` lists the time at which each column was added, and `altered` the commits that record
-    the columns.
+    """A record that is added to a table with added columns. `since` lists the time at which each column was added, and
+    `altered` the commits that record the columns.
     """
 
     since: tuple[int, ...] = ()

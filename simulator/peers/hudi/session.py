@@ -84,7 +84,6 @@ def hudi() -> Any:
 
 
 def java_map(entries: Mapping[str, object]) -> Any:
-    """Return a Java map of strings."""
     entries_map = java().util.HashMap()
     for name, value in entries.items():
         entries_map.put(name, str(value))
@@ -92,7 +91,6 @@ def java_map(entries: Mapping[str, object]) -> Any:
 
 
 def java_list(entries: Iterable[object]) -> Any:
-    """Return a Java list."""
     entries_list = java().util.ArrayList()
     for entry in entries:
         entries_list.add(entry)

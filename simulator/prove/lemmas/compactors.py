@@ -27,7 +27,6 @@ from .state import (
 
 
 def alive(s: Any, c: Term, work: int) -> Term:
-    """True if the compactor is alive and in the phase `work`."""
     return both(s.work(c) == work, no(s.dead_compactor(c)))
 
 

@@ -54,7 +54,7 @@ def _with_covered(covers: Mapping[str, tuple[str, ...]], names: set[str]) -> set
 
 def covered(view: View) -> Iterator[Case]:
     """Yield completed logs in a file group into which a bulk insert wrote a base file. The base file of the bulk insert
-    lacks the rows of such a log.
+    lacks the rows of the yielded logs.
     """
     for group, files in view.by_group.items():
         logs = [file for file in files if isinstance(file, LogFile) and file.completed]

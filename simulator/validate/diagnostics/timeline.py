@@ -45,7 +45,7 @@ def undone(view: View) -> Iterator[Case]:
 
 def stale(view: View) -> Iterator[Case]:
     """Yield writes that have been pending for an hour without a heartbeat. If later instants are archived, the rows of
-    such a write become visible.
+    a write without a heartbeat become visible.
     """
     for instant in view.audit.timeline.pending:
         beats = f".hoodie/.heartbeat/{instant.requested}" in view.audit.listing
