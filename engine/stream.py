@@ -59,9 +59,10 @@ class StreamSink:
     def __reduce__(self) -> tuple[Any, ...]:
         table = self.table
         sent = table if isinstance(table, Opened) else Opened(type(table), table.context.storage, table.config)
-        return StreamSink, (
-            sent, self.name, self.query_id, self.replay_difference, self.columns, self.maintenance
-        )  # fmt: skip
+        arguments = sent, self.name, self.query_id, self.replay_difference, self.columns, self.maintenance
+        from .spark.shipping import reduced_with_sources
+
+        return reduced_with_sources(StreamSink, arguments)
 
     def __call__(self, batch: Any, number: int) -> None:
         query_id = self.query_id if self.query_id is not None else query_id_of(batch)
@@ -97,7 +98,7 @@ def sink_of(
 
 
 def batch_id_of(query_id: str, number: int) -> str:
-    """Return the id of a batch. The sink of `foreachBatch` and the format use the same id, so that a query may change
+    """Return the id of a batch. `foreachBatch` and the streaming format use the same id, so that a query may switch
     between both ways to write.
     """
     return f"{query_id}/{number}"

@@ -1,5 +1,5 @@
-"""The source of a stream that follows a table, without Spark: decides where the next window ends, plans the read of a
-window, and publishes the progress of a named consumer.
+"""The source of a stream that follows a table, without Spark: it determines windows, plans their reads, and publishes
+progress.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ time after which the stream began.
 
 @dataclass(frozen=True, slots=True)
 class StreamSource:
-    """The source of a stream. Spark calls it in this order: an offset, the tasks of the window, the commit.
+    """The source of a stream. Spark calls the source in this order: an offset, the tasks of the window, the commit.
 
-    `changes`: True if the stream delivers the change log. `consumer` is the name under which the stream publishes its
+    `changes` is True if the stream delivers the change log. `consumer` is the name under which the stream publishes its
     progress; if the name is empty, the stream publishes none.
     """
 
@@ -50,7 +50,7 @@ class StreamSource:
         return {"completed": start, "start": start}
 
     def next_offset(self, offset: Offset, most_files: int | None = None, most_bytes: int | None = None) -> Offset:
-        """Return the offset at which the next window ends. Without a new write the offset does not change."""
+        """Return the offset at which the next window ends; without a new write, the offset does not change."""
         return {**offset, "completed": end_of_next(self.context, offset["completed"], most_files, most_bytes)}
 
     def tasks(self, config: TableConfig, offset: Offset, end: Offset) -> tuple[Sequence[AnyRead], pa.Schema]:
@@ -59,7 +59,7 @@ class StreamSource:
         return stream_tasks(self.context, config, after, end["completed"], self.changes)
 
     def commit(self, end: Offset) -> None:
-        """Publish that the sink has written everything up to the offset `end`."""
+        """Publish that the sink has written all rows up to the offset `end`."""
         self._publish(end["completed"])
 
     def _publish(self, completed: str) -> None:

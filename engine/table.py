@@ -106,7 +106,7 @@ class Table(TableReads):
         """Open the Hudi table of any engine at `path`. Hudi's rules apply to a table without nbcc's properties.
 
         `storage_options` and `session_time_zone` are as in `create`. `concurrency_mode` overrides the stored mode.
-        `options`: docs/options.md, "Tables of Hudi".
+        docs/options.md, "Tables of Hudi", describes `options`.
         """
         table = open_table(context_of(spark, open_storage(path, storage_options)), open_options(options))
         mode = table.config.concurrency_mode if concurrency_mode is None else mode_of(concurrency_mode)
@@ -127,7 +127,7 @@ class Table(TableReads):
 
     def take_over(self) -> None:
         """Make the table writable if the option nbcc.take.over is set: remove its metadata table, and record nbcc's
-        properties in a table of Hudi. Every write calls this method.
+        properties. Every write calls this method first.
         """
         if self._opening.takes_over and not is_taken_over(definition.load_properties(self.context.storage)):
             self.context, self.config = taken_over(self.context, self.config, self._opening)

@@ -57,8 +57,8 @@ def coordinated(context: Context, config: TableConfig) -> Context:
 
 
 def with_hudi_rules(context: Context, config: TableConfig, listing: Listing) -> Context:
-    """Return the context of a table written by Hudi, which is read by Hudi's rules without a lock file. `listing`:
-    where readers look for its files.
+    """Return the context of a table written by Hudi, which is read by Hudi's rules without a lock file. `listing`
+    states where readers look for the files of the table.
 
     Hudi's writers do not use nbcc's lock, so a lock file would have no effect.
     """

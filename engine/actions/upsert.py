@@ -47,8 +47,8 @@ def run(
     `columns` lists the columns that the rows set in addition to key, partition and ordering (partial update).
 
     `batch_id` identifies the batch: if a batch with this id has committed, the rows are compared with its rows, but not
-        written. If the rows equal the committed rows, `upsert` returns the instant of the first commit. Rows that
-        differ from the committed rows raise `Conflict`, or cause only a warning if `replay_difference` is "keep".
+    written. If the rows equal the committed rows, `upsert` returns the instant of the first commit. Rows that differ
+    from the committed rows raise `Conflict`, or cause only a warning if `replay_difference` is "keep".
 
     If several rows have one key, the row with the highest rank wins. A batch without rows is committed without files,
     as in Hudi (hoodie.allow.empty.commit). Raises `BadInput` and publishes nothing if the batch is invalid.

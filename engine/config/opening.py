@@ -27,10 +27,11 @@ _LISTINGS: Final[Mapping[str, Listing]] = {
 class OpenOptions(NamedTuple):
     """The options of `Table.open`.
 
-    `listing`: Where readers look for the files of a table without nbcc's properties.
-    `takes_over`: True if nbcc may remove the metadata table, and write its properties, before its first write.
-    `buckets`: The number of buckets of a table without nbcc's properties. None means that file ids show it.
-    `coordination`: How writers exclude each other, in a table without nbcc's properties.
+    `listing` states where readers look for the files of a table without nbcc's properties.
+    `takes_over` is True if nbcc may remove the metadata table, and write its own properties, before its first write.
+    `buckets` is the number of buckets of a table without nbcc's properties. If `buckets` is None, the file ids
+        determine the number.
+    `coordination` states how writers exclude each other, in a table without nbcc's properties.
     """
 
     listing: Listing = "directory"

@@ -53,7 +53,7 @@ def table_config(
     several_partition_columns: bool = False,
 ) -> TableConfig:
     """Return the config of a new table with these properties. Raises `BadInput` or `Unsupported` for the first argument
-    that is invalid. `several_partition_columns`: True if they are allowed, as in a table that Hudi created.
+    that is invalid. `several_partition_columns` is True if they are allowed, as in a table that Hudi created.
     """
     zone = checked_zone(session_time_zone, ASKED)
     columns = arrow_schema(schema, zone=zone)

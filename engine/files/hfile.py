@@ -37,7 +37,7 @@ _LONGEST_NUMBER: Final = 10
 
 
 class HFile(NamedTuple):
-    """The pairs of an HFile. `schema`: the Avro schema (JSON) of its values; b"" if the file does not record it."""
+    """The pairs of an HFile. `schema` is the Avro schema (JSON) of the values; b"" if the file does not record it."""
 
     schema: bytes
     pairs: tuple[tuple[str, bytes], ...]
@@ -83,7 +83,7 @@ def _trailer(data: memoryview) -> dict[int, int | bytes]:
 
 
 class _Blocks:
-    """The blocks of a file. Raises `LimitExceeded` if the blocks that were read expand beyond the limit."""
+    """Return the blocks of a file. Raises `LimitExceeded` if the blocks that were read expand beyond the limit."""
 
     def __init__(self, data: memoryview, codec: int, name: str) -> None:
         self._data = data
@@ -92,7 +92,7 @@ class _Blocks:
         self._left = limits().decoded(len(data))
 
     def with_data(self, first: int, last: int) -> Iterator[bytes]:
-        """The contents of the data blocks from the position `first` to the position `last`."""
+        """Return the contents of the data blocks from the position `first` to the position `last`."""
         at = first
         while at <= last:
             magic, content, at = self.at(at)
@@ -100,7 +100,7 @@ class _Blocks:
                 yield content
 
     def at(self, start: int) -> tuple[bytes, bytes, int]:
-        """The magic and the content of the block at a position, and the position after the block."""
+        """Return the magic and the content of the block at a position, and the position after the block."""
         magic, size, unpacked, _, _, _, end = _BLOCK.unpack_from(self._data, start)
         after = start + _BLOCK.size + size
         if size < 0 or unpacked < 0 or not _BLOCK.size <= end <= size + _BLOCK.size or after > len(self._data):
@@ -130,7 +130,7 @@ def _pairs(block: bytes) -> Iterator[tuple[str, bytes]]:
 
 
 def _information(block: bytes) -> dict[bytes, bytes]:
-    """The map in the block of file information: a protobuf message that repeats pairs of bytes."""
+    """Return the map in the block of file information: a protobuf message that repeats pairs of bytes."""
     if not block.startswith(_PROTOBUF):
         raise ValueError("its file information has another form")
     view = memoryview(block)
@@ -144,7 +144,7 @@ def _information(block: bytes) -> dict[bytes, bytes]:
 
 
 def _fields(message: memoryview) -> Iterator[tuple[int, int | bytes]]:
-    """The fields of a protobuf message whose fields are numbers and bytes."""
+    """Return the fields of a protobuf message whose fields are numbers and bytes."""
     at = 0
     while at < len(message):
         key, at = _varint(message, at)
@@ -159,7 +159,7 @@ def _fields(message: memoryview) -> Iterator[tuple[int, int | bytes]]:
 
 
 def _varint(data: memoryview, at: int) -> tuple[int, int]:
-    """The number at a position, seven bits a byte, and the position after it."""
+    """Return the number at a position (seven bits in each byte), and the position after it."""
     value = 0
     for place in range(_LONGEST_NUMBER):
         byte = data[at + place]

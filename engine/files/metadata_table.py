@@ -1,7 +1,7 @@
 """Reads the files of a table from the partition `files` of Hudi's metadata table.
 
-The metadata table is itself a merge-on-read table, in `.hoodie/metadata`. Its records are in HFiles (`hfile`): one for
-each partition of the table, and one with the names of all partitions.
+The metadata table is itself a merge-on-read table, in `.hoodie/metadata`. The records of the metadata table are in
+HFiles: one for each partition, and one with the names of all partitions.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _ATTEMPTS: Final = 3
 
 
 class _Info(NamedTuple):
-    """What a record says of a file or partition."""
+    """The content of a record for one file or partition."""
 
     size: int
     deleted: bool
@@ -53,9 +53,10 @@ _Records = dict[str, dict[str, _Info]]
 
 
 def metadata_files(storage: Storage) -> list[Entry]:
-    """The files of all partitions of a table, with their sizes, as its metadata table lists them, sorted by path.
+    """Return the files of all partitions of a table, with their sizes, as its metadata table lists them, sorted by
+    path.
 
-    A clean of the metadata table may delete a file before it is read; the read then begins again.
+    If a clean of the metadata table deletes a file before it is read, the read begins again.
     """
     for _ in range(_ATTEMPTS - 1):
         try:
@@ -87,7 +88,7 @@ def _metadata_files(inside: Subfolder) -> list[Entry]:
 
 
 def _newest_slices(inside: Subfolder) -> Iterator[str]:
-    """The paths of the files to merge, in their order: in each file group the newest base file, then its logs."""
+    """Return the paths of the files to merge, in order: in each file group the newest base file, then its logs."""
     timeline, archive = load_to_read(inside), Commits(inside).archive_now()
     bases: dict[str, BaseFile] = {}
     logs: dict[str, list[LogFile]] = {}
@@ -115,13 +116,13 @@ def _newest_slices(inside: Subfolder) -> Iterator[str]:
 
 
 def _instant_in(name: str) -> str | None:
-    """The instant in the name of a file of the metadata table."""
+    """Return the instant in the name of a file of the metadata table."""
     parsed = parse_base(f"{name.removesuffix(_ENDING)}.parquet") if name.endswith(_ENDING) else parse_log(name)
     return parsed.instant if parsed else None
 
 
 def _blocks(data: bytes, name: str, *, is_log: bool) -> Iterator[tuple[bytes, Iterable[tuple[str, bytes]]]]:
-    """The schema and the pairs of each HFile in a base file or log."""
+    """Return the schema and the pairs of each HFile in a base file or log."""
     if not is_log:
         yield decode_hfile(data, name)
         return
@@ -138,7 +139,7 @@ def _blocks(data: bytes, name: str, *, is_log: bool) -> Iterator[tuple[bytes, It
 
 
 def _information(value: bytes, schema: bytes, name: str) -> dict[str, _Info]:
-    """What the value of a record says of each file or partition."""
+    """Return the content of a record for each file or partition."""
     try:
         record: Any = fastavro.schemaless_reader(io.BytesIO(value), embedded(schema, limits()), None)
         listed: Mapping[str, Any] = record["filesystemMetadata"] or {}
@@ -165,9 +166,10 @@ def _apply(known: dict[str, _Info], newer: Mapping[str, _Info]) -> None:
 def cross_checked_files(
     storage: Storage, timeline: Timeline, commits: Commits, rules: Rules, as_of: str | None = None
 ) -> list[BaseFile | LogFile]:
-    """The visible files in the folders; raises `Damaged` if the metadata table lists other visible files or sizes.
+    """Return the visible files in the folders; raise `Damaged` if the metadata table lists other visible files or
+    sizes.
 
-    A file that a clean or a restore deletes meanwhile is not a difference.
+    Files that a clean or a restore deletes meanwhile are not a difference.
     """
     in_folders, in_table = storage.list(""), metadata_files(storage)
     files = list(directory_files(in_folders, timeline, commits, rules, as_of))

@@ -43,6 +43,12 @@ class FileSlice:
     def group(self) -> Group:
         return self.partition, self.file_id
 
+    @property
+    def paths(self) -> list[str]:
+        """The paths of all files in the slice."""
+        files = (self.base, *self.tombstones, *(file for log in self.logs for file in log.files))
+        return [file.path for file in files if file is not None]
+
     def __str__(self) -> str:
         """Return a text such as ``part=eu/00000000-…: slice 2026…, base file and 2 logs``."""
         where = f"{self.partition}/{self.file_id}" if self.partition else self.file_id

@@ -47,13 +47,13 @@ _ZONE: Final = "hoodie.table.timeline.timezone"
 
 
 def is_taken_over(values: Mapping[str, str]) -> bool:
-    """Whether nbcc may write a table with these properties: they are nbcc's, and no metadata table is active."""
+    """Return whether nbcc may write a table with these properties: they are nbcc's, and no metadata table is active."""
     return "nbcc.format" in values and not any(values.get(name) for name in METADATA)
 
 
 def taken_config(context: Context, config: TableConfig, options: OpenOptions) -> TableConfig:
-    """The config of a table of Hudi after nbcc has taken it over. Raises `Unsupported` if nbcc cannot write the table,
-    and `BadInput` if the number of its buckets is unknown or wrong. Nothing is written.
+    """Return the config of a table of Hudi after nbcc has taken it over. Raises `Unsupported` if nbcc cannot write the
+    table, and `BadInput` if the number of its buckets is unknown or wrong. The function writes nothing.
     """
     _check_columns(config)
     timeline = load(context.storage)
@@ -87,7 +87,7 @@ def take_over(context: Context, config: TableConfig) -> None:
     """Remove the metadata table by Hudi's own protocol, and record the properties of `config` in a table of Hudi.
 
     Hudi clears the two properties first and deletes the folder afterwards; readers of Hudi then list folders. A folder
-    that a crash leaves is harmless, because Hudi replaces it when it builds the metadata table.
+    that remains after a crash is harmless, because Hudi replaces it when it builds the metadata table.
     """
     with held(context.lock):
         values = definition.load_properties(context.storage)
@@ -101,7 +101,7 @@ def take_over(context: Context, config: TableConfig) -> None:
 
 
 def _own_properties(config: TableConfig) -> dict[str, str]:
-    """The properties of a table of nbcc that Hudi does not write or that nbcc needs with other values."""
+    """Return the properties of an nbcc table that Hudi does not write, or that nbcc needs with other values."""
     # Hudi's writers take these properties for their own options: another mode than the default needs a lock provider.
     ours = to_properties(replace(config, concurrency_mode=SINGLE_WRITER))
     extra = {name: text for name, text in ours.items() if name.startswith("nbcc.")}
@@ -130,9 +130,9 @@ def _check_columns(config: TableConfig) -> None:
 
 def _check_sample(context: Context, config: TableConfig, slices: tuple[FileSlice, ...], *, given: bool) -> None:
     """Compare keys, paths and buckets of a sample of rows with those that nbcc computes. Raises `BadInput` if the
-    number of buckets is wrong or uncertain, and `Unsupported` if the table has other keys or paths.
+    number of buckets is wrong or uncertain, and `Unsupported` if keys or paths differ.
 
-    `given`: False if the number of buckets is one more than the greatest one in a file id. If the table has more
+    `given` is False if the number of buckets was derived from the greatest number in a file id. If the table has more
     buckets, most probably twice as many, each key is in one of the lower ones with a probability of at most 1/2.
     """
     shape, keys = table_shape(config, context.rules), set[str]()
@@ -161,7 +161,7 @@ def _unknown_buckets(table: str, exists: str) -> BadInput:
 
 
 def _sample(slices: tuple[FileSlice, ...]) -> list[FileSlice]:
-    """The slices in the order in which they are compared: the smallest one of each bucket, then the others."""
+    """Return the slices in the order in which they are compared: the smallest slice of each bucket, then the others."""
     by_size = sorted(slices, key=_bytes)
     first = {bucket_of(piece.file_id): piece for piece in reversed(by_size)}
     return [*first.values(), *(piece for piece in by_size if piece not in first.values())]

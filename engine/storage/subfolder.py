@@ -1,4 +1,4 @@
-"""A folder of a table as a storage of its own, for reads of Hudi's metadata table, which is a table in the table."""
+"""A folder of a table as a separate storage, for reads of Hudi's metadata table, which is a table within the table."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .protocol import Entry, Storage
 
 
 class Subfolder:
-    """The objects below `folder` in a storage. Paths are relative to `folder`."""
+    """A storage of the objects below `folder` in another storage. Paths are relative to `folder`."""
 
     def __init__(self, storage: Storage, folder: str) -> None:
         self._storage = storage

@@ -15,8 +15,8 @@ BucketIds = dict[tuple[str, int], str]
 
 
 def found_file_ids(context: Context, config: TableConfig, timeline: Timeline | None = None) -> BucketIds:
-    """The file ids of the buckets that have files or a plan; empty for a table in which nbcc names all file groups.
-    `timeline`: None means the present timeline, which is listed only if it is needed.
+    """Return the file ids of the buckets that have files or a plan; empty for a table in which nbcc names all file
+    groups. If `timeline` is None, the function lists the present timeline if it is needed.
 
     Raises `Unsupported` if a file group has no bucket, or if a bucket has two file groups.
     """

@@ -111,7 +111,7 @@ def _scenario(name: str | None, table: str | None) -> tuple[Scenario, Recording 
 
 
 def _compacted(chosen: Scenario, every: str | None) -> list[Scenario]:
-    """The scenario with another interval of compactions; none if the interval is its own one."""
+    """Return the scenario with another interval of compactions; unchanged if the interval equals its own."""
     from nbcc.simulator.workload.scenario import duration
 
     if every is None or (seconds := duration(every)) == chosen.compaction.every:

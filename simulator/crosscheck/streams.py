@@ -1,4 +1,5 @@
-"""What the model expects of a step of a stream, in the names that `simulator.systems.streams` returns."""
+"""The results that the model expects of a step of a stream, under the names that `simulator.systems.streams` returns.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +15,8 @@ from .observables import Batch, canonical_rows
 def expected_of_stream(model: Any, before: Any, after: Any, step: Step, data: Mapping[int, Batch]) -> dict[str, Any]:
     """Return the offset, rows, refusal, batches and progress that the engine must have after a step of a stream.
 
-    The sink refuses a batch by its rows, and the model refuses it by its writes. A window of other writes that has the
-    same rows counts as the batch, so the sink need not refuse it.
+    The sink refuses a batch by its rows, and the model refuses it by its writes. A window of other writes with equal
+    rows counts as the same batch, so that the sink need not refuse it.
     """
     was: streams.Stream = model.component(before, step.actor)
     own: streams.Stream = model.component(after, step.actor)

@@ -179,7 +179,7 @@ class EngineSystem:
 
     def stream_step(self, actor: str, action: str, own: Stream) -> Mapping[str, Any]:
         """Take a step of a stream whose component of the model was ``own`` before the step. The sink of a stream takes
-        whole rows, so streams of partial updates and of merge functions are the model's alone.
+        whole rows, so that streams of partial updates and merge functions run only in the model.
         """
         if self.world.custom or column_names(self.world):
             return {}

@@ -1,7 +1,7 @@
-"""The engine's parts of the streams of a history: the source on the table, and the sink of each stream.
+"""The engine's part of the streams of a history: the source on the table, and the sink of each stream.
 
-Spark's part is the model's: the offset log, the commit log and the restarts. A stream asks the engine for offsets and
-rows as Spark asks the streaming source, and sends each batch to the sink of `foreachBatch` on a table of its own.
+The model contains Spark's part of a stream: the offset log, the commit log and the restarts. A stream requests offsets
+and rows from the engine like Spark, and sends each batch to the sink of its own table.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ class SinkTable:
         self._batches: dict[str, tuple[str, tuple[Any, ...]]] = {}  # completion time -> its batch
 
     def refuses(self, rows: pa.Table, checkpoint: Checkpoint) -> bool:
-        """Send a batch; True if the sink has refused it."""
+        """Send a batch, and return True if the sink has refused it."""
         columns = [name for name in rows.column_names if not name.startswith(META) or name == _FLAG]
         batch = rows.select(columns).append_column(SOURCE_TIME, rows["_hoodie_commit_time"].cast(pa.string()))
         sink = StreamSink(Table(self._context, self._config), query_id=f"query {checkpoint.query}")

@@ -29,7 +29,7 @@ Watch = Callable[[str, int, int], None]
 
 
 class Part(NamedTuple):
-    """A measured part of an operation: core-seconds without its requests, and what it worked on."""
+    """A measured part of an operation: core-seconds without its requests, and the amounts that it processed."""
 
     seconds: float
     rows: int
@@ -49,7 +49,7 @@ class Samples:
         self.rows: set[int] = set()
 
     def measure(self, progress: Watch, rows: Sequence[int], repeats: int) -> None:
-        """Measure writes, compactions and reads in a temporary folder, each of so many rows."""
+        """Measure writes, compactions and reads with the given numbers of rows in a temporary folder."""
         points = [(count, buckets) for count in rows for buckets in BUCKETS]
         self.rows.update(rows)
         with tempfile.TemporaryDirectory(prefix="nbcc-calibrate-") as folder:
@@ -112,13 +112,15 @@ def calibrate(progress: Watch) -> str:
 
 
 def machine() -> str:
-    """The machine in a few words."""
+    """Return a short description of the machine."""
     load = f", load {os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else ""
     return f"{os.cpu_count()} cores, {platform.system()} {platform.machine()}, Python {platform.python_version()}{load}"
 
 
 def _write(table: Table, watch: Stopwatch, rows: int, number: int) -> list[float]:
-    """The seconds of a write, without requests: before the request, its stage, the data, publication, clean-up."""
+    """Return the seconds of each part of a write without requests: before the request, its stage, the data,
+    publication, clean-up.
+    """
     data = batch(rows, number * rows // 2)
     watch.marks.clear()
     watch.mark()
@@ -136,10 +138,11 @@ def _timed(watch: Stopwatch, operation: Callable[[], object], rows: int, logs: i
 
 
 def _fit(parts: Sequence[Part]) -> tuple[float, float, float, float]:
-    """Constant, seconds a row, seconds a file, and the spread of the logarithm of the residual ratio.
+    """Return the constant, the seconds for each row and each file, and the spread of the logarithm of the residual
+    ratio.
 
-    The fit minimises relative errors, so that small operations count as much as large ones. Then it is scaled to the
-    mean of what was measured, because means decide the throughput.
+    The fit minimises relative errors, so that small operations count as much as large ones. The fit is then scaled to
+    the mean of the measurements, because means determine the throughput.
     """
     took = np.array([part.seconds for part in parts])
     features = np.array([(1.0, part.rows, part.files) for part in parts])
@@ -157,7 +160,7 @@ def _fit(parts: Sequence[Part]) -> tuple[float, float, float, float]:
 
 
 def _pair(seconds: Sequence[float]) -> list[float]:
-    """Median and 99th percentile of the log-normal distribution with the measured mean and tail."""
+    """Return the median and 99th percentile of the log-normal distribution with the measured mean and tail."""
     middle, late = (float(np.percentile(seconds, share)) for share in (50, 99))
     sigma = math.log(max(late / middle, 1.0001)) / 2.326
     median = float(np.mean(seconds)) / math.exp(sigma**2 / 2)

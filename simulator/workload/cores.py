@@ -12,10 +12,11 @@ import simpy
 
 
 class SharedCores:
-    """Processor sharing. A computation of `streams` threads gets at most so many cores.
+    """Processor sharing among the processes of one machine. A computation of `streams` threads uses at most `streams`
+    cores.
 
-    `_served`: the core-seconds that one thread has got since the start, if it computed all the time. A computation ends
-    when `_served` has grown by its core-seconds for each thread.
+    `_served` is the number of core-seconds that a thread has received since the start, if it computed all the time. A
+    computation ends when `_served` has grown by its core-seconds for each thread.
     """
 
     def __init__(self, env: simpy.Environment, cores: int) -> None:
@@ -27,7 +28,7 @@ class SharedCores:
         self._timer = 0  # the number of the newest timer; an older one has no effect
 
     def compute(self, seconds: float, streams: int = 1) -> simpy.Event:
-        """An event that occurs after `streams` threads have computed for `seconds` each."""
+        """Return an event that occurs after `streams` threads have computed for `seconds` each."""
         self._advance()
         done = self._env.event()
         heapq.heappush(self._running, (self._served + seconds, next(self._numbers), streams, done))

@@ -23,7 +23,9 @@ WIDTH: Final = 8  # the engine's requests at the same time (engine.storage.paral
 
 @dataclass(frozen=True, slots=True)
 class Touched:
-    """What an operation touches: file groups, log files in all of them, and commits that its actor has not read."""
+    """The amounts that an operation touches: file groups, log files in all of them, and commits that its actor has not
+    read.
+    """
 
     groups: int = 0
     logs: int = 0
@@ -32,10 +34,9 @@ class Touched:
 
 @dataclass(frozen=True, slots=True)
 class StageCost:
-    """A stage of an operation, recorded from the engine. Counts are linear in 1, groups, logs and commits.
+    """A stage of an operation, recorded from the engine. Counts of requests are linear in 1, groups, logs and commits.
 
-    `takes`: how often it takes a time; `lists`: how often it lists the timeline; `decodes`: how often it decodes each
-    unread commit.
+    `takes`, `lists` and `decodes` count the times that it takes, the listings, and the decodings of each unread commit.
     """
 
     locked: bool
@@ -46,11 +47,11 @@ class StageCost:
     requests: Mapping[str, tuple[int, ...]]
 
     def count(self, touched: Touched) -> dict[str, int]:
-        """The requests of the stage by verb."""
+        """Return the requests of the stage by verb."""
         return {verb: _linear(counts, touched) for verb, counts in self.requests.items()}
 
     def depth(self, touched: Touched) -> int:
-        """The number of requests in sequence."""
+        """Return the number of requests in sequence."""
         sent = sum(self.count(touched).values())
         return max(_linear(self.rounds, touched), math.ceil(sent / WIDTH))
 
@@ -60,7 +61,9 @@ Program = tuple[StageCost, ...]
 
 @dataclass(frozen=True, slots=True)
 class Store:
-    """A store: kind, (median, 99th percentile) in seconds of each verb, bytes a second, dollars for a request."""
+    """A store: its kind, the median and 99th percentile of each verb in seconds, bytes a second, and dollars for a
+    request.
+    """
 
     name: str
     about: str
@@ -74,11 +77,12 @@ class Store:
 class Calibration:
     """Times fitted on the engine, in seconds of one core.
 
-    `prepare`, `request`, `write`, `publish`, `clean_up`: the constant time of a stage without its requests. `per_row`,
-    `per_file`: of the data phase. `list_instant`: of a listing of the timeline, for each active instant. `unread`: of
-    a commit that a listing shows for the first time; `decode`: of its content. `compact_row`, `compact_log`: of a
-    compaction, for each row and each log file; `read_row` and `read_log` of a snapshot. `noise`: the spread (sigma of a
-    log-normal) of these times. `latency`: of the local store.
+    `prepare`, `request`, `write`, `publish` and `clean_up` are the constant times of a stage without its requests.
+    `per_row` and `per_file` are times of the data phase. `list_instant` is the time of a listing of the timeline for
+    each active instant. `unread` is the time for a commit that a listing shows for the first time, and `decode` the
+    time to decode it. `compact_row` and `compact_log` are times of a compaction, `read_row` and `read_log` of a
+    snapshot, for each row and log. `noise` is the spread (sigma of a log-normal) of the fitted times. `latency` is the
+    latency of the local store.
     """
 
     prepare: float
@@ -103,7 +107,7 @@ class Calibration:
 
 @cache
 def programs(kind: str) -> dict[str, Program]:
-    """The recorded operations on a kind of store: "object store" or "local"."""
+    """Return the recorded operations on a kind of store: "object store" or "local"."""
     document = json.loads((_folder() / "accesses.json").read_text("utf-8"))
     # A listing of a local table reads each new commit without decoding it. One of an object store reads none.
     decoding = document["programs"]["object store"]
@@ -114,9 +118,9 @@ def programs(kind: str) -> dict[str, Program]:
 
 
 def verb_of(request: str, is_local: bool) -> str:
-    """The verb whose latency a recorded request has, such as "delete log".
+    """Return the verb whose latency a recorded request has, such as "delete log".
 
-    On a file system a delete syncs its folder, as a put does, except deletes of markers and heartbeats.
+    On a file system, a delete syncs its folder like a put, except for deletes of markers and heartbeats.
     """
     verb, _, kind = request.partition(" ")
     return "put" if is_local and verb == "delete" and kind not in ("marker", "heartbeat") else verb
@@ -124,13 +128,13 @@ def verb_of(request: str, is_local: bool) -> str:
 
 @cache
 def lease_requests() -> dict[str, dict[str, int]]:
-    """The requests of the lease in the store, by what is asked of it."""
+    """Return the requests of the lease in the store, by the operation on the lease."""
     lease: dict[str, dict[str, int]] = json.loads((_folder() / "accesses.json").read_text("utf-8"))["lease"]
     return lease
 
 
 def store(name: str, calibration: Calibration) -> Store:
-    """The store of this name. Raises ValueError if there is none."""
+    """Return the store with this name. Raises ValueError if there is no such store."""
     stores = {key: value for key, value in _stores().items() if key != "format"}
     if name not in stores:
         raise ValueError(f"no store is called {name!r}; {nearest(name, tuple(stores), 'specs/workload/stores.toml')}")
@@ -143,7 +147,8 @@ def store(name: str, calibration: Calibration) -> Store:
 
 
 def calibration(path: Path | None = None) -> Calibration:
-    """The fitted times of the package, or those of a file. Raises ValueError if the file is none."""
+    """Return the fitted times of the package, or those in a file. Raises ValueError if the file is not a calibration.
+    """
     source = path or _folder() / "calibration.json"
     try:
         document = json.loads(source.read_text("utf-8"))
@@ -157,7 +162,7 @@ def calibration(path: Path | None = None) -> Calibration:
 
 
 class Sampler:
-    """Durations of stages on one store, sampled in advance for each stage and number of requests."""
+    """Samples durations of stages on one store in advance, for each stage and number of requests."""
 
     def __init__(self, store: Store, random: np.random.Generator) -> None:
         self.store, self._random = store, random
@@ -165,7 +170,7 @@ class Sampler:
         self._next = 0
 
     def latency(self, requests: Mapping[str, int], depth: int) -> float:
-        """The seconds of these requests, of which `depth` are sent in sequence."""
+        """Return the seconds of some requests, of which `depth` are sent in sequence."""
         key = (depth, *requests.items())
         pool = self._pools.get(key)
         if pool is None:
@@ -190,7 +195,7 @@ class Sampler:
         return median * np.exp(self._random.standard_normal(POOL) * _sigma(median, late))
 
     def mean(self, verb: str) -> float:
-        """The mean seconds of a request."""
+        """Return the mean seconds of a request."""
         median, late = self.store.latency[verb]
         return median * math.exp(_sigma(median, late) ** 2 / 2)
 

@@ -23,9 +23,9 @@ WAIT: Final = 60.0
 
 
 class Listings(NamedTuple):
-    """`stages`: pairs of active instants and core-seconds, in the mean of the two locked stages of a write, with their
-    requests. Core-seconds for each commit that an actor has not read, without requests: `unread` in a listing, `decode`
-    of its content.
+    """`stages` contains pairs of active instants and mean core-seconds of the two locked stages of a write, with their
+    requests. `unread` and `decode` are the core-seconds of a listing and of decoding for each commit that an actor has
+    not read.
     """
 
     stages: list[tuple[int, float]]
@@ -34,7 +34,8 @@ class Listings(NamedTuple):
 
 
 def measured_listings(path: Path) -> Listings:
-    """Let another process list the timeline while this one writes: a process remembers what it has listed."""
+    """Let another process list the timeline while this process writes, because a process remembers what it has listed.
+    """
     watch, table = timed_table(path, 4)
     spawn = multiprocessing.get_context("spawn")
     here, there = spawn.Pipe()
@@ -61,7 +62,9 @@ def measured_listings(path: Path) -> Listings:
 
 
 def _list(url: str, pipe: Connection) -> None:
-    """For each message: list the timeline of a local table twice, and read the new commits. Ends at a false message."""
+    """For each received message, list the timeline of a local table twice, and read the new commits. The loop ends at a
+    false message.
+    """
     watch = Stopwatch()
     storage = TimedStorage(url, watch)
     commits = Commits(storage)
@@ -78,7 +81,8 @@ def _list(url: str, pipe: Connection) -> None:
 
 
 def of_listings(measured: Sequence[Listings]) -> dict[str, float]:
-    """The core-seconds of a listing for each active instant and for each new commit, and of decoding a commit."""
+    """Return the core-seconds of a listing for each active instant and for each new commit, and of decoding a commit.
+    """
     slopes = []
     for each in measured:
         early, late = each.stages[: len(each.stages) // 2], each.stages[len(each.stages) // 2 :]

@@ -1,7 +1,8 @@
 """The lock of the simulated table, with the attempts of the engine's locks (engine.lock).
 
-An actor tries once, and then again after each pause. A lock that was released is free until some attempt finds it. An
-actor that begins to ask in that time is faster than the waiting ones, so the last holder often takes it again.
+An actor tries to take the lock once, and then again after each pause. A released lock is free until an attempt finds
+it. An actor that begins to wait after the release is faster than the waiting actors, so the last holder often takes the
+lock again.
 """
 
 from __future__ import annotations
@@ -33,9 +34,9 @@ class _Waiter:
 
 
 class SimulatedLock:
-    """The one lock of a table. Waiting actors poll a lease or a file lock; ZooKeeper serves them in order.
+    """The single lock of a table. Waiting actors poll a lease or a file lock; ZooKeeper serves them in order.
 
-    `busy`: the seconds in which it is held, or in which waiting actors have not found yet that it is free.
+    `busy` is the number of seconds in which the lock is held, or is free while actors wait for it.
     """
 
     def __init__(self, env: simpy.Environment, options: LockOptions, sampler: Sampler, choose: random.Random) -> None:
@@ -59,8 +60,8 @@ class SimulatedLock:
     def ask(self, actor: object) -> simpy.Event:
         """Begin to wait for the lock.
 
-        The event occurs when the actor holds it. Its value is whether the actor had to wait for another one; None if
-        the wait ended without the lock.
+        The event occurs when the actor holds the lock. The value of the event is whether the actor had to wait for
+        another actor; None if the wait ended without the lock.
         """
         waiter = _Waiter(actor, self._env.event(), self._env.now)
         if self._held or (self._in_order and (self._waiting or self._first)):
@@ -72,7 +73,7 @@ class SimulatedLock:
         return waiter.event
 
     def released(self) -> float:
-        """The seconds of the requests of a release."""
+        """Return the seconds of the requests of a release."""
         return ZOOKEEPER if self._in_order else self._sent(self._lease.get("release", {}))
 
     def free(self, held: float) -> None:
@@ -93,14 +94,14 @@ class SimulatedLock:
         self._offer(waiter, delay)
 
     def _attempt(self, actor: object) -> dict[str, int]:
-        """The requests of the first attempt at a free lock."""
+        """Return the requests of the first attempt at a free lock."""
         if actor is self._last:
             return self._lease.get("acquisition by the last holder", {})
         former = id(actor) in self._former
         return self._lease.get(f"acquisition {'by a former' if former else 'after another'} holder", {})
 
     def _next(self) -> tuple[int, float]:
-        """The waiting actor whose attempt takes the free lock, and the seconds until then."""
+        """Return the waiting actor whose attempt takes the free lock, and the seconds until that attempt."""
         if self._in_order:
             return 0, ZOOKEEPER
         if not self._lease:  # the attempts of an actor follow each other in equal intervals
@@ -143,7 +144,7 @@ class SimulatedLock:
         waiter.event.succeed(waiter.waited)
 
     def _fail(self, waiter: _Waiter) -> None:
-        """Begin to poll, after an attempt that did not get the lock."""
+        """Begin to poll after an attempt that did not get the lock."""
         if not waiter.waited:
             waiter.waited = True
             self._by_age.append(waiter)
@@ -178,7 +179,7 @@ class SimulatedLock:
                 waiter.event.succeed(None)
 
     def _sent(self, requests: dict[str, int]) -> float:
-        """Count requests that are sent one after the other. Returns their seconds."""
+        """Count requests that are sent one after the other, and return their seconds."""
         for verb, count in requests.items():
             self.requests[verb] = self.requests.get(verb, 0) + count
         return self._sampler.latency(requests, sum(requests.values())) if requests else 0.0

@@ -1,4 +1,4 @@
-"""Figures of a table's past, from its timeline, under the names of the figures of a simulation."""
+"""Computes figures of a table's past from its timeline, under the names of the figures of a simulation."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ SAMPLES: Final = 240  # how often the log files of slices are counted
 
 
 def seconds_of(commit: Commit) -> float | None:
-    """The seconds from the request to the completion; None if a time is unknown."""
+    """Return the seconds from the request to the completion; None if a time is unknown."""
     if not commit.instant.completed:
         return None
     return max(0.0, (to_millis(commit.instant.completed) - to_millis(commit.instant.requested)) / 1000)
 
 
 def groups_of(commit: Commit) -> Iterator[tuple[str, str]]:
-    """The partition and the file id of each data file of a commit."""
+    """Return the partition and the file id of each data file of a commit."""
     for stat in commit.stats:
         if (file := data_file(stat.path, stat.size, commit.instant)) is not None:
             yield split_path(stat.path)[0], file.file_id
 
 
 def past_figures(writes: Sequence[Commit], compactions: Sequence[Commit], seconds: float) -> dict[str, float]:
-    """The figures of `summary.LINES` that a timeline records.
+    """Return the figures of `summary.LINES` that a timeline records.
 
-    `writes`: in order of their requests; `seconds`: the time in which they were written. The latency of a
-    write is the time from its request to its completion: a timeline records no earlier time.
+    `writes` are in the order of their requests; `seconds` is the time in which they were written. The latency of a
+    write is the time from its request to its completion, because a timeline records no earlier time.
     """
     latencies = [seconds_of(commit) or 0.0 for commit in writes]
     compacting = [seconds_of(commit) or 0.0 for commit in compactions]
@@ -54,7 +54,7 @@ def _completed(commit: Commit) -> int:
 
 
 def _logs(writes: Sequence[Commit], compactions: Sequence[Commit]) -> Iterator[tuple[float, int]]:
-    """At regular times: the mean and the greatest number of log files in the slices that have some."""
+    """Return, at regular times, the mean and the greatest number of log files in the slices with log files."""
     events = [(_completed(commit), 0, commit) for commit in writes]
     events += [(_completed(commit), 1, commit) for commit in compactions]
     events.sort(key=lambda event: event[:2])

@@ -29,9 +29,11 @@ HEARTBEAT: Final = 60.0  # seconds between two renewals (engine.config.coordinat
 
 
 class TableState:
-    """The file groups of the simulated table, by number. `logs`: completed log files that no completed plan has taken.
+    """The file groups of the simulated table, by number. `logs` contains completed log files that no completed plan has
+    taken.
 
-    `newest`: file group -> the number of its newest completed write. `pending`: the groups of pending plans.
+    `newest` maps each file group to the number of its newest completed write. `pending` contains the groups of pending
+    plans.
     """
 
     def __init__(self, groups: int, rows: int) -> None:
@@ -48,7 +50,7 @@ class TableState:
 
     @property
     def active(self) -> int:
-        """The number of instants on the active timeline: those of uncompacted writes are not archived."""
+        """Return the number of instants on the active timeline, where writes with uncompacted logs are not archived."""
         return min(self.commits, self.commits - self.planned + ACTIVE)
 
     def complete(self, groups: tuple[int, ...], rows: float, updates: float) -> None:
@@ -63,7 +65,9 @@ class TableState:
 
 
 class Simulation:
-    """The shared parts of one run. Writers, services and readers are processes of `env`."""
+    """The state that the processes of one simulated run share. Writers, services and readers are processes of the SimPy
+    environment `env`.
+    """
 
     def __init__(self, scenario: Scenario, mode: Mode, calibration: Calibration, seed: int) -> None:
         self.scenario, self.mode, self.times = scenario, mode, calibration
@@ -89,16 +93,16 @@ class Simulation:
         self._lists_pages = self.store.kind != "local"
 
     def noisy(self, seconds: float) -> float:
-        """The core-seconds of a computation that takes so many in the mean: times vary."""
+        """Return the core-seconds of a computation with the given mean, because times vary."""
         self._noise_at = (self._noise_at + 1) % NOISE_POOL
         return seconds * self._noise[self._noise_at]
 
     def compute(self, seconds: float, streams: int = 1) -> simpy.Event:
-        """An event that occurs after `streams` threads have computed for `seconds` each."""
+        """Return an event that occurs after `streams` threads have computed for `seconds` each."""
         return self.env.timeout(seconds) if self._cores is None else self._cores.compute(seconds, streams)
 
     def requests(self, stage: StageCost, touched: Touched) -> float:
-        """The seconds of the requests of a stage. They are counted."""
+        """Count the requests of a stage, and return their seconds."""
         known = min(touched.commits, EXACT_COMMITS)
         key = (id(stage), touched.groups, touched.logs, known)
         counted = self._stages.get(key)
@@ -117,24 +121,26 @@ class Simulation:
         return seconds
 
     def work(self, stage: StageCost, touched: Touched) -> float:
-        """The core-seconds in which a stage reads the timeline, without its requests."""
+        """Return the core-seconds in which a stage reads the timeline, without its requests."""
         listed = stage.lists * self.table.active * self.times.list_instant
         decoded = stage.decodes * self.times.decode + (stage.rounds[3] - stage.decodes) * self.times.unread
         return listed + touched.commits * decoded
 
     def transfer(self, rows: float, streams: int = 1) -> float:
-        """The seconds in which the bytes of so many rows reach the store or come from it."""
+        """Return the seconds of the transfer of the given rows to or from the store."""
         return rows * self.scenario.table.row_bytes / self.store.bytes_per_second / max(1, streams)
 
     def locked(
         self, actor: object, what: str, own: float, choose: Callable[[], Chosen],
         effect: Callable[[], object] = int, crashes_at: float = float("inf"), spent: dict[str, float] = UNUSED,
     ) -> Events:  # fmt: skip
-        """Wait for the lock, hold it for a stage, run its `effect`, and release it. Returns whether all of it happened.
+        """Wait for the lock, hold it for a stage, run its `effect`, and release it. Returns whether the actor got the
+        lock and completed the stage.
 
-        `own`: the core-seconds of the stage. `choose` returns the stage and what it touches. It is called once the lock
-        is held: from then on no other actor changes the table. An actor that crashes while it holds the lock has no
-        effect, and does not release the lock. `spent`: the seconds by phase, to which those of the stage are added.
+        `own` is the number of core-seconds of the stage. `choose` returns the stage and the amounts that it touches.
+        `choose` is called once the lock is held, because no other actor changes the table from then on. An actor that
+        crashes while it holds the lock has no effect, and does not release the lock. `spent` contains the seconds by
+        phase, to which the seconds of the stage are added.
         """
         measures, lock, env = self.measures, self.lock, self.env
         asked = env.now

@@ -22,7 +22,7 @@ SCHEMA: Final = pa.schema(
 
 
 class Stopwatch:
-    """The seconds of requests by verb, and the processor time at which the lock was taken and released.
+    """Measures the seconds of requests by verb, and the processor time at which the lock was taken and released.
 
     Processor time does not grow while the process sleeps or waits, or while other processes use the cores.
     """
@@ -33,7 +33,7 @@ class Stopwatch:
         self._sum = 0.0
 
     def mark(self) -> None:
-        """Remember this moment."""
+        """Record the present processor time and the seconds of requests so far."""
         self.marks.append((time.process_time(), self._sum))
 
     @contextmanager
@@ -45,7 +45,7 @@ class Stopwatch:
         self._sum += time.process_time() - used
 
     def between(self) -> list[float]:
-        """The seconds between marks, without those of requests."""
+        """Return the seconds between two marks, without the seconds of requests."""
         return [max(0.0, (b[0] - a[0]) - (b[1] - a[1])) for a, b in zip(self.marks, self.marks[1:], strict=False)]
 
 
@@ -101,7 +101,7 @@ class TimedLock:
 
 
 def batch(rows: int, number: int, partition: str = "p0") -> pa.Table:
-    """A batch of so many rows, with keys that begin at `number`."""
+    """Return a batch with the given number of rows, with keys that begin at `number`."""
     columns = {
         "id": [f"key-{number + n}" for n in range(rows)], "part": [partition] * rows, "ts": [*range(rows)],
         "amount": [n * 0.5 for n in range(rows)], "note": [f"note of the row {n}" for n in range(rows)],
@@ -110,7 +110,7 @@ def batch(rows: int, number: int, partition: str = "p0") -> pa.Table:
 
 
 def timed_table(path: Path, buckets: int) -> tuple[Stopwatch, Table]:
-    """Create a table with so many buckets, and open it with a stopwatch."""
+    """Create a table with the given number of buckets, and open it with a stopwatch."""
     Table.create(None, path, SCHEMA, record_key="id", ordering_fields="ts", partition_by="part", buckets=buckets)
     watch = Stopwatch()
     table = Table.open(None, path)

@@ -20,9 +20,11 @@ from .simulation import HEARTBEAT, Chosen, Events, Simulation
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One writer. `occ`: it checks for conflicts; `cores`: the cores of its data phase.
+    """A simulated writer. `occ` is True if the writer checks for conflicts; `cores` is the number of cores of its data
+    phase.
 
-    `continuous`: it begins a batch as soon as the previous one is done, until `ends`. Then it begins no attempt.
+    `continuous` is True if the writer begins a batch as soon as the previous batch is done, until `ends`. After `ends`,
+    the writer begins no attempt.
     """
 
     name: str
@@ -55,7 +57,7 @@ def start_writers(run: Simulation) -> None:
 
 
 class _Writer:
-    """One writer process. The time of its next crash is drawn in advance."""
+    """The process of one writer, with the time of its next crash drawn in advance."""
 
     def __init__(self, run: Simulation, job: Job, chance: random.Random) -> None:
         self._run, self._job, self._chance = run, job, chance
@@ -64,7 +66,7 @@ class _Writer:
         self._read = 0  # the commits that its newest listing has shown
 
     def write_all(self, source: Iterable[Batch]) -> Events:
-        """Write each batch at its arrival, or as soon as the previous one is acknowledged."""
+        """Write each batch at its arrival, or as soon as the previous batch is acknowledged."""
         env, job = self._run.env, self._job
         for batch in source:
             if (pause := batch.at - env.now) > 0:
@@ -103,7 +105,7 @@ class _Writer:
         measures.by_writer[job.name].append(env.now - arrived)
 
     def _attempt(self, batch: Batch, arrived: float, spent: dict[str, float]) -> Events:
-        """One attempt. Returns whether it committed."""
+        """Make one attempt at a batch, and return whether it committed."""
         run, job, table, measures = self._run, self._job, self._run.table, self._run.measures
         program, touched = run.program["occ write" if job.occ else "nbcc write"], Touched(len(batch.groups))
 
@@ -130,7 +132,7 @@ class _Writer:
         return done
 
     def _publish(self, batch: Batch, arrived: float, spent: dict[str, float]) -> Events:
-        """Check for conflicts and publish, under the lock. After a conflict, take the write back."""
+        """Check for conflicts and publish, under the lock. After a conflict, undo the write."""
         run, job, table, measures = self._run, self._job, self._run.table, self._run.measures
         groups, has_conflict, sealed = batch.groups, False, self._read
 
@@ -166,7 +168,7 @@ class _Writer:
         return not has_conflict
 
     def _data(self, batch: Batch, stage: StageCost, touched: Touched) -> Generator[simpy.Event, Any, float]:
-        """The data phase. Returns its core-seconds."""
+        """Run the data phase, and return its core-seconds."""
         run, times, job = self._run, self._run.times, self._job
         yield run.env.timeout(run.requests(stage, touched) + run.transfer(batch.rows, len(batch.groups)) + batch.took)
         if batch.took:
@@ -186,7 +188,8 @@ class _Writer:
 
 
 def _start_single(run: Simulation, sources: list[tuple[Job, Iterator[Batch]]]) -> None:
-    """Start one writer with the cores of all writers. It writes every batch that waits in one commit."""
+    """Start a single writer with the cores of all writers. The single writer writes every waiting batch in one commit.
+    """
     waiting: list[tuple[float, Batch, Iterator[Batch] | None]] = []
     arrival = [run.env.event()]
 
