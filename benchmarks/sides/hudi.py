@@ -125,6 +125,7 @@ class Hudi:
 
     def _stream(self, frame: Any, checkpoint: str) -> Any:
         options = {**self._options, "hoodie.datasource.write.operation": "upsert",
+                   "hoodie.datasource.write.streaming.checkpoint.identifier": "bench",
                    "hoodie.datasource.compaction.async.enable": "false"}  # fmt: skip
         writer = frame.writeStream.format("hudi").options(**options).outputMode("append")
         return writer.option("checkpointLocation", checkpoint)
