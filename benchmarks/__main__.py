@@ -9,6 +9,7 @@ stores   1 to 8 writers on one table in an object store that answers after 20 ms
 scale    a small commit on a long timeline, slicing a million log files, memory of a large table
 memory   a file group of 20 million rows, merged by Python workers that may hold 512 MiB
 search   speed of the exhaustive search, its largest worlds with their memory, jobs on one and two cores
+streams  rows a second of a copy by streams and of a rate source, nbcc and Hudi
 workload the workload simulation compared with real writers, after a calibration on this machine
 tlc      the search and TLC on the same models, whole processes (`make interop` installs TLC)
 """
@@ -23,10 +24,11 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from . import compare, first_snapshot, memory, reads, requests, scale, search, stores, tlc, workload, writers
+from . import compare, first_snapshot, memory, reads, requests, scale, search, stores, streams, tlc, workload, writers
 
 KINDS = (
-    "compare", "writers", "requests", "stores", "reads", "memory", "scale", "search", "snapshot", "tlc", "workload",
+    "compare", "writers", "requests", "stores", "reads", "memory", "scale", "search", "snapshot", "streams", "tlc",
+    "workload",
 )  # fmt: skip
 ROWS = 1_000_000
 
@@ -55,7 +57,7 @@ def main() -> int:
     options.out.parent.mkdir(parents=True, exist_ok=True)
     options.out.write_text(json.dumps({"format": 1, "machine": machine, **results}, indent=1) + "\n", encoding="utf-8")
     print(f"\n{os.cpu_count()} cores, load {load} at the end")
-    judged = {"compare": compare.missed, "requests": requests.missed, "reads": reads.missed}
+    judged = {"compare": compare.missed, "requests": requests.missed, "reads": reads.missed, "streams": streams.missed}
     return int(any(missed(results[kind]) for kind, missed in judged.items() if kind in results))
 
 
@@ -88,6 +90,9 @@ def _run(kind: str, folder: Path, options: argparse.Namespace) -> dict[str, Any]
     elif kind == "scale":
         result = scale.run(folder, options.rows, options.quick)
         table = scale.text(result)
+    elif kind == "streams":
+        result = streams.run(folder, options.rows, options.rounds)
+        table = streams.text(result)
     elif kind == "tlc":
         result = {"models": tlc.run(options.rounds)}
         table = tlc.text(result["models"])

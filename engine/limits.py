@@ -65,7 +65,8 @@ def set_limits(chosen: Limits) -> None:
 
 @contextmanager
 def temporary_limits(chosen: Limits) -> Iterator[None]:
-    """Return a context manager that sets the memory limits of this process, and restores the present ones."""
+    """Return a context manager that sets the memory limits of this process, and restores the present limits at its end.
+    """
     before = limits()
     set_limits(chosen)
     try:

@@ -65,7 +65,8 @@ class Rules:
         creates none. If actors create no objects, a barrier may equal the requested time of a write.
     `tombstone_logs` selects which log with a compaction's deletes counts: the log that the commit lists, or any log
         requested at the base file's time.
-    `files` selects which files readers use: the files that completed instants list, or all files in the directories.
+    `files` selects which files readers use: the files that completed instants list, all files in the directories, the
+        files that Hudi's metadata table lists, or the files in the directories if the metadata table lists the same.
     `log_compaction_rank` selects which completion time ranks the log of a log compaction: the time of its newest input,
         or its own time.
     `bulk_insert` states what a bulk insert checks before publication: that the file groups of its base files have no
@@ -101,7 +102,7 @@ class Rules:
     decision: Literal["lock", "log"] = "lock"
     claims: Literal["every_time", "none"] = "every_time"
     tombstone_logs: Literal["by_commit", "by_time"] = "by_commit"
-    files: Literal["listed", "directory"] = "listed"
+    files: Literal["listed", "directory", "metadata_table", "cross_checked"] = "listed"
     log_compaction_rank: Literal["inputs", "own"] = "inputs"
     bulk_insert: Literal["checked", "unchecked"] = "checked"
     unmarked: Literal["by_its_engine", "by_the_table"] = "by_its_engine"

@@ -59,9 +59,10 @@ class StreamSink:
     def __reduce__(self) -> tuple[Any, ...]:
         table = self.table
         sent = table if isinstance(table, Opened) else Opened(type(table), table.context.storage, table.config)
-        return StreamSink, (
-            sent, self.name, self.query_id, self.replay_difference, self.columns, self.maintenance
-        )  # fmt: skip
+        arguments = sent, self.name, self.query_id, self.replay_difference, self.columns, self.maintenance
+        from .spark.shipping import reduced_with_sources
+
+        return reduced_with_sources(StreamSink, arguments)
 
     def __call__(self, batch: Any, number: int) -> None:
         query_id = self.query_id if self.query_id is not None else query_id_of(batch)
@@ -70,7 +71,7 @@ class StreamSink:
         table = self.table.of(batch) if isinstance(self.table, Opened) else self.table
         table.upsert(
             batch,
-            batch_id=f"{query_id}/{number}",
+            batch_id=batch_id_of(query_id, number),
             replay_difference=self.replay_difference,
             columns=self.columns,
         )
@@ -94,6 +95,13 @@ def sink_of(
         raise _unreadable("batches", name, "Spark Connect shows no local properties")
     only = None if columns is None else tuple(texts(columns, "write a stream"))
     return StreamSink(table, name, query_id, replay_difference, only, maintenance)
+
+
+def batch_id_of(query_id: str, number: int) -> str:
+    """Return the id of a batch. `foreachBatch` and the streaming format use the same id, so that a query may switch
+    between both ways to write.
+    """
+    return f"{query_id}/{number}"
 
 
 def query_id_of(batch: Any) -> str | None:

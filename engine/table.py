@@ -15,6 +15,7 @@ from .config import TableConfig
 from .config.concurrency import concurrency_mode as mode_of
 from .config.coordination import is_shared
 from .config.maintenance import MaintenancePolicy
+from .config.opening import DEFAULTS, OpenOptions, open_options
 from .config.summary import headline, summary
 from .context import Context
 from .definition import load as definition
@@ -24,12 +25,13 @@ from .reads.times import Time
 from .schema.accepted import checked_zone
 from .services.archiving import RETAINED
 from .services.cleaning import PolicyName
+from .services.take_over import is_taken_over
 from .storage import open_storage
 from .stream import StreamSink, sink_of
-from .table_reads import TableReads
+from .table_reads import READS, TableReads
 from .timeline import Instant
 from .upkeep import keep_up
-from .wiring import context_of, coordinated, with_hudi_rules
+from .wiring import context_of, coordinated, taken_over, with_hudi_rules
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -44,9 +46,10 @@ class Table(TableReads):
     method publishes nothing and raises an `NbccError`, which states the request, the present state and the remedy.
     """
 
-    def __init__(self, context: Context, config: TableConfig) -> None:
+    def __init__(self, context: Context, config: TableConfig, opening: OpenOptions = DEFAULTS) -> None:
         self.context = context
         self.config = config
+        self._opening = opening
 
     @classmethod
     def create(
@@ -98,12 +101,14 @@ class Table(TableReads):
     def open(
         cls, spark: SparkSession | None, path: str | os.PathLike[str], storage_options: Mapping[str, Any] | None = None,
         concurrency_mode: str | None = None, session_time_zone: str | None = None,
+        options: Mapping[str, str] | None = None,
     ) -> Table:  # fmt: skip
         """Open the Hudi table of any engine at `path`. Hudi's rules apply to a table without nbcc's properties.
 
         `storage_options` and `session_time_zone` are as in `create`. `concurrency_mode` overrides the stored mode.
+        docs/options.md, "Tables of Hudi", describes `options`.
         """
-        table = open_table(context_of(spark, open_storage(path, storage_options)))
+        table = open_table(context_of(spark, open_storage(path, storage_options)), open_options(options))
         mode = table.config.concurrency_mode if concurrency_mode is None else mode_of(concurrency_mode)
         zone = checked_zone(session_time_zone, "open a table")
         table.config = replace(table.config, concurrency_mode=mode, session_time_zone=zone)
@@ -114,9 +119,18 @@ class Table(TableReads):
         known = operations()
         if operation not in known:
             raise BadInput(f"run {operation!r}", f"the operations are {', '.join(known)}", "name one of them")
+        if self._opening.takes_over and operation not in READS and not arguments.get("dry_run"):
+            self.take_over()
         answer = known[operation].run(self.context, self.config, **arguments)
         keep_up(self.run, self.context, self.config, operation, answer)
         return answer
+
+    def take_over(self) -> None:
+        """Make the table writable if the option nbcc.take.over is set: remove its metadata table, and record nbcc's
+        properties. Every write calls this method first.
+        """
+        if self._opening.takes_over and not is_taken_over(definition.load_properties(self.context.storage)):
+            self.context, self.config = taken_over(self.context, self.config, self._opening)
 
     def upsert(
         self, data: Any, *, retries: int = 0, reads: Collection[str] | None = None, based_on: Time | None = None,
@@ -286,11 +300,12 @@ def create_table(context: Context, config: TableConfig) -> Table:
     return Table(coordinated(context, config), config)
 
 
-def open_table(context: Context) -> Table:
+def open_table(context: Context, options: OpenOptions = DEFAULTS) -> Table:
     """Open the table in the storage of `context`. A table of another engine is always read by Hudi's rules."""
     config = definition.open_table(context.storage)
-    if config.notice is not None:
+    options.check(config)
+    if config.notice is not None and options == DEFAULTS:
         warnings.warn(config.notice, stacklevel=3)
     if config.own:
-        return Table(coordinated(context, config), config)
-    return Table(with_hudi_rules(context, config), config)
+        return Table(coordinated(context, config), config, options)
+    return Table(with_hudi_rules(context, config, options.listing), config, options)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import Any, cast
+from typing import Any, Final, cast
 
 from .context import Context
 from .files.slices import FileSlice
@@ -12,6 +12,11 @@ from .reads.times import Time
 from .reads.windows import Replaced
 from .services.consumers import progress_of_consumers
 from .timeline import Instant
+
+READS: Final = frozenset(
+    {"as_of", "changes", "file_slices", "incremental", "read_optimized", "replaced", "settled", "snapshot", "timeline"}
+)
+"""The operations that write nothing."""
 
 
 class TableReads:

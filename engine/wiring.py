@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING
 
 from .clock import SHARED_SKEW_MS, WallClock
 from .config import TableConfig
+from .config.opening import Listing, OpenOptions
 from .context import Context
 from .data.jobs import InProcessJobs, Jobs
+from .definition import load as definition
 from .lock import InProcessLock
 from .lock.providers import BETWEEN_MACHINES, UnresolvedLock, lock_of, provider_of
 from .names import RandomNames
 from .rules import NBCC
+from .services.take_over import take_over, taken_config
 from .storage import Storage
 
 if TYPE_CHECKING:
@@ -53,10 +56,23 @@ def coordinated(context: Context, config: TableConfig) -> Context:
     return replace(context, clock=clock, lock=lock, rules=rules, heartbeat_interval=agreed.heartbeat_interval)
 
 
-def with_hudi_rules(context: Context, config: TableConfig) -> Context:
-    """Return the context of a table written by Hudi, which is read by Hudi's rules without a lock file.
+def with_hudi_rules(context: Context, config: TableConfig, listing: Listing) -> Context:
+    """Return the context of a table written by Hudi, which is read by Hudi's rules without a lock file. `listing`
+    states where readers look for the files of the table.
 
     Hudi's writers do not use nbcc's lock, so a lock file would have no effect.
     """
     lock = InProcessLock(context.storage.url) if isinstance(context.lock, UnresolvedLock) else context.lock
-    return replace(context, rules=config.rules, lock=lock)
+    return replace(context, rules=replace(config.rules, files=listing), lock=lock)
+
+
+def taken_over(context: Context, config: TableConfig, options: OpenOptions) -> tuple[Context, TableConfig]:
+    """Take over a table for writes, and return its context and config as a table of nbcc without a metadata table."""
+    if not config.own:
+        config = taken_config(context, config, options)
+        context = coordinated(replace(context, rules=NBCC, lock=UnresolvedLock()), config)
+    if config.shared_store and config.weakness is not None:
+        config.check_writable()
+    take_over(context, config)
+    now = definition.open_table(context.storage)
+    return context, replace(now, concurrency_mode=config.concurrency_mode, session_time_zone=config.session_time_zone)

@@ -1,7 +1,8 @@
 """Evaluates the reads of `kernel/reads.py` for each key, over the rows in `data`.
 
-`data` maps the requested time of a write to its log files: (group, version) -> key -> Record. A key is opaque and
-belongs to one file group. If keys repeat in several partitions, include the partition in the key.
+`data` maps the requested time of a write to the contents of its log files, which map (group, version) to a record for
+each key. A key is opaque and belongs to one file group. If keys repeat in several partitions, include the partition in
+the key.
 """
 
 from __future__ import annotations

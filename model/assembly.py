@@ -69,7 +69,7 @@ def bound(composition: Composition, names: Names) -> tuple[BoundTransition, ...]
 
 @cache
 def rules_of(protocol: Protocol) -> Rules:
-    """Compose the rules of a protocol. Equal protocols have the same rules object."""
+    """Compose the rules of a protocol. Two equal protocols share one rules object."""
 
     def under(**changes: str) -> Rules:
         return rules_of(protocol.replace(**changes))

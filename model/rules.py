@@ -33,8 +33,8 @@ State = Callable[["Rules", Table, int, float], Fold]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rules:
-    """The rules of one protocol. The modules of the kernel document the functions. Two values of `Rules` are equal only
-    if they are the same object.
+    """The rules of one protocol. The modules of the kernel document the functions that `Rules` contains. Two values of
+    `Rules` are equal only if they are the same object.
 
     `options` are the options of the protocol, for example `rules[Slicing].slicing`. `under(**changes)` returns the
     rules of this protocol with some options changed.

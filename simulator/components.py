@@ -18,7 +18,7 @@ def field_of(own: ActorState, name: str, otherwise: Any = 0) -> Any:
 
 
 def is_dead(own: ActorState) -> bool:
-    """Whether an actor has crashed."""
+    """Return whether an actor has crashed."""
     return own.step == DEAD
 
 

@@ -42,22 +42,21 @@ WAIT_SECONDS: Final = 300.0
 
 def drive(folder: Path, last: bool) -> None:
     """Run the query in this process, and start it again after each death of a worker. `last`: until all is copied."""
-    from pyspark.errors import StreamingQueryException
-
     from nbcc import session
 
     spark = session("stream_kills", conf={"spark.sql.streaming.minBatchesToRetain": "100000"})
     while True:
-        rows = spark.readStream.format("nbcc").option("hoodie.datasource.query.type", "incremental")
-        writer = rows.load(str(folder / "source")).writeStream.format("nbcc")
-        writer = writer.option("checkpointLocation", str(folder / "checkpoint"))
-        writer = writer.trigger(availableNow=True) if last else writer.trigger(processingTime="0 seconds")
         try:
+            reader = spark.readStream.format("nbcc").option("hoodie.datasource.query.type", "incremental")
+            writer = reader.load(str(folder / "source")).writeStream.format("nbcc")
+            writer = writer.option("checkpointLocation", str(folder / "checkpoint"))
+            writer = writer.trigger(availableNow=True) if last else writer.trigger(processingTime="0 seconds")
             writer.start(str(folder / "copy")).awaitTermination()
             return
-        except StreamingQueryException as died:
-            if "Asked to" in str(died):  # an error of nbcc, not the death of a worker
+        except Exception as died:  # a worker that plans the query dies in other ways than one that runs it
+            if "Asked to" in str(died):  # an error of nbcc
                 raise
+            print(f"the query died: {str(died)[:200]}", file=sys.stderr, flush=True)
 
 
 class Feeder:
@@ -144,14 +143,14 @@ def triggers(folder: Path) -> list[int]:
     return sorted(int(path.name) for path in (folder / "checkpoint" / "commits").glob("[0-9]*"))
 
 
-def run(kills: int, seed: int, folder: Path) -> dict[str, Any]:
-    """Copy under kills, then once without, and compare. Returns the figures."""
+def run(kills: int, minutes: float, seed: int, folder: Path) -> dict[str, Any]:
+    """Copy under so many kills, or for so many minutes, then once without kills, and compare. Returns the figures."""
     chance, done, begun = random.Random(seed), Counter[str](), time.monotonic()
     for name in ("source", "copy"):
         Table.create(None, folder / name, SCHEMA, record_key="id", ordering_fields="ts", buckets=2, options=OPTIONS)
     feeder, driver = Feeder(folder, seed), start(folder)
     try:
-        while done.total() < kills:
+        while done.total() < kills and time.monotonic() - begun < minutes * 60:
             _progress(folder, driver)
             time.sleep(chance.uniform(0.0, 2.0))
             if what := kill(driver, chance):
@@ -219,6 +218,7 @@ def main() -> None:
     """Run the copy under kills, or one of its drivers."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--kills", type=int, default=200)
+    parser.add_argument("--minutes", type=float, default=1e6, help="end the kills after this time")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--folder", type=Path, help="keep the tables in this new folder")
     parser.add_argument("--drive", type=Path, help=argparse.SUPPRESS)
@@ -230,7 +230,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as scratch:
         folder = given.folder or Path(scratch)
         folder.mkdir(exist_ok=True)
-        print(json.dumps(run(given.kills, given.seed, folder), indent=2))
+        print(json.dumps(run(given.kills, given.minutes, given.seed, folder), indent=2))
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ from typing import Any
 
 from loop import serve
 from pyspark.sql import SparkSession
+from queries import copied, rate, seconds_of
 
 BUNDLE = "org.apache.hudi:hudi-spark3.5-bundle_2.12:1.2.0"
 SCHEMA = "id STRING, ts BIGINT, name STRING, price DOUBLE, quantity INT, note STRING"
@@ -111,6 +112,23 @@ class Hudi:
     def incremental(self, after: str) -> None:
         window = {"hoodie.datasource.query.type": "incremental", "hoodie.datasource.read.begin.instanttime": after}
         self._made(self._loaded(**window))
+
+    def copy_by_stream(self, source: str, path: str, checkpoint: str) -> None:
+        """Copy a table into the fresh table at `path`, in one trigger."""
+        follow = self._spark.readStream.format("hudi").option("hoodie.metadata.enable", "false").load(source)
+        columns = [each.split()[0] for each in SCHEMA.split(", ")]
+        copied(self._stream(follow.select(*columns), checkpoint), path)
+
+    def rate_stream(self, path: str, checkpoint: str, rows: int, batches: int) -> float:
+        """Write batches of new rows into the fresh table at `path`; the seconds from the start of the query."""
+        return float(seconds_of(self._stream(rate(self._spark, rows), checkpoint), path, batches))
+
+    def _stream(self, frame: Any, checkpoint: str) -> Any:
+        options = {**self._options, "hoodie.datasource.write.operation": "upsert",
+                   "hoodie.datasource.write.streaming.checkpoint.identifier": "bench",
+                   "hoodie.datasource.compaction.async.enable": "false"}  # fmt: skip
+        writer = frame.writeStream.format("hudi").options(**options).outputMode("append")
+        return writer.option("checkpointLocation", checkpoint)
 
     def count(self) -> int:
         return int(self._loaded().count())

@@ -10,6 +10,7 @@ from nbcc.engine.table import Table
 
 from ..inputs import SCHEMA, rows
 from .loop import serve
+from .queries import copied, rate, seconds_of
 
 
 class Ours:
@@ -55,6 +56,18 @@ class Ours:
 
     def changes(self, after: str) -> None:
         self._made(self._table.changes(after))
+
+    def copy_by_stream(self, source: str, path: str, checkpoint: str) -> None:
+        """Copy a table into the fresh table at `path`, in one trigger."""
+        follow = self._spark.readStream.format("nbcc").option("hoodie.datasource.query.type", "incremental")
+        copied(self._stream(follow.load(source), checkpoint), path)
+
+    def rate_stream(self, path: str, checkpoint: str, rows: int, batches: int) -> float:
+        """Write batches of new rows into the fresh table at `path`; the seconds from the start of the query."""
+        return seconds_of(self._stream(rate(self._spark, rows), checkpoint), path, batches)
+
+    def _stream(self, frame: Any, checkpoint: str) -> Any:
+        return frame.writeStream.format("nbcc").option("checkpointLocation", checkpoint)
 
     def count(self) -> int:
         count: int = self._table.snapshot().count()

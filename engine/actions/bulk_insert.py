@@ -18,6 +18,7 @@ from ..writes.batch import as_upserts, refuse_other_rows
 from ..writes.commit_protocol import complete, request, undo_on_error
 from ..writes.commits import write_commit
 from ..writes.conflicts import conflict_of
+from ..writes.file_ids import found_file_ids
 from .upsert import write
 
 ACTION = "deltacommit"
@@ -41,7 +42,8 @@ def run(context: Context, config: TableConfig, data: Any) -> Instant:
     with undo_on_error(context, requested, ACTION):
         filled = filled_groups(context, load(context.storage))
         put_inflight(context.storage, requested, ACTION)
-        task = WriteTask(table_shape(config, context.rules), requested, config.max_log_bytes, bulk=True, filled=filled)
+        shape, file_ids = table_shape(config, context.rules), found_file_ids(context, config, sealed)
+        task = WriteTask(shape, requested, config.max_log_bytes, bulk=True, filled=filled, file_ids=file_ids)
         files = context.jobs.write(rows, task)
     based = {(file.partition, file.file_id) for file in files if file.version is None}
     commit = write_commit(config, requested, "BULK_INSERT", files)

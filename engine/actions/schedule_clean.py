@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..config import TableConfig
 from ..context import Context
-from ..files.slices import load_slices
+from ..files.planned_slices import planned_slices
 from ..lock import held
 from ..reads.retention import refuse_unlisted
 from ..services.cleaning import Policy, PolicyName, horizon_of, plan_clean
@@ -36,7 +36,7 @@ def run(
         refuse_unlisted(context, timeline, "clean the table")
         if any(instant.action == ACTION for instant in timeline.pending):
             return None
-        slices = load_slices(context.storage, timeline, context.commits, context.rules)
+        slices = planned_slices(context.storage, timeline, context.commits, context.rules)
         requested = new_time(context, timeline)
         horizon = horizon_of(chosen, timeline, context.commits, slices, requested)
         if horizon is not None:

@@ -20,6 +20,7 @@ from ..writes.batch import as_partial_upserts, as_upserts, refuse_other_rows, se
 from ..writes.commit_protocol import complete, request, undo_on_error
 from ..writes.commits import write_commit
 from ..writes.conflicts import NO_READS, ReadSet, conflict_of
+from ..writes.file_ids import found_file_ids
 from ..writes.idempotency import UNNAMED, Batch, Repeated, answer, check, digest_of_files, extra
 
 
@@ -46,8 +47,8 @@ def run(
     `columns` lists the columns that the rows set in addition to key, partition and ordering (partial update).
 
     `batch_id` identifies the batch: if a batch with this id has committed, the rows are compared with its rows, but not
-        written. If the rows equal the committed rows, `upsert` returns the instant of the first commit. Rows that
-        differ from the committed rows raise `Conflict`, or cause only a warning if `replay_difference` is "keep".
+    written. If the rows equal the committed rows, `upsert` returns the instant of the first commit. Rows that differ
+    from the committed rows raise `Conflict`, or cause only a warning if `replay_difference` is "keep".
 
     If several rows have one key, the row with the highest rank wins. A batch without rows is committed without files,
     as in Hudi (hoodie.allow.empty.commit). Raises `BadInput` and publishes nothing if the batch is invalid.
@@ -145,7 +146,9 @@ def write_task(context: Context, config: TableConfig, requested: str, sealed: Ti
     timeline shows at the request of the instant.
     """
     shape = table_shape(config, context.rules)
+    file_ids = found_file_ids(context, config, sealed)
     if config.merge_on_read:
-        return WriteTask(shape, requested, config.max_log_bytes)
+        return WriteTask(shape, requested, config.max_log_bytes, file_ids=file_ids)
     slices = to_read(load_slices(context.storage, context.whole(sealed), context.commits, context.rules), context.rules)
-    return WriteTask(shape, requested, onto={piece.group: base_input(piece.base) for piece in slices if piece.base})
+    onto = {piece.group: base_input(piece.base) for piece in slices if piece.base}
+    return WriteTask(shape, requested, onto=onto, file_ids=file_ids)

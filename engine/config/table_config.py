@@ -25,7 +25,10 @@ CONSUMER_HOURS: Final = 7 * 24
 WRITER_FEATURES: Final = frozenset({"fixed-buckets", "kept-tombstones"})
 """What a writer must support: numbered buckets as file groups; compactions that keep deletes in a log of their own."""
 
-KNOWN_FEATURES: Final = WRITER_FEATURES | {DECISION_LOG, HEARTBEATS}
+FOUND_FILE_IDS: Final = "found-file-ids"
+"""What a writer must support where Hudi named file groups: it takes the file id of a bucket from the files."""
+
+KNOWN_FEATURES: Final = WRITER_FEATURES | {DECISION_LOG, FOUND_FILE_IDS, HEARTBEATS}
 
 
 class SchemaVersion(NamedTuple):
@@ -129,10 +132,10 @@ class TableConfig:
         """Raise `Unsupported` if a write by nbcc would be lost, or would damage the table for other engines."""
         if self.metadata_table:
             exists = f"its metadata table ({', '.join(self.metadata_table)}) is active and would hide our commits"
-            remedy = "write to it once with Apache Hudi and hoodie.metadata.enable=false, which removes it"
+            remedy = "set nbcc.take.over=true, with which nbcc removes it and Hudi builds it again, or write with Hudi"
         elif not self.own or self.buckets is None:
             exists = "it was not created by nbcc, and how many buckets its writers use is recorded nowhere"
-            remedy = "write with the engine that created it, or copy it into a table made by Table.create"
+            remedy = "set nbcc.take.over=true if it has a bucket index, or copy it into a table made by Table.create"
         elif not self.merge_on_read and self.concurrency_mode == NON_BLOCKING:
             exists = "it is COPY_ON_WRITE, and writers that never wait for each other need log files"
             remedy = f"open it with concurrency_mode={OPTIMISTIC!r}"

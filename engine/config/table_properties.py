@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from ..errors import NotATable, Unsupported
 from .archive_policy import archive_policy_of
-from .concurrency import NON_BLOCKING, concurrency_mode
+from .concurrency import NON_BLOCKING, SINGLE_WRITER, concurrency_mode
 from .concurrency import OPTION as CONCURRENCY
 from .coordination import ALONE, DECISION_LOG, coordination_of
 from .options import CONSUMER_HOURS, DECISION, FUNCTION, PARTIAL
@@ -148,7 +148,7 @@ def from_properties(values: Mapping[str, str], schema: pa.Schema) -> TableConfig
         buckets=_whole_number(values, "nbcc.buckets", below=MOST_BUCKETS) if own else None,
         merge_mode=merge_mode(values),
         table_type="MERGE_ON_READ" if kind == "MERGE_ON_READ" else "COPY_ON_WRITE",
-        concurrency_mode=concurrency_mode(values.get(CONCURRENCY, NON_BLOCKING)),
+        concurrency_mode=concurrency_mode(values.get(CONCURRENCY, NON_BLOCKING if own else SINGLE_WRITER)),
         version=_version(values),
         hive_style=_true(values, "hoodie.datasource.write.hive_style_partitioning"),
         own=own,

@@ -133,6 +133,7 @@ class WriteTask:
     onto: Mapping[tuple[str, str], BaseInput] | None = None
     sets: frozenset[str] | None = None
     digests: bool = False
+    file_ids: Mapping[tuple[str, int], str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

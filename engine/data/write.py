@@ -105,7 +105,7 @@ def _put_metadata(storage: Storage, task: WriteTask, group: GroupBatch) -> list[
 
 def _put_files(storage: Storage, names: Names, task: WriteTask, group: GroupBatch, writer: int) -> list[WrittenFile]:
     shape = task.shape
-    file_id = names.file_id(group.bucket)
+    file_id = task.file_ids.get((group.partition, group.bucket)) or names.file_id(group.bucket)
     rows = _stored(combine(group.rows, shape), task, group, file_id, writer)
     if task.onto is not None:
         name = BaseName(file_id, names.write_token(), task.instant)

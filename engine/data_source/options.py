@@ -12,6 +12,8 @@ from difflib import get_close_matches
 from typing import Final, Literal, cast, get_args
 
 from ..config.maintenance import ALIASES, INLINE, MaintenancePolicy, inline_policy
+from ..config.opening import BUCKETS as BUCKET_COUNT
+from ..config.opening import DEFAULTS, LISTING, TAKE_OVER, OpenOptions, open_options
 from ..errors import BadInput, Unsupported
 from ..limits import Limits, limits, limits_of
 from ..reads.times import BEGINNING, Time
@@ -31,13 +33,13 @@ TASK_BYTES: Final = "task.bytes"
 STORAGE: Final = "storage."
 """The prefix of storage options (docs/storage-options.md)."""
 
-READ: Final = (PATH, COLUMNS, AS_OF, QUERY, FORMAT, BEGIN, END, TASK_BYTES)
+READ: Final = (PATH, COLUMNS, AS_OF, QUERY, FORMAT, BEGIN, END, TASK_BYTES, LISTING)
 
 OPERATION: Final = "hoodie.datasource.write.operation"
 BATCH_ID: Final = "batch.id"
 REPLAY_DIFFERENCE: Final = "replay.difference"
 NAME: Final = "hoodie.table.name"
-BUCKETS: Final = "hoodie.bucket.index.num.buckets"
+BUCKETS: Final = BUCKET_COUNT
 TABLE: Final[Mapping[str, tuple[str, ...]]] = {
     "name": (NAME,),
     "record_key": ("hoodie.datasource.write.recordkey.field", "hoodie.table.recordkey.fields"),
@@ -114,8 +116,8 @@ CATALOG: Final = frozenset({"owner", "provider"})
 
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
-    """The options of a read. `after` and `until` are the completion times that bound an incremental query. `limits`
-    are the memory limits of its tasks.
+    """The options of a read. `after` and `until` are the completion times that bound an incremental query. `limits` are
+    the memory limits of the tasks of the write.
     """
 
     path: str
@@ -126,6 +128,7 @@ class ReadOptions:
     until: Time | None = None
     columns: tuple[str, ...] = ()
     storage: Mapping[str, str] = field(default_factory=dict)
+    opening: OpenOptions = DEFAULTS
     limits: Limits = field(default_factory=limits)
 
 
@@ -147,6 +150,7 @@ class WriteOptions:
     create: Mapping[str, str] = field(default_factory=dict)
     storage: Mapping[str, str] = field(default_factory=dict)
     services: MaintenancePolicy | None = None
+    opening: OpenOptions = DEFAULTS
 
 
 def read_options(given: Mapping[str, str]) -> ReadOptions:
@@ -175,6 +179,7 @@ def read_options(given: Mapping[str, str]) -> ReadOptions:
         until=time_of(options[END]) if END in options else None,
         columns=columns_of(options),
         storage=storage_of(given),
+        opening=open_options({name: options[name] for name in (LISTING,) if name in options}),
         limits=limits_of([f"task_bytes={options[TASK_BYTES]}"] if TASK_BYTES in options else []),
     )
 
@@ -186,7 +191,7 @@ def columns_of(options: Mapping[str, str]) -> tuple[str, ...]:
 def write_options(given: Mapping[str, str]) -> WriteOptions:
     """Parse the options of a write; raises `BadInput` or `Unsupported` for an invalid option."""
     of_table = [name for names in TABLE.values() for name in names]
-    known = (PATH, OPERATION, BATCH_ID, REPLAY_DIFFERENCE, *of_table, *CREATE, *SERVICES)
+    known = (PATH, OPERATION, BATCH_ID, REPLAY_DIFFERENCE, *of_table, *CREATE, *SERVICES, TAKE_OVER)
     options = known_options(given, known, "write")
     operation = options.get(OPERATION, "upsert").lower()
     if operation not in get_args(Operation):
@@ -204,6 +209,7 @@ def write_options(given: Mapping[str, str]) -> WriteOptions:
         create={name: options[name] for name in CREATE if name in options},
         storage=storage_of(given),
         services=inline_policy({name: options[name] for name in SERVICES if name in options}, _refused_service),
+        opening=open_options({name: options[name] for name in (TAKE_OVER, BUCKETS) if name in options}),
     )
 
 

@@ -73,8 +73,9 @@ def plan(options: ReadOptions) -> ReadPlan:
     of the read.
     """
     storage = open_storage(options.path, options.storage)
+    context = dataclasses.replace(context_of(None, storage), jobs=PlanOnly())
     with temporary_limits(options.limits):
-        return plan_of(open_table(dataclasses.replace(context_of(None, storage), jobs=PlanOnly())), options)
+        return plan_of(open_table(context, options.opening), options)
 
 
 def plan_of(table: Table, options: ReadOptions) -> ReadPlan:

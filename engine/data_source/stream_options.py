@@ -9,6 +9,7 @@ from typing import Final
 from ..errors import BadInput
 from ..reads.times import BEGINNING, Time
 from ..services.consumers import check_name
+from ..stream_source import START
 from .options import (
     BEGIN,
     COLUMNS,
@@ -25,7 +26,6 @@ from .options import (
     write_options,
 )
 
-START: Final = "hoodie.datasource.streaming.startOffset"
 MAX_FILES: Final = "maxFilesPerTrigger"
 MAX_BYTES: Final = "maxBytesPerTrigger"
 CONSUMER: Final = "consumer"

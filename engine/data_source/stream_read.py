@@ -24,19 +24,16 @@ from ..errors import BadInput, Unsupported
 from ..reads.tasks import selected
 from ..reads.times import instant_of
 from ..schema import from_spark
-from ..services.consumers import publish_progress
 from ..spark.shared_disk import read_shared
 from ..spark.shipping import reduced
 from ..spark.worker import in_words, keep_loaded
 from ..storage import open_storage
+from ..stream_source import ASKED, Offset, StreamSource, newest_write
 from ..table import Table, open_table
 from ..wiring import context_of
 from .options import FORMAT, QUERY
 from .read import BATCH_ROWS, FileGroup
 from .stream_options import StreamOptions
-from .stream_windows import ASKED, end_of_next, newest_write, stream_tasks
-
-Offset = dict[str, str]
 
 
 class StreamReader(DataSourceStreamReader):
@@ -60,6 +57,10 @@ class StreamReader(DataSourceStreamReader):
         return open_table(context_of(None, open_storage(self._options.path, self._options.storage)))
 
     @cached_property
+    def _source(self) -> StreamSource:
+        return StreamSource(self._table.context, self._options.consumer, self._options.changes)
+
+    @cached_property
     def _first(self) -> str:
         start = self._options.start
         if start == "latest":
@@ -67,8 +68,7 @@ class StreamReader(DataSourceStreamReader):
         return instant_of(start, ASKED)
 
     def initialOffset(self) -> Offset:
-        self._publish(self._first)
-        return {"completed": self._first, "start": self._first}
+        return self._source.first_offset(self._first)
 
     def getDefaultReadLimit(self) -> ReadLimit:
         if self._options.most_files is not None:
@@ -79,15 +79,14 @@ class StreamReader(DataSourceStreamReader):
         files, size = self._options.most_files, self._options.most_bytes
         if isinstance(limit, ReadAllAvailable):  # as Trigger.AvailableNow and Trigger.Once ask
             files = size = None
-        return {**start, "completed": end_of_next(self._table.context, start["completed"], files, size)}
+        return self._source.next_offset(start, files, size)
 
     def partitions(self, start: Offset, end: Offset) -> Sequence[InputPartition]:
-        after = end["start"] if start["completed"] == start["start"] else start["completed"]
         context = self._table.context
         config = with_current_schema(context.storage, self._table.config)
         shape = table_shape(config, context.rules)
         self._check_columns(shape.changes_schema if self._options.changes else shape.window_schema)
-        tasks, _ = stream_tasks(context, config, after, end["completed"], self._options.changes)
+        tasks, _ = self._source.tasks(config, start, end)
         return [FileGroup(task) for task in tasks]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
@@ -100,11 +99,7 @@ class StreamReader(DataSourceStreamReader):
         keep_loaded()
 
     def commit(self, end: Offset) -> None:
-        self._publish(end["completed"])
-
-    def _publish(self, completed: str) -> None:
-        if self._options.consumer:
-            publish_progress(self._table.context, self._options.consumer, completed)
+        self._source.commit(end)
 
     def _check_columns(self, there: pa.Schema) -> None:
         """Raise `BadInput` if the table's columns have changed since the query began."""

@@ -29,7 +29,7 @@ from ..spark.shared_disk import Witness, check_shared, witness
 from ..spark.shipping import reduced
 from ..spark.worker import in_words
 from ..storage import LocalStorage, open_storage
-from ..stream import QUERY_ID
+from ..stream import QUERY_ID, batch_id_of
 from ..table import Table
 from ..timeline import load
 from ..timeline.heartbeats import StoredHeartbeats
@@ -71,13 +71,6 @@ class Place:
     @property
     def batch_id(self) -> str:
         return batch_id_of(self.query_id, self.number)
-
-
-def batch_id_of(query_id: str, number: int) -> str:
-    """Return the id of a batch, which is the same for `foreachBatch`, so that a query may switch between both ways to
-    write.
-    """
-    return f"{query_id}/{number}"
 
 
 def stream_writer(schema: StructType, overwrite: bool, options: WriteOptions) -> DataSourceStreamArrowWriter:

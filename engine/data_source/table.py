@@ -55,7 +55,8 @@ def open_or_create(options: WriteOptions, columns: pa.Schema) -> Table:
         except BadInput:
             if not _exists(storage):
                 raise  # if it exists now, another process created it
-    table = open_table(context)
+    table = open_table(context, options.opening)
+    table.take_over()
     if table.config.own:
         _check_agreement(options, table.config)
     if mode := options.table.get("concurrency_mode"):
@@ -95,6 +96,7 @@ def _config(options: WriteOptions, columns: pa.Schema, there: Mapping[str, Any])
         table_type=given.get("table_type", "MERGE_ON_READ"),
         concurrency_mode=given.get("concurrency_mode"),
         options=options.create,
+        several_partition_columns=bool(there),
     )
 
 

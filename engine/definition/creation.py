@@ -50,9 +50,10 @@ def table_config(
     concurrency_mode: str | None,
     options: Mapping[str, str],
     session_time_zone: str | None = None,
+    several_partition_columns: bool = False,
 ) -> TableConfig:
     """Return the config of a new table with these properties. Raises `BadInput` or `Unsupported` for the first argument
-    that is invalid.
+    that is invalid. `several_partition_columns` is True if they are allowed, as in a table that Hudi created.
     """
     zone = checked_zone(session_time_zone, ASKED)
     columns = arrow_schema(schema, zone=zone)
@@ -62,7 +63,7 @@ def table_config(
     mode = mode_of(concurrency_mode or (NON_BLOCKING if table_type == "MERGE_ON_READ" else OPTIMISTIC), ASKED)
     _check_modes(merge_mode, table_type, mode)
     _check_keys(columns, keys)
-    _check_partition(columns, partitions)
+    _check_partition(columns, partitions, several_partition_columns)
     _check_ordering(columns, orderings, merge_mode)
     if isinstance(buckets, bool) or not isinstance(buckets, int) or not 1 <= buckets < MOST_BUCKETS:
         raise BadInput(
@@ -225,9 +226,9 @@ def _check_keys(columns: pa.Schema, keys: Sequence[str]) -> None:
         _check_type(columns, name, "record_key", is_key_type(columns.field(name).type), "string, int or bigint")
 
 
-def _check_partition(columns: pa.Schema, partitions: Sequence[str]) -> None:
+def _check_partition(columns: pa.Schema, partitions: Sequence[str], several: bool) -> None:
     _check_names(columns, partitions, "partition_by")
-    if len(partitions) > 1:
+    if len(partitions) > 1 and not several:
         raise Unsupported(
             f"{ASKED} with partition_by={list(partitions)!r}",
             "releases of Hudi disagree on the keys of tables with several partition columns",

@@ -19,6 +19,7 @@ from ..timeline.instant import Instant
 from ..timeline.timeline import Timeline
 from .group_files import BaseFile, Group, LogFile, directory_files, listed_files, visible
 from .log_compaction import covers_of, requested_place, without_covered
+from .metadata_table import cross_checked_files, metadata_files
 
 _UNKNOWN = "~"  # greater than every instant: the completion time of a pending instant
 
@@ -41,6 +42,12 @@ class FileSlice:
     @property
     def group(self) -> Group:
         return self.partition, self.file_id
+
+    @property
+    def paths(self) -> list[str]:
+        """The paths of all files in the slice."""
+        files = (self.base, *self.tombstones, *(file for log in self.logs for file in log.files))
+        return [file.path for file in files if file is not None]
 
     def __str__(self) -> str:
         """Return a text such as ``part=eu/00000000-…: slice 2026…, base file and 2 logs``."""
@@ -104,12 +111,16 @@ def _starts(piece: FileSlice, horizon: str, rules: Rules) -> bool:
 def find_files(
     storage: Storage, timeline: Timeline, commits: Commits, rules: Rules, as_of: str | None = None
 ) -> Iterable[BaseFile | LogFile]:
-    """Return the visible data files, found in commits or in directories as `rules` require.
+    """Return the visible data files, found in commits, in directories or in Hudi's metadata table as `rules` require.
 
     The result contains the log of a visible log compaction in place of its inputs.
     """
     files: Iterable[BaseFile | LogFile]
-    if rules.files == "directory" or rules.visibility == "any":
+    if rules.files == "cross_checked":
+        files = cross_checked_files(storage, timeline, commits, rules, as_of)
+    elif rules.files == "metadata_table":
+        files = directory_files(metadata_files(storage), timeline, commits, rules, as_of)
+    elif rules.files == "directory" or rules.visibility == "any":
         files = directory_files(storage.list(""), timeline, commits, rules, as_of)
     else:
         files = listed_files(timeline, commits, rules, as_of)

@@ -15,7 +15,8 @@ from typing import Final
 
 from ..context import Context
 from ..errors import BadInput, Damaged
-from ..files.slices import load_slices, to_read
+from ..files.planned_slices import planned_slices
+from ..files.slices import to_read
 from ..storage import NotFound
 from ..timeline import Archived, Instant, Timeline, completion_of, decode_commit, decode_plan
 from ..timeline.cleans import decode_clean_plan
@@ -79,7 +80,7 @@ def _stay(
     cleans = [instant for instant in timeline.completed if instant.action == "clean"][-1:]
     restores = [instant for instant in timeline.completed if instant.action == "restore"]
     decided = [instant for instant in timeline.completed if last and instant.requested == last.requested]
-    slices = load_slices(context.storage, whole, context.commits, context.rules)
+    slices = planned_slices(context.storage, whole, context.commits, context.rules)
     live = (log for piece in to_read(slices, context.rules) for log in piece.logs)
     logs = {each.requested for log in live for each in log.files}
     with_logs = (instant for instant in timeline.completed if instant.writes and instant.requested in logs)

@@ -15,7 +15,7 @@ from ..files.slices import FileSlice, all_slices, kept_since
 from ..timeline import Commits, Instant, Timeline, completion_of
 from ..timeline.cleans import CleanPlan
 from ..timeline.savepoints import by_partition
-from .savepoints import paths_of, pinned_files
+from .savepoints import pinned_files
 
 PolicyName = Literal["KEEP_LATEST_COMMITS", "KEEP_LATEST_BY_HOURS", "KEEP_LATEST_FILE_VERSIONS"]
 
@@ -87,7 +87,7 @@ def plan_clean(
     """
     kept = kept_since(slices, horizon, context.rules)
     stay = {id(piece) for piece in kept}
-    gone = {path for piece in slices if id(piece) not in stay for path in paths_of(piece)}
+    gone = {path for piece in slices if id(piece) not in stay for path in piece.paths}
     keep = pinned_files(context, timeline) | planned_inputs(context, timeline)
     files = by_partition((gone | skipped_by_cleans(context, timeline, horizon)) - keep)
     if not files:
@@ -116,8 +116,8 @@ def skipped_by_cleans(context: Context, timeline: Timeline, horizon: str) -> fro
     if not any(plan.savepoints for plan in cleans) and not _during_log_compactions(timeline, done):
         return frozenset()
     every = all_slices(context.storage, timeline, context.commits, context.rules)
-    stay = {path for piece in kept_since(every, horizon, context.rules) for path in paths_of(piece)}
-    return frozenset(path for piece in every for path in paths_of(piece)) - stay - {p for c in cleans for p in c.paths}
+    stay = {path for piece in kept_since(every, horizon, context.rules) for path in piece.paths}
+    return frozenset(path for piece in every for path in piece.paths) - stay - {p for c in cleans for p in c.paths}
 
 
 def _during_log_compactions(timeline: Timeline, cleans: Iterable[Instant]) -> bool:

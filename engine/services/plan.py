@@ -10,7 +10,8 @@ from ..context import Context
 from ..file_names import split_path
 from ..files.group_files import LogFile
 from ..files.log_compaction import pending_groups
-from ..files.slices import FileSlice, load_slices, pending_plans, to_read
+from ..files.planned_slices import planned_slices
+from ..files.slices import FileSlice, pending_plans, to_read
 from ..reads.retention import refuse_unlisted
 from ..reads.tasks import group_rules, in_merge_order
 from ..rules import Rules
@@ -26,7 +27,7 @@ def worth_compacting(context: Context, timeline: Timeline) -> tuple[FileSlice, .
     if rules.scheduling == "serial" and any(instant.action == "deltacommit" for instant in timeline.pending):
         return ()
     refuse_unlisted(context, timeline, "schedule a compaction")
-    slices = load_slices(context.storage, timeline, context.commits, rules)
+    slices = planned_slices(context.storage, timeline, context.commits, rules)
     planned = pending_plans(timeline, context.commits, rules)
     busy = {*planned, *pending_groups(timeline, context.commits)}
     return tuple(piece for piece in to_read(slices, rules) if piece.logs and piece.group not in busy)
@@ -40,7 +41,7 @@ def worth_log_compacting(context: Context, timeline: Timeline) -> tuple[FileSlic
     omits file groups with a pending log compaction, and groups that are merged by Hudi's rules.
     """
     refuse_unlisted(context, timeline, "schedule a log compaction")
-    newest = {s.group: s for s in load_slices(context.storage, timeline, context.commits, context.rules)}
+    newest = {s.group: s for s in planned_slices(context.storage, timeline, context.commits, context.rules)}
     busy = pending_groups(timeline, context.commits)
     completed = (replace(s, logs=tuple(log for log in s.logs if log.completed)) for s in newest.values())
     return tuple(

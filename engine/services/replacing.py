@@ -36,6 +36,7 @@ from ..writes.commit_protocol import complete, stop_heartbeat_on_error, undo_on_
 from ..writes.commits import replace_commit
 from ..writes.conflicts import conflict_of
 from ..writes.decision_log import latest_decision, put_plan
+from ..writes.file_ids import BucketIds, found_file_ids
 
 ACTION = "compaction"
 
@@ -51,15 +52,16 @@ def replace_partitions(
     another write to the partitions has completed since the writer began.
     """
     _refuse_where_unsupported(context, config, operation)
+    file_ids = found_file_ids(context, config)
     groups = tuple(
-        (partition, context.names.file_id(bucket))
+        (partition, file_ids.get((partition, bucket)) or context.names.file_id(bucket))
         for partition in sorted(partitions)
         for bucket in range(config.buckets or 1)
     )
     requested, sealed = _schedule(context, config, groups, operation)
     with undo_on_error(context, requested, ACTION):
         put_inflight(context.storage, requested, ACTION)
-        files = _written(context, config, requested, groups, data)
+        files = _written(context, config, requested, groups, data, file_ids)
 
     def refused_by(known: Timeline | None) -> Conflict | None:
         now = known or load(context.storage)
@@ -129,13 +131,13 @@ def _schedule(context: Context, config: TableConfig, groups: Iterable[Group], op
 
 
 def _written(
-    context: Context, config: TableConfig, requested: str, groups: Collection[Group], data: Any
+    context: Context, config: TableConfig, requested: str, groups: Collection[Group], data: Any, file_ids: BucketIds
 ) -> list[WrittenFile]:
     """Write the base files of a replace, one for every file group, and return them. If a group had no new base file,
     its old rows would remain visible after the replace.
     """
     shape = table_shape(config, context.rules)
-    files = [] if data is None else context.jobs.write(data, WriteTask(shape, requested, bulk=True))
+    files = [] if data is None else context.jobs.write(data, WriteTask(shape, requested, bulk=True, file_ids=file_ids))
     filled = {(file.partition, file.file_id) for file in files}
     if elsewhere := sorted(partition for partition, _ in filled - set(groups)):
         raise BadInput(

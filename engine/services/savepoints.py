@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from ..context import Context
 from ..errors import BadInput
-from ..files.slices import FileSlice, all_slices, to_read
+from ..files.slices import all_slices, to_read
 from ..reads.times import Time
 from ..timeline import Instant, Timeline, completion_of
 from ..timeline.savepoints import Savepoint, decode_savepoint
@@ -29,12 +29,7 @@ def pinned_files(context: Context, timeline: Timeline) -> frozenset[str]:
 def files_as_of(context: Context, timeline: Timeline, time: str) -> frozenset[str]:
     """Return the files that a read as of the settled time `time` opens, and the inputs of log compactions."""
     slices = all_slices(context.storage, timeline, context.commits, context.rules, time)
-    return frozenset(path for piece in to_read(slices, context.rules) for path in paths_of(piece))
-
-
-def paths_of(piece: FileSlice) -> list[str]:
-    files = (piece.base, *piece.tombstones, *(file for log in piece.logs for file in log.files))
-    return [file.path for file in files if file is not None]
+    return frozenset(path for piece in to_read(slices, context.rules) for path in piece.paths)
 
 
 def to_pin(timeline: Timeline, instant: Time | None) -> Instant:

@@ -10,7 +10,8 @@ from typing import NamedTuple
 from ..clock import to_millis
 from ..config.maintenance import MaintenancePolicy
 from ..context import Context
-from ..files.slices import FileSlice, load_slices, to_read
+from ..files.planned_slices import planned_slices
+from ..files.slices import FileSlice, to_read
 from ..timeline import Instant, Timeline, completion_of
 from .cleaning import is_write
 from .plan import worth_compacting, worth_log_compacting
@@ -102,7 +103,7 @@ def measure(context: Context, timeline: Timeline) -> dict[str, int]:
     `held_writes` counts the active writes after the oldest pending instant or savepoint, which may not be archived yet.
     The instant of a dead writer is pending until its heartbeat expires and a rollback ends.
     """
-    slices = load_slices(context.storage, context.whole(timeline), context.commits, context.rules)
+    slices = planned_slices(context.storage, context.whole(timeline), context.commits, context.rules)
     logs = logs_of(to_read(slices, context.rules))
     return {
         "active_instants": len(timeline.instants),

@@ -10,26 +10,37 @@ from collections.abc import Mapping
 from typing import Any
 
 
-def load(payload: bytes, sender: Mapping[str, str]) -> Any:
+def load(payload: bytes, sender: Mapping[str, str], sources: bytes = b"") -> Any:
     """Return the object that `payload` pickles. Raises an error with a one-sentence message if this worker cannot run
     the object.
 
     `sender` is the archive, the digest and the home of nbcc in the process that has pickled the object (`shipping`).
+    `sources` is the content of the archive, for processes to which Spark sends no archives.
     """
+    import atexit
     import importlib
     import os
     import pickle
     import platform
+    import shutil
     import sys
+    import tempfile
 
     def refuse(exists: str, remedy: str) -> None:
         os.environ["SPARK_HIDE_TRACEBACK"] = "1"  # of this error alone: Spark ends a worker that raised an error
         raise RuntimeError(f"Asked to run a task of nbcc on {platform.node()}, but {exists}: {remedy}.")
 
     if "nbcc" not in sys.modules:
-        from pyspark import SparkFiles
+        if sources:
+            folder = tempfile.mkdtemp(prefix="nbcc-sources-")
+            atexit.register(shutil.rmtree, folder, ignore_errors=True)
+            with open(os.path.join(folder, sender["archive"]), "wb") as file:
+                file.write(sources)
+        else:
+            from pyspark import SparkFiles
 
-        archive = os.path.join(SparkFiles.getRootDirectory(), sender["archive"])
+            folder = SparkFiles.getRootDirectory()
+        archive = os.path.join(folder, sender["archive"])
         if os.path.exists(archive):
             # Before the working directory of the worker, which may contain another nbcc.
             sys.path.insert(0, archive)
@@ -66,3 +77,9 @@ def restore(payload: bytes, sender: Mapping[str, str]) -> Any:
     restored = kind.__new__(kind)
     restored.__dict__.update(state)
     return restored
+
+
+def call(payload: bytes, sender: Mapping[str, str], sources: bytes) -> Any:
+    """Return the result of a call whose function and arguments are pickled."""
+    function, arguments = load(payload, sender, sources)
+    return function(*arguments)

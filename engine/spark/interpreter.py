@@ -32,15 +32,11 @@ def prepare_workers(spark: SparkSession) -> None:
     """Send nbcc to the Python workers of this session, and raise `CannotRun` if they cannot run it. Each session is
     prepared only once.
     """
-    from .shipping import send
-
     context = getattr(spark, "_sc", None)
     if context is None:  # Spark Connect: the workers are the server's, and each task tests its own
-        if _is_new(str(getattr(spark, "session_id", id(spark)))):
-            send(spark)
+        _send_once(spark, str(getattr(spark, "session_id", id(spark))))
         return
-    if _is_new(str(context.applicationId)):
-        send(spark)
+    _send_once(spark, str(context.applicationId))
     python, local = str(context.pythonExec), is_local(str(context.master))
     if local and _is_this_one(python):
         return
@@ -66,11 +62,12 @@ def is_local(master: str) -> bool:
     return master.startswith("local") and not master.startswith("local-cluster")
 
 
-def _is_new(application: str) -> bool:
-    if application in _have_nbcc:
-        return False
-    _have_nbcc.add(application)
-    return True
+def _send_once(spark: SparkSession, application: str) -> None:
+    from .shipping import send
+
+    if application not in _have_nbcc:
+        send(spark)
+        _have_nbcc.add(application)
 
 
 def _is_this_one(python: str) -> bool:

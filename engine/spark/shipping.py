@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from pyspark import cloudpickle
@@ -50,6 +51,14 @@ def reduced(value: object, state: Mapping[str, Any]) -> tuple[Any, ...]:
     loads the object.
     """
     return guard.restore, (pickled((type(value), dict(state))), sender())
+
+
+def reduced_with_sources(kind: type, arguments: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return the result of `__reduce__` for an object of a process to which Spark sends no archives, such as the
+    process that calls `foreachBatch` on the server of Spark Connect. The pickle contains the sources of nbcc.
+    """
+    sources = Path(archive_of_sources()).read_bytes()
+    return guard.call, (pickled((kind, arguments)), sender(), sources)
 
 
 def pickled(value: object) -> bytes:

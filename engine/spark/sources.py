@@ -46,6 +46,8 @@ def archive_of_sources() -> str:
     """Return the path of the archive. This process deletes the archive only when it ends, because executors that join
     later need the archive.
     """
+    if not _package().is_dir():  # imported from an archive
+        return str(_package().parent)
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, source in _sources(_package()):

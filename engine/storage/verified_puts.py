@@ -1,8 +1,8 @@
 """Puts that succeed if an earlier attempt of the same put has already created the object.
 
-A store may execute a put and still report a failure. For example, the answer is lost, or the client's own retry finds
-the object of the first attempt. After a failure, `put_own` and `replace_verified` therefore compare the object's
-content with the put's content. The content of a verified put must be unique to its writer.
+A store may execute a put and still report a failure. A put may appear to fail if its answer is lost, or if the client's
+own retry finds the object of the first attempt. After a failure, `put_own` and `replace_verified` therefore compare the
+object's content with the put's content. The content of a verified put must be unique to its writer.
 """
 
 from __future__ import annotations

@@ -27,6 +27,7 @@ class CheckpointedCommits(Commits):
     def __init__(self, commits: Commits, checkpoint: StateCheckpoint) -> None:
         vars(self).update(vars(commits))
         self.checkpoint = checkpoint
+        self.retired = set()  # a checkpoint lists fewer files than a service needs
         self._rows: dict[str, Archived] = {row.instant.file_name: row for row in checkpoint.rows}
         self._live: dict[str, CommitMetadata] = {}
 

@@ -21,6 +21,7 @@ class Commits:
     """The content of the timeline files of one table. One `Commits` object is used for all timelines of a table as long
     as the table is open.
 
+    `retired` contains the requested times of archived commits that no service needs any more (`files.planned_slices`).
     `has_read` states whether all commits were read, or are about to be read. `checkpointed` contains the commits as
     read through the state checkpoint that this process uses.
     """
@@ -32,6 +33,7 @@ class Commits:
         self._plans: dict[str, CompactionPlan] = {}
         self._cleans: dict[str, CleanPlan] = {}
         self.has_read = False
+        self.retired: set[str] = set()
         self.checkpointed: Commits | None = None
 
     def whole(self, timeline: Timeline) -> Timeline:
@@ -41,6 +43,13 @@ class Commits:
         self.has_read = True
         self.archive.refresh(timeline.archived)
         return timeline.with_archived(self.archive.states())
+
+    def retire(self, instants: Iterable[Instant]) -> None:
+        """Add instants to `retired`, and remove the decoded commits of writes from the cache."""
+        for instant in instants:
+            self.retired.add(instant.requested)
+            if instant.action == "deltacommit":  # a clean reads the commits of all services
+                self._commits.pop(instant.file_name, None)
 
     def archive_now(self) -> Archive:
         """Return a view of the archived timeline at the present moment."""

@@ -55,7 +55,7 @@ class Instant:
 
     @property
     def writes(self) -> bool:
-        """Whether the action of the instant adds data files."""
+        """Return whether the action of the instant adds data files."""
         return self.action in WRITE_ACTIONS
 
     @property

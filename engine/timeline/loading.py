@@ -100,7 +100,7 @@ def list_again(listed: Timeline, time: str, storage: Storage, rules: Rules, comm
 
 def list_once(storage: Storage, rules: Rules, commits: Commits | None) -> Timeline:
     """Return the timeline from one listing, joined with the archive if `rules` require it."""
-    if commits is None or rules.files == "directory":
+    if commits is None or rules.files != "listed":
         return load_to_read(storage)
     if rules.archive_lookup == "never":
         return replace(load_to_read(storage), archived=False)

@@ -84,13 +84,12 @@ class CommitMetadata:
 
     @property
     def own(self) -> bool:
-        """Whether nbcc wrote the commit."""
+        """Return whether nbcc wrote the commit."""
         return OWN_KEY in self.extra
 
     @property
     def replaces(self) -> bool:
-        """Whether the commit is a replacing write: it hides all older writes in its file groups.
-        """
+        """Return whether the commit is a replacing write: it hides all older writes in its file groups."""
         return REPLACES in self.extra
 
     @property
@@ -136,12 +135,13 @@ class CompactionPlan:
 
     @property
     def own(self) -> bool:
-        """Whether nbcc wrote the plan."""
+        """Return whether nbcc wrote the plan."""
         return OWN_KEY in self.extra
 
     @property
     def replaces(self) -> bool:
-        """Whether the plan belongs to a replacing write. No other process can run the plan of a replacing write."""
+        """Return whether the plan belongs to a replacing write. No other process can run the plan of a replacing write.
+        """
         return REPLACES in self.extra
 
     @property

@@ -129,10 +129,6 @@ class Timeline:
         last = [instant.requested for instant in self.instants[-1:]]
         return max((*last, *(i.completed for i in self.instants if i.completed)), default=None)
 
-    def completed_before(self, time: str) -> tuple[Instant, ...]:
-        """Return instants that completed strictly before `time`, whose files a plan with that barrier may take."""
-        return tuple(i for i in self.completed if completion_of(i) < time)
-
     def find(self, requested: str, action: str | None = None) -> Instant | None:
         """Return the instant with this requested time and the given action; without an action, any instant that writes
         data.

@@ -43,7 +43,9 @@ def bases(table: Table, group: int) -> list[tuple[int, int | None]]:
 
 
 def slices(rules: Rules, table: Table, group: int) -> dict[int | None, tuple[Write, ...]]:
-    """Barrier -> the writes with logs in its slice: first the slice without a barrier, then in ascending order."""
+    """Map each barrier to the writes with logs in its slice: first the slice without a barrier, then in ascending
+    order.
+    """
     among = rules.barriers(rules, table, group)
     members: dict[int | None, tuple[Write, ...]] = dict.fromkeys((None, *among), ())
     for write in rules.sliced_writes(rules, table, group):

@@ -6,7 +6,7 @@ values, each in a field of `WIDTH` bits. A state has a meaning only within the `
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
 State = int
@@ -96,19 +96,3 @@ class Coding:
             values[:] = others
             numbers.clear()
             numbers.update((value, number) for number, value in enumerate(values))
-
-
-class ByName(Mapping[str, Any]):
-    """The components of a state by name. A value is decoded when it is read."""
-
-    def __init__(self, coding: Coding, state: State) -> None:
-        self.coding, self.state = coding, state
-
-    def __getitem__(self, name: str) -> Any:
-        return self.coding.value(self.state, self.coding.place[name])
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.coding.names)
-
-    def __len__(self) -> int:
-        return len(self.coding.names)

@@ -1,7 +1,8 @@
 """BOUND: while table services run, the backlog of a table stays below a bound (docs/contract.md).
 
-A state breaks the promise in three cases. In the first case, a file group is in two pending plans. In the other cases,
-no step is possible, and a live compactor left logs in the newest slice or a live rollbacker left a failed write.
+A state breaks the promise in three cases. BOUND is broken in the first case, in which a file group is in two pending
+plans. In the other cases, no step is possible, and a live compactor left logs in the newest slice or a live rollbacker
+left a failed write.
 
 Worlds with services have finitely many writes, so that their runs end. The promise is not judged in endless worlds.
 """

@@ -16,6 +16,7 @@ from .progress import on_stderr
 from .tables import opened, storage_option
 
 if TYPE_CHECKING:
+    from nbcc.simulator.workload.recorded import Recording
     from nbcc.simulator.workload.scenario import Scenario
 
 
@@ -29,8 +30,13 @@ def _sections() -> Iterable[Section]:
     "--mode", type=click.Choice(["nbcc", "occ", "single", "all"]), default="all", show_default=True,
     help="Concurrency: non-blocking, optimistic, or one writer that writes what all would write.",
 )  # fmt: skip
-@click.option("--from", "table", metavar="TABLE", help="Take the batches of this Hudi table instead of a SCENARIO.")
-@click.option("--compact-every", metavar="TIME", help="Another interval of compactions, such as 10m.")
+@click.option(
+    "--from", "table", metavar="TABLE",
+    help="Take the batches of this Hudi table instead of a SCENARIO, and report what the table did.",
+)  # fmt: skip
+@click.option(
+    "--compact-every", metavar="TIME", help="Compare another interval of compactions, such as 10m, with its own one."
+)
 @click.option("--store", metavar="NAME", help="Another store, such as s3-express.")
 @click.option("--hours", type=Finite(min=0, min_open=True), metavar="N", help="Another simulated time, in hours.")
 @click.option("--seeds", type=WholeNumber(min=1), default=1, show_default=True, metavar="N", help="Number of runs.")
@@ -67,45 +73,50 @@ def command(
         return _calibrate(calibrate)
     with users_words():
         calibration = costs.calibration(times)
-        chosen = _scenario(scenario, table)
+        chosen, past = _scenario(scenario, table)
         chosen = replace(chosen, store=store or chosen.store, hours=hours or chosen.hours)
-        chosen = _compacted(chosen, compact_every)
+        cases = [chosen, *_compacted(chosen, compact_every)]
         check(chosen)
         costs.store(chosen.store, calibration)
     modes = [each for each in MODES if mode in (each, "all")]
     with on_stderr() as progress:
-        runs = simulate_all(chosen, modes, calibration, seeds, progress)
+        blocks = [
+            report.Block(case.compaction.every, simulate_all(case, modes, calibration, seeds, progress))
+            for case in cases
+        ]
         if plot is not None:
             from nbcc.simulator.workload.plot import draw
 
-            draw(chosen, runs, calibration, plot, progress)
+            draw(cases[-1], blocks[-1].runs, calibration, plot, progress)
     if as_json:
-        answer(report.document(chosen, runs, calibration))
+        answer(report.document(chosen, blocks, calibration, past))
     else:
-        for line in report.text(chosen, runs, calibration):
+        for line in report.text(chosen, blocks, calibration, past):
             click.echo(line)
     return Exit.AGREES
 
 
-def _scenario(name: str | None, table: str | None) -> Scenario:
+def _scenario(name: str | None, table: str | None) -> tuple[Scenario, Recording | None]:
     from nbcc.simulator.workload import scenario
 
     if table is not None:
-        from nbcc.simulator.workload.recorded import recorded
+        from nbcc.simulator.workload.recorded import recording
 
         with opened(table, "simulate") as storage:
-            return recorded(storage, scenario.load(name) if name else None)
+            past = recording(storage, scenario.load(name) if name else None)
+        return past.scenario, past
     if name is None:
         raise ValueError("name a SCENARIO, or a table with --from; `nbcc simulate --help` lists the scenarios")
-    return scenario.load(name)
+    return scenario.load(name), None
 
 
-def _compacted(chosen: Scenario, every: str | None) -> Scenario:
+def _compacted(chosen: Scenario, every: str | None) -> list[Scenario]:
+    """Return the scenario with another interval of compactions; unchanged if the interval equals its own."""
     from nbcc.simulator.workload.scenario import duration
 
-    if every is None:
-        return chosen
-    return replace(chosen, compaction=replace(chosen.compaction, every=duration(every)))
+    if every is None or (seconds := duration(every)) == chosen.compaction.every:
+        return []
+    return [replace(chosen, compaction=replace(chosen.compaction, every=seconds))]
 
 
 def _calibrate(path: Path) -> Exit:

@@ -127,10 +127,10 @@ def command(
     judged_locks = LockReport(judged.depth_of(depth), accept, locks)
     judging = _Matrix(judged.depth_of(depth), accept, cache, promises)
     try:
+        found = () if locks else judging.search(workers, master, max_states=max_states, memory=memory)
         judged_locks.search(promises, workers, max_states=max_states)
         if locks:
             return judged_locks.report(as_json)
-        found = judging.search(workers, master, max_states=max_states, memory=memory)
         return judging.report(found, judged_locks, draw, as_json)
     except KeyboardInterrupt:
         click.echo(judging.interrupted(), err=True)

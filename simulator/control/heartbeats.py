@@ -13,7 +13,7 @@ class VirtualHeartbeats:
         self.stopped: set[str] = set()  # live actors whose heartbeat a rollback has ended
 
     def began(self, actor: str) -> bool:
-        """Whether an instant of the actor has a heartbeat, or had one that another actor ended."""
+        """Return whether an instant of the actor has a heartbeat, or had one that another actor ended."""
         return actor in self.stopped or actor in self.beating.values()
 
     def expire(self, actor: str) -> None:
@@ -43,7 +43,7 @@ class ControlledHeartbeats:
         self._heartbeats.beating[requested] = self._actor
 
     def is_alive(self, requested: str) -> bool:
-        """Whether the heartbeat of the instant has neither expired nor ended."""
+        """Return whether the heartbeat of the instant has neither expired nor ended."""
         return requested in self._heartbeats.beating
 
     def stop_renewing(self, requested: str) -> None:

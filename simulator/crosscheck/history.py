@@ -25,6 +25,7 @@ from .observables import (
     other_queries,
     reader_rows,
 )
+from .streams import expected_of_stream, progress_after
 from .symbols import Symbols
 
 SNAPSHOT = Query("snapshot")
@@ -60,6 +61,7 @@ class History:
         self._running: dict[str, Operation] = {}
         self._started: dict[tuple[str, str], int] = {}
         self._seen: dict[str, tuple[Any, ...]] = {}
+        self._progress: dict[str, int] = {}  # of each stream, as it has published it
         self.skipped: Counter[str] = Counter()  # reads that the system does not offer, by the reason
         self.symbols = Symbols(())  # symbols of the times so far
 
@@ -88,8 +90,10 @@ class History:
             raise
         except CannotStep as error:
             raise self._differs(Difference(step.action, "the step can be taken", str(error))) from error
-        self.state = after
+        before, self.state = self.state, after
         self._compare_arguments(step, observed)
+        if "progress" in observed:
+            self._compare_stream(step, before, observed)
         self._compare_observables(step)
         if "rows" in observed:
             read = reader_rows(self.model, after, step.actor, self.data)
@@ -157,7 +161,8 @@ class History:
         if row.operation == FAULT:
             return dict(self._fault(step))
         if row.operation == SPARK:
-            return {}
+            stream_step: Callable[..., dict[str, Any]] = getattr(self.system, "stream_step", lambda *_: {})
+            return stream_step(step.actor, step.action, self.model.component(self.state, step.actor))
         if row.operation == CRASH:
             if operation := self._running.pop(step.actor, None):
                 operation.crash()
@@ -190,6 +195,13 @@ class History:
         args = dict(step.args)
         for name in args.keys() & observed.keys():
             self.compare(f"{name} of {step.action}", args[name], observed[name])
+
+    def _compare_stream(self, step: Step, before: Any, observed: Mapping[str, Any]) -> None:
+        me, was = step.actor, self.model.component(before, step.actor)
+        self._progress[me] = progress_after(step, self._progress.get(me, 0), was)
+        self.compare(f"the progress of {me}", self._progress[me], observed["progress"])
+        for name, expected in expected_of_stream(self.model, before, self.state, step, self.data).items():
+            self.compare(f"{name} of {me}", expected, observed[name])
 
     def _compare_observables(self, step: Step) -> None:
         before = self._seen

@@ -27,8 +27,8 @@ class MappingRow:
     computed by a function of the world and the actor's name. ``raises`` contains the errors that may end the operation
     in this segment. ``always`` is True if an error in ``raises`` always ends the operation. If ``operation`` is CRASH,
     the step ends the actor's operation by a crash. If ``operation`` is FAULT, the step affects the system and no actor.
-    If ``operation`` is SPARK, it is a step of Spark or of a stream's sink. A SPARK step accesses no file of the table.
-    The check compares the windows that streams read in the same way as queries.
+    If ``operation`` is SPARK, the step is a step of a stream, which `stream_step` executes outside the schedule. The
+    model contains Spark's offset log and commit log.
     """
 
     action: str

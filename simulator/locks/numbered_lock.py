@@ -22,7 +22,8 @@ UNDER_WAY: Final = (CREATING, CHECKING, VERIFYING, TIDYING, RENEWING, RELEASING)
 
 
 class Number(NamedTuple):
-    """The files of one number. `since` is the time in its newest heartbeat, or in the file that took the number."""
+    """The files of one numbered lock. `since` is the time in its newest heartbeat, or in the file that took the number.
+    """
 
     number: int
     owner: str

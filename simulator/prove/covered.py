@@ -33,7 +33,7 @@ def covers(model: Model, state: State, by_time: dict[int, Any]) -> dict[int, set
 
 
 def interpret(model: Model, state: State, facts: Table, covered: dict[int, set[Any]]) -> None:
-    """Add the facts of log compactions. `covered` is the result of `covers`."""
+    """Add the facts about log compactions in a state of the model. `covered` is the result of `covers`."""
     if "log_plans" not in model.components:
         return
     plans = model.component(state, "log_plans")

@@ -20,7 +20,7 @@ from nbcc.engine.config.properties import encode_properties
 from nbcc.engine.context import Context
 from nbcc.engine.data.jobs import InProcessJobs, Jobs
 from nbcc.engine.definition.load import PROPERTIES, open_table
-from nbcc.engine.errors import BadInput, Cleaned
+from nbcc.engine.errors import BadInput, Cleaned, NbccError
 from nbcc.engine.file_names import LogName, in_partition, marker
 from nbcc.engine.names import bucket_file_id, bucket_of
 from nbcc.engine.rules import Rules
@@ -38,6 +38,7 @@ from nbcc.model.mechanisms.occ.options import Occ, Retries
 from nbcc.model.mechanisms.partial_updates.mechanism import column_names
 from nbcc.model.mechanisms.queries.querier import QUERIER
 from nbcc.model.mechanisms.schema_evolution.options import Alterations
+from nbcc.model.mechanisms.streams.stream import Stream
 
 from ..control.calls import kind_of, parsed
 from ..control.clock import ReadOnlyClock, instant_of, tick_of
@@ -54,6 +55,7 @@ from .engine_operation import EngineOperation
 from .engine_rules import by_their_rules, check_world, rules_of
 from .protocol import CannotStep
 from .rows import columns_set, from_rows, is_rolled, partition_name, schema_of, table_config, to_table
+from .streams import EngineStreams
 
 MODES: Final[dict[str, ConcurrencyMode]] = {"nbcc": NON_BLOCKING, "occ": OPTIMISTIC, "single_writer": SINGLE_WRITER}
 """`concurrency` of the protocol -> the concurrency mode of the table."""
@@ -108,6 +110,7 @@ class EngineSystem:
         self._cache: dict[str, tuple[int, tuple[Any, ...]]] = {}
         self.harness.storage.put_if_absent(PROPERTIES, encode_properties(to_properties(self.config)))
         self._looking = self.observer_context()
+        self._streams = EngineStreams(self._looking, self.config)
 
     def start(self, actor: str, operation: str, args: Mapping[str, Any]) -> EngineOperation:
         if operation not in self._operations:
@@ -173,6 +176,17 @@ class EngineSystem:
         name = str(LogName(bucket_file_id(bucket), requested, version, "9-9-9"))
         self.harness.storage.put_if_absent(marker(requested, partition, name), b"")
         self.harness.storage.put_if_absent(in_partition(partition, name), b"#HUDI#")
+
+    def stream_step(self, actor: str, action: str, own: Stream) -> Mapping[str, Any]:
+        """Take a step of a stream whose component of the model was ``own`` before the step. The sink of a stream takes
+        whole rows, so that streams of partial updates and merge functions run only in the model.
+        """
+        if self.world.custom or column_names(self.world):
+            return {}
+        try:
+            return self._streams.step(actor, action, own)
+        except NbccError as error:
+            raise CannotStep(f"{action} of {actor} failed: {type(error).__name__}: {error}") from error
 
     @contextmanager
     def folder(self) -> Iterator[Path]:

@@ -63,6 +63,8 @@ _NOT_OURS: Final = {
     ("state_checkpoint_tail", "requested"): "a read adds the commits that completed after its state checkpoint",
     ("state_checkpoint_restored", "used"): "a read uses no state checkpoint from before a restore",
     ("window_deletes", "omitted"): "a window shows its deletes",
+    ("batch_identity", "number"): "the id of a query and a number identify a batch",
+    ("empty_trigger", "moves_to_now"): "an offset is the completion time of a write",
 }
 """(option, value) of the model that the engine does not support -> what the engine does instead."""
 

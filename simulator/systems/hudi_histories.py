@@ -39,8 +39,8 @@ def does_otherwise(model: Any, state: Any, step: Step) -> bool:
       the rollback has completed.
     - The writer takes the lock to commit after its rollback has completed. Hudi refuses the write after the rollback.
     - A rollback runs although its write has committed meanwhile. Hudi removes the instant of the write from the
-      timeline (the finding commit-undone-by-a-planned-rollback). The model leaves the instant on the timeline, without
-      files.
+      timeline (the finding commit-undone-by-a-planned-rollback). The model leaves the instant of the committed write on
+      the timeline, without files.
     """
     if (holder := model.component(state, "lock")) is not None:
         return step.actor != holder or step.action == "actor_crashes"

@@ -53,7 +53,8 @@ class System(Protocol):
 
     A system may also have `slices_as_of(time)`, which returns past file slices in the form of `slices`. If
     `refuses_by_class` of a system is True, the check compares the classes of its refusals. If `refuses_by_class` is
-    True, `rows` returns `crosscheck.observables.refused(error)` for a refused read.
+    True, `rows` returns `crosscheck.observables.refused(error)` for a refused read. If a system has the method
+    `stream_step(actor, action, own)`, streams take their steps on the system as well.
     """
 
     name: str

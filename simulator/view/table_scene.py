@@ -30,7 +30,9 @@ _GroupKey = tuple[str, str]
 
 
 def scenes_of_table(table: Any, as_of: Time | None) -> tuple[Times, Files]:
-    """Return the scenes of a `Table`, of its path or URL, or of an `Inventory`. An `Inventory` has its own time."""
+    """Return the scenes of a `Table`, of its path or URL, or of an `Inventory`. An `Inventory` states the time of its
+    state.
+    """
     if isinstance(table, Inventory):
         if as_of is not None:
             raise TypeError("an Inventory is of one time: inspect the table as of another")

@@ -7,123 +7,33 @@ import math
 import os
 import platform
 import tempfile
-import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import replace
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
-import pyarrow as pa
 
-from nbcc.engine.lock import Lock
-from nbcc.engine.storage import Entry, Storage, open_storage
 from nbcc.engine.table import Table
 
 from .costs import VERBS
+from .listings import Listings, measured_listings, of_listings
+from .timed import Stopwatch, batch, timed_table
 
-SCHEMA: Final = pa.schema(
-    [("id", pa.string()), ("part", pa.string()), ("ts", pa.int64()), ("amount", pa.float64()), ("note", pa.string())]
-)
 ROWS: Final = (200, 2_000, 8_000, 20_000)
 BUCKETS: Final = (2, 8)
 REPEATS: Final = 6
 LOGS: Final = (1, 3, 6)
-ONE_MS: Final = 0.001  # a clock without skew waits this long for each time
 
 Watch = Callable[[str, int, int], None]
 
 
 class Part(NamedTuple):
-    """A measured part of an operation: seconds without its requests, and what it worked on."""
+    """A measured part of an operation: core-seconds without its requests, and the amounts that it processed."""
 
     seconds: float
     rows: int
     files: int
-
-
-class Stopwatch:
-    """The seconds of requests by verb, and the moments at which the lock was taken and released."""
-
-    def __init__(self) -> None:
-        self.requests: dict[str, list[float]] = defaultdict(list)
-        self.marks: list[tuple[float, float]] = []  # (moment, seconds of requests until then)
-        self._sum = 0.0
-
-    def mark(self) -> None:
-        """Remember this moment."""
-        self.marks.append((time.perf_counter(), self._sum))
-
-    @contextmanager
-    def request(self, verb: str) -> Iterator[None]:
-        """Measure one request."""
-        began = time.perf_counter()
-        yield
-        took = time.perf_counter() - began
-        self.requests[verb].append(took)
-        self._sum += took
-
-    def between(self) -> list[float]:
-        """The seconds between marks, without those of requests."""
-        return [max(0.0, (b[0] - a[0]) - (b[1] - a[1])) for a, b in zip(self.marks, self.marks[1:], strict=False)]
-
-
-class TimedStorage:
-    """A storage that measures each request."""
-
-    def __init__(self, storage: Storage, watch: Stopwatch) -> None:
-        self._storage, self._watch = storage, watch
-        self.url = storage.url
-
-    def put_if_absent(self, path: str, data: bytes) -> bool:
-        with self._watch.request("put"):
-            return self._storage.put_if_absent(path, data)
-
-    def put(self, path: str, data: bytes) -> None:
-        with self._watch.request("put"):
-            self._storage.put(path, data)
-
-    def get(self, path: str) -> bytes:
-        with self._watch.request("get"):
-            return self._storage.get(path)
-
-    def list(self, prefix: str) -> list[Entry]:
-        with self._watch.request("list"):
-            return self._storage.list(prefix)
-
-    def delete(self, path: str) -> None:
-        with self._watch.request("delete"):
-            self._storage.delete(path)
-
-    def delete_all(self, paths: Sequence[str]) -> None:
-        for path in paths:
-            self.delete(path)
-
-
-class _TimedLock:
-    """A lock that marks each acquisition and release."""
-
-    def __init__(self, lock: Lock, watch: Stopwatch) -> None:
-        self._lock, self._watch = lock, watch
-
-    def acquire(self) -> None:
-        self._watch.mark()
-        self._lock.acquire()
-
-    def release(self) -> None:
-        self._lock.release()
-        self._watch.mark()
-
-
-def batch(rows: int, number: int, partition: str = "p0") -> pa.Table:
-    """A batch of so many rows, with keys that begin at `number`."""
-    columns = {
-        "id": [f"key-{number + n}" for n in range(rows)], "part": [partition] * rows, "ts": [*range(rows)],
-        "amount": [n * 0.5 for n in range(rows)], "note": [f"note of the row {n}" for n in range(rows)],
-    }  # fmt: skip
-    return pa.table(columns, schema=SCHEMA)
 
 
 class Samples:
@@ -134,11 +44,12 @@ class Samples:
         self.compactions: list[Part] = []
         self.reads: list[Part] = []
         self.stages: dict[str, list[float]] = defaultdict(list)
+        self.listings: list[Listings] = []
         self.latencies: dict[str, list[float]] = defaultdict(list)
         self.rows: set[int] = set()
 
     def measure(self, progress: Watch, rows: Sequence[int], repeats: int) -> None:
-        """Measure writes, compactions and reads in a temporary folder, each of so many rows."""
+        """Measure writes, compactions and reads with the given numbers of rows in a temporary folder."""
         points = [(count, buckets) for count in rows for buckets in BUCKETS]
         self.rows.update(rows)
         with tempfile.TemporaryDirectory(prefix="nbcc-calibrate-") as folder:
@@ -146,6 +57,7 @@ class Samples:
                 progress("measuring the engine", number, len(points))
                 self._writes(Path(folder) / f"w{number}", *point, repeats)
                 self._services(Path(folder) / f"s{number}", *point)
+            self.listings.append(measured_listings(Path(folder) / "listed"))
 
     def text(self) -> str:
         """Fit the figures. Returns the text of a calibration file."""
@@ -155,8 +67,8 @@ class Samples:
         seconds = {
             "write": constant, "per_row": per_row, "per_file": per_file, "compact_row": compact_row,
             "compact_log": compact_log, "read_row": read_row, "read_log": read_log, "noise": noise,
-            **{name: max(0.0, float(np.mean(values)) - (ONE_MS if name != "clean_up" else 0.0))
-               for name, values in self.stages.items()},
+            **{name: float(np.mean(values)) for name, values in self.stages.items()},
+            **of_listings(self.listings),
         }  # fmt: skip
         document = {
             "format": 1,
@@ -168,17 +80,18 @@ class Samples:
         return json.dumps(document, indent=1) + "\n"
 
     def _writes(self, path: Path, rows: int, buckets: int, repeats: int) -> None:
-        watch, table = _table(path, buckets)
+        watch, table = timed_table(path, buckets)
         for repeat in range(repeats + 1):
             before, request, data, publish, clean_up = _write(table, watch, rows, repeat)
             if repeat:  # the first one also loads code
-                self.writes.append(Part(before + data, rows, buckets))
-                for name, took in (("request", request), ("publish", publish), ("clean_up", clean_up)):
+                self.writes.append(Part(data, rows, buckets))
+                times = {"prepare": before, "request": request, "publish": publish, "clean_up": clean_up}
+                for name, took in times.items():
                     self.stages[name].append(took)
         self._merge(watch)
 
     def _services(self, path: Path, rows: int, buckets: int) -> None:
-        watch, table = _table(path, buckets)
+        watch, table = timed_table(path, buckets)
         for logs in LOGS:
             for repeat in range(logs):
                 table.upsert(batch(rows, repeat * rows // 2))
@@ -199,24 +112,15 @@ def calibrate(progress: Watch) -> str:
 
 
 def machine() -> str:
-    """The machine in a few words."""
+    """Return a short description of the machine."""
     load = f", load {os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else ""
     return f"{os.cpu_count()} cores, {platform.system()} {platform.machine()}, Python {platform.python_version()}{load}"
 
 
-def _table(path: Path, buckets: int) -> tuple[Stopwatch, Table]:
-    Table.create(None, path, SCHEMA, record_key="id", ordering_fields="ts", partition_by="part", buckets=buckets)
-    watch = Stopwatch()
-    table = Table.open(None, path)
-    storage: Any = TimedStorage(open_storage(path), watch)
-    context = replace(table.context, storage=storage, lock=_TimedLock(table.context.lock, watch))
-    jobs: Any = type(context.jobs)
-    table.context = replace(context, jobs=jobs(storage, context.names))
-    return watch, table
-
-
 def _write(table: Table, watch: Stopwatch, rows: int, number: int) -> list[float]:
-    """The seconds of a write, without requests: before the request, its stage, the data, publication, clean-up."""
+    """Return the seconds of each part of a write without requests: before the request, its stage, the data,
+    publication, clean-up.
+    """
     data = batch(rows, number * rows // 2)
     watch.marks.clear()
     watch.mark()
@@ -234,10 +138,11 @@ def _timed(watch: Stopwatch, operation: Callable[[], object], rows: int, logs: i
 
 
 def _fit(parts: Sequence[Part]) -> tuple[float, float, float, float]:
-    """Constant, seconds a row, seconds a file, and the spread of the logarithm of the residual ratio.
+    """Return the constant, the seconds for each row and each file, and the spread of the logarithm of the residual
+    ratio.
 
-    The fit minimises relative errors, so that small operations count as much as large ones. Then it is scaled to the
-    mean of what was measured, because means decide the throughput.
+    The fit minimises relative errors, so that small operations count as much as large ones. The fit is then scaled to
+    the mean of the measurements, because means determine the throughput.
     """
     took = np.array([part.seconds for part in parts])
     features = np.array([(1.0, part.rows, part.files) for part in parts])
@@ -255,7 +160,7 @@ def _fit(parts: Sequence[Part]) -> tuple[float, float, float, float]:
 
 
 def _pair(seconds: Sequence[float]) -> list[float]:
-    """Median and 99th percentile of the log-normal distribution with the measured mean and tail."""
+    """Return the median and 99th percentile of the log-normal distribution with the measured mean and tail."""
     middle, late = (float(np.percentile(seconds, share)) for share in (50, 99))
     sigma = math.log(max(late / middle, 1.0001)) / 2.326
     median = float(np.mean(seconds)) / math.exp(sigma**2 / 2)

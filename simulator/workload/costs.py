@@ -23,7 +23,9 @@ WIDTH: Final = 8  # the engine's requests at the same time (engine.storage.paral
 
 @dataclass(frozen=True, slots=True)
 class Touched:
-    """What an operation touches: file groups, log files in all of them, and commits that its actor has not read."""
+    """The amounts that an operation touches: file groups, log files in all of them, and commits that its actor has not
+    read.
+    """
 
     groups: int = 0
     logs: int = 0
@@ -32,19 +34,24 @@ class Touched:
 
 @dataclass(frozen=True, slots=True)
 class StageCost:
-    """A stage of an operation, recorded from the engine. Counts are linear in 1, groups, logs and commits."""
+    """A stage of an operation, recorded from the engine. Counts of requests are linear in 1, groups, logs and commits.
+
+    `takes`, `lists` and `decodes` count the times that it takes, the listings, and the decodings of each unread commit.
+    """
 
     locked: bool
     takes: int
+    lists: int
+    decodes: int
     rounds: tuple[int, ...]
     requests: Mapping[str, tuple[int, ...]]
 
     def count(self, touched: Touched) -> dict[str, int]:
-        """The requests of the stage by verb."""
+        """Return the requests of the stage by verb."""
         return {verb: _linear(counts, touched) for verb, counts in self.requests.items()}
 
     def depth(self, touched: Touched) -> int:
-        """The number of requests in sequence."""
+        """Return the number of requests in sequence."""
         sent = sum(self.count(touched).values())
         return max(_linear(self.rounds, touched), math.ceil(sent / WIDTH))
 
@@ -54,7 +61,9 @@ Program = tuple[StageCost, ...]
 
 @dataclass(frozen=True, slots=True)
 class Store:
-    """A store: kind, (median, 99th percentile) in seconds of each verb, bytes a second, dollars for a request."""
+    """A store: its kind, the median and 99th percentile of each verb in seconds, bytes a second, and dollars for a
+    request.
+    """
 
     name: str
     about: str
@@ -68,11 +77,15 @@ class Store:
 class Calibration:
     """Times fitted on the engine, in seconds of one core.
 
-    `write`, `publish`, `clean_up`: the constant time of a stage without its requests. `per_row`, `per_file`: of the
-    data phase. `compact_row`, `compact_log`: of a compaction, for each row and each log file; `read_row` and `read_log`
-    of a snapshot. `noise`: the spread (sigma of a log-normal) of these times. `latency`: of the local store.
+    `prepare`, `request`, `write`, `publish` and `clean_up` are the constant times of a stage without its requests.
+    `per_row` and `per_file` are times of the data phase. `list_instant` is the time of a listing of the timeline for
+    each active instant. `unread` is the time for a commit that a listing shows for the first time, and `decode` the
+    time to decode it. `compact_row` and `compact_log` are times of a compaction, `read_row` and `read_log` of a
+    snapshot, for each row and log. `noise` is the spread (sigma of a log-normal) of the fitted times. `latency` is the
+    latency of the local store.
     """
 
+    prepare: float
     request: float
     write: float
     publish: float
@@ -83,6 +96,9 @@ class Calibration:
     compact_log: float
     read_row: float
     read_log: float
+    list_instant: float
+    unread: float
+    decode: float
     noise: float
     latency: Mapping[str, tuple[float, float]]
     ranges: Mapping[str, tuple[float, float]]
@@ -91,20 +107,34 @@ class Calibration:
 
 @cache
 def programs(kind: str) -> dict[str, Program]:
-    """The recorded operations on a kind of store: "object store" or "local"."""
+    """Return the recorded operations on a kind of store: "object store" or "local"."""
     document = json.loads((_folder() / "accesses.json").read_text("utf-8"))
-    return {name: tuple(_stage(stage) for stage in stages) for name, stages in document["programs"][kind].items()}
+    # A listing of a local table reads each new commit without decoding it. One of an object store reads none.
+    decoding = document["programs"]["object store"]
+    return {
+        name: tuple(_stage(*each, kind == "local") for each in zip(stages, decoding[name], strict=True))
+        for name, stages in document["programs"][kind].items()
+    }
+
+
+def verb_of(request: str, is_local: bool) -> str:
+    """Return the verb whose latency a recorded request has, such as "delete log".
+
+    On a file system, a delete syncs its folder like a put, except for deletes of markers and heartbeats.
+    """
+    verb, _, kind = request.partition(" ")
+    return "put" if is_local and verb == "delete" and kind not in ("marker", "heartbeat") else verb
 
 
 @cache
 def lease_requests() -> dict[str, dict[str, int]]:
-    """The requests of the lease in the store, by what is asked of it."""
+    """Return the requests of the lease in the store, by the operation on the lease."""
     lease: dict[str, dict[str, int]] = json.loads((_folder() / "accesses.json").read_text("utf-8"))["lease"]
     return lease
 
 
 def store(name: str, calibration: Calibration) -> Store:
-    """The store of this name. Raises ValueError if there is none."""
+    """Return the store with this name. Raises ValueError if there is no such store."""
     stores = {key: value for key, value in _stores().items() if key != "format"}
     if name not in stores:
         raise ValueError(f"no store is called {name!r}; {nearest(name, tuple(stores), 'specs/workload/stores.toml')}")
@@ -117,7 +147,8 @@ def store(name: str, calibration: Calibration) -> Store:
 
 
 def calibration(path: Path | None = None) -> Calibration:
-    """The fitted times of the package, or those of a file. Raises ValueError if the file is none."""
+    """Return the fitted times of the package, or those in a file. Raises ValueError if the file is not a calibration.
+    """
     source = path or _folder() / "calibration.json"
     try:
         document = json.loads(source.read_text("utf-8"))
@@ -131,7 +162,7 @@ def calibration(path: Path | None = None) -> Calibration:
 
 
 class Sampler:
-    """Durations of stages on one store, sampled in advance for each stage and number of requests."""
+    """Samples durations of stages on one store in advance, for each stage and number of requests."""
 
     def __init__(self, store: Store, random: np.random.Generator) -> None:
         self.store, self._random = store, random
@@ -139,7 +170,7 @@ class Sampler:
         self._next = 0
 
     def latency(self, requests: Mapping[str, int], depth: int) -> float:
-        """The seconds of these requests, of which `depth` are sent in sequence."""
+        """Return the seconds of some requests, of which `depth` are sent in sequence."""
         key = (depth, *requests.items())
         pool = self._pools.get(key)
         if pool is None:
@@ -153,7 +184,7 @@ class Sampler:
             return [0.0] * POOL
         total = np.zeros(POOL)
         if depth > 200:  # the sum of many requests is close to its mean
-            mean = sum(self._mean(verb) for verb in verbs) * depth / len(verbs)
+            mean = sum(self.mean(verb) for verb in verbs) * depth / len(verbs)
             return [mean] * POOL
         for chunk in np.array_split(np.array(verbs), depth):
             total += np.max([self._draw(verb) for verb in chunk], axis=0) if len(chunk) else 0.0
@@ -163,7 +194,8 @@ class Sampler:
         median, late = self.store.latency[verb]
         return median * np.exp(self._random.standard_normal(POOL) * _sigma(median, late))
 
-    def _mean(self, verb: str) -> float:
+    def mean(self, verb: str) -> float:
+        """Return the mean seconds of a request."""
         median, late = self.store.latency[verb]
         return median * math.exp(_sigma(median, late) ** 2 / 2)
 
@@ -177,13 +209,15 @@ def _linear(coefficients: tuple[int, ...], touched: Touched) -> int:
     return constant + groups * touched.groups + logs * touched.logs + commits * touched.commits
 
 
-def _stage(given: Mapping[str, Any]) -> StageCost:
+def _stage(given: Mapping[str, Any], decoding: Mapping[str, Any], is_local: bool) -> StageCost:
     requests: dict[str, list[int]] = {}
-    for kind, counts in given["requests"].items():
-        total = requests.setdefault(kind.partition(" ")[0], [0, 0, 0, 0])
-        requests[kind.partition(" ")[0]] = [a + b for a, b in zip(total, counts, strict=True)]
+    for request, counts in given["requests"].items():
+        verb = verb_of(request, is_local)
+        total = requests.setdefault(verb, [0, 0, 0, 0])
+        requests[verb] = [a + b for a, b in zip(total, counts, strict=True)]
     by_verb = {verb: tuple(counts) for verb, counts in requests.items()}
-    return StageCost(given["locked"], given["takes"], tuple(given["rounds"]), by_verb)
+    lists, decodes = given["requests"].get("list timeline", [0])[0], decoding["rounds"][3]
+    return StageCost(given["locked"], given["takes"], lists, decodes, tuple(given["rounds"]), by_verb)
 
 
 @cache

@@ -1,4 +1,9 @@
-"""The lock of the simulated table: its waiting actors, the delay of its hand-over, and its requests."""
+"""The lock of the simulated table, with the attempts of the engine's locks (engine.lock).
+
+An actor tries to take the lock once, and then again after each pause. A released lock is free until an attempt finds
+it. An actor that begins to wait after the release is faster than the waiting actors, so the last holder often takes the
+lock again.
+"""
 
 from __future__ import annotations
 
@@ -22,93 +27,145 @@ LEASE_DRIFT: Final = 0.5  # seconds for which an expired lease is still respecte
 
 
 class _Waiter:
-    __slots__ = ("event", "since")
+    __slots__ = ("actor", "event", "since", "waited")
 
-    def __init__(self, event: simpy.Event, since: float) -> None:
-        self.event, self.since = event, since
+    def __init__(self, actor: object, event: simpy.Event, since: float) -> None:
+        self.actor, self.event, self.since, self.waited = actor, event, since, False
 
 
 class SimulatedLock:
-    """The one lock of a table. `ask` returns None if the lock is free, and otherwise an event.
+    """The single lock of a table. Waiting actors poll a lease or a file lock; ZooKeeper serves them in order.
 
-    The value of the event is the delay of the hand-over in seconds, or None if the wait ended without the lock. Waiting
-    actors poll a lease or a file lock, so the next holder is random. ZooKeeper serves them in order.
+    `busy` is the number of seconds in which the lock is held, or is free while actors wait for it.
     """
 
     def __init__(self, env: simpy.Environment, options: LockOptions, sampler: Sampler, choose: random.Random) -> None:
         self._env, self._options, self._sampler, self._random = env, options, sampler, choose
+        self._in_order = options.provider == "zookeeper"
         self._waiting: list[_Waiter] = []
         self._by_age: deque[_Waiter] = deque()
+        self._first: _Waiter | None = None  # whose attempt will take the free lock
+        self._takes_at = 0.0
+        self._timer = 0  # the number of the newest timer; an older one has no effect
+        self._freed_at: float | None = None  # if actors waited when it was released
         self._last: object = None
-        self.held = False
-        self.busy = 0.0
+        self._former: set[int] = set()
+        self._held = False
+        self.busy = self.hand_overs = 0.0
         self.acquisitions = self.waits = self.timeouts = self.longest_queue = 0
         self.polls = 0.0
-        lease = lease_requests() if options.provider == "lease" else {}
-        self._again = lease.get("acquisition by the last holder", {})
-        self._other = lease.get("acquisition after another holder", {})
-        self._release = lease.get("release", {})
-        self._failed = lease.get("failed attempt", {})
+        self._lease = lease_requests() if options.provider == "lease" else {}
         self.requests: dict[str, int] = {}
 
-    def ask(self) -> simpy.Event | None:
-        """Take the lock, or begin to wait for it."""
-        if not self.held:
-            self.held = True
-            return None
-        waiter = _Waiter(self._env.event(), self._env.now)
-        self._waiting.append(waiter)
-        self._by_age.append(waiter)
-        self.waits += 1
-        self.longest_queue = max(self.longest_queue, len(self._waiting))
+    def ask(self, actor: object) -> simpy.Event:
+        """Begin to wait for the lock.
+
+        The event occurs when the actor holds the lock. The value of the event is whether the actor had to wait for
+        another actor; None if the wait ended without the lock.
+        """
+        waiter = _Waiter(actor, self._env.event(), self._env.now)
+        if self._held or (self._in_order and (self._waiting or self._first)):
+            self._fail(waiter)
+        elif self._in_order:
+            self._offer(waiter, 2 * ZOOKEEPER)
+        else:
+            self._offer(waiter, self._sent(self._attempt(actor)))
         return waiter.event
 
-    def acquired(self, actor: object) -> float:
-        """The seconds of the requests of an acquisition, and its count."""
-        self.acquisitions += 1
-        sent = self._again if actor is self._last else self._other
-        self._last = actor
-        return self._sent(sent) if self._options.provider != "zookeeper" else 2 * ZOOKEEPER
-
     def released(self) -> float:
-        """The seconds of the requests of a release."""
-        return self._sent(self._release) if self._options.provider != "zookeeper" else ZOOKEEPER
+        """Return the seconds of the requests of a release."""
+        return ZOOKEEPER if self._in_order else self._sent(self._lease.get("release", {}))
 
     def free(self, held: float) -> None:
-        """Release the lock after it was held for some seconds, and choose the next holder."""
+        """Release the lock after it was held for some seconds."""
         self.busy += held
+        self._held = False
         self._expire()
         if not self._waiting:
-            self.held = False
             return
-        crowd = len(self._waiting)
-        place = 0 if self._options.provider == "zookeeper" else self._random.randrange(crowd)
+        self._freed_at = self._env.now
+        place, delay = self._next()
         waiter = self._waiting[place]
-        self._waiting[place] = self._waiting[-1]
-        self._waiting.pop()
-        if self._options.provider == "zookeeper":
-            self._waiting.sort(key=_since)
-        self._polled(waiter)
-        waiter.event.succeed(self._hand_over(crowd))
+        if self._in_order:
+            del self._waiting[0]
+        else:
+            self._waiting[place] = self._waiting[-1]
+            self._waiting.pop()
+        self._offer(waiter, delay)
 
-    def _hand_over(self, crowd: int) -> float:
-        """The seconds until one of `crowd` waiting actors finds the lock free."""
-        if self._options.provider == "zookeeper":
-            return ZOOKEEPER
+    def _attempt(self, actor: object) -> dict[str, int]:
+        """Return the requests of the first attempt at a free lock."""
+        if actor is self._last:
+            return self._lease.get("acquisition by the last holder", {})
+        former = id(actor) in self._former
+        return self._lease.get(f"acquisition {'by a former' if former else 'after another'} holder", {})
+
+    def _next(self) -> tuple[int, float]:
+        """Return the waiting actor whose attempt takes the free lock, and the seconds until that attempt."""
+        if self._in_order:
+            return 0, ZOOKEEPER
+        if not self._lease:  # the attempts of an actor follow each other in equal intervals
+            pause, now = POLL[self._options.provider], self._env.now
+            return min(enumerate((w.since - now) % pause for w in self._waiting), key=lambda each: each[1])
+        crowd = len(self._waiting)
         first: float = 1 - self._random.random() ** (1 / crowd)  # the least of so many uniform numbers
-        return self._interval() * first
+        taking = self._sent(self._lease.get("acquisition after another holder", {}))
+        return self._random.randrange(crowd), self._interval() * first + taking
+
+    def _offer(self, waiter: _Waiter, delay: float) -> None:
+        """Take the free lock after a delay, if no other attempt is faster."""
+        if self._first is not None and self._takes_at <= self._env.now + delay:
+            self._fail(waiter)
+            return
+        if self._first is not None:
+            self._fail(self._first)
+        self._first, self._takes_at = waiter, self._env.now + delay
+        self._timer += 1
+        if delay:
+            timer = self._env.timeout(delay, self._timer)
+            timer.callbacks.append(self._take)
+        else:
+            self._taken(waiter)
+
+    def _take(self, timer: simpy.Event) -> None:
+        if timer.value == self._timer and self._first is not None:
+            self._taken(self._first)
+
+    def _taken(self, waiter: _Waiter) -> None:
+        self._first, self._held, self._last = None, True, waiter.actor
+        self._former.add(id(waiter.actor))
+        self.acquisitions += 1
+        if waiter.waited:
+            self._polled(waiter)
+        if self._freed_at is not None:
+            self.hand_overs += self._env.now - self._freed_at
+            self.busy += self._env.now - self._freed_at
+            self._freed_at = None
+        waiter.event.succeed(waiter.waited)
+
+    def _fail(self, waiter: _Waiter) -> None:
+        """Begin to poll after an attempt that did not get the lock."""
+        if not waiter.waited:
+            waiter.waited = True
+            self._by_age.append(waiter)
+            self.waits += 1
+            if id(waiter.actor) in self._former:
+                self._sent(self._lease.get("failed attempt by a former holder", {}))
+        self._waiting.append(waiter)
+        self.longest_queue = max(self.longest_queue, len(self._waiting))
 
     def _interval(self) -> float:
-        pause = POLL[self._options.provider]
-        return pause + (self._sampler.latency(self._failed, 1) if self._failed else 0.0)
+        failed = self._lease.get("failed attempt", {})
+        return POLL[self._options.provider] + (self._sampler.latency(failed, 1) if failed else 0.0)
 
     def _polled(self, waiter: _Waiter) -> None:
         """Count the attempts of an actor that waited."""
-        if self._options.provider != "zookeeper":
-            polls = (self._env.now - waiter.since) / self._interval()
-            self.polls += polls
-            for verb, count in self._failed.items():
-                self.requests[verb] = self.requests.get(verb, 0) + round(polls * count)
+        if self._in_order:
+            return
+        polls = (self._env.now - waiter.since) / self._interval()
+        self.polls += polls
+        for verb, count in self._lease.get("failed attempt", {}).items():
+            self.requests[verb] = self.requests.get(verb, 0) + round(polls * count)
 
     def _expire(self) -> None:
         """End the waits that lasted for longer than the lock's wait time."""
@@ -122,10 +179,7 @@ class SimulatedLock:
                 waiter.event.succeed(None)
 
     def _sent(self, requests: dict[str, int]) -> float:
+        """Count requests that are sent one after the other, and return their seconds."""
         for verb, count in requests.items():
             self.requests[verb] = self.requests.get(verb, 0) + count
         return self._sampler.latency(requests, sum(requests.values())) if requests else 0.0
-
-
-def _since(waiter: _Waiter) -> float:
-    return waiter.since

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from statistics import median
 from typing import Final
@@ -11,47 +11,73 @@ from typing import Final
 from nbcc.engine.audit import Commit, gather
 from nbcc.engine.audit.record import SERVICES
 from nbcc.engine.clock import to_millis
+from nbcc.engine.config.concurrency import NON_BLOCKING, OPTIMISTIC, OPTION, SINGLE_WRITER
 from nbcc.engine.config.coordination import coordination_of, is_shared
 from nbcc.engine.errors import BadInput
-from nbcc.engine.file_names import split_path
-from nbcc.engine.files.group_files import data_file
 from nbcc.engine.storage import Storage
 
-from .scenario import Batch, LockOptions, Scenario, Service, TableShape
+from .past import groups_of, past_figures, seconds_of
+from .scenario import Batch, LockOptions, Mode, Scenario, Service, TableShape
 
 LEAST: Final = 2
 """The fewest completed writes from which a workload can be taken."""
 
+MODE_OF: Final[Mapping[str, Mode]] = {NON_BLOCKING: "nbcc", OPTIMISTIC: "occ", SINGLE_WRITER: "single"}
+"""A table's concurrency mode -> the mode of the simulation."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """What a table's timeline records: its workload, its own mode, its compactions, and figures of the past.
+
+    `mode` is None if the table's properties do not record it: in Hudi it is an option of each writer. `every`: the
+    median of the seconds between two compactions, or from the first write to the first one; 0 if there is none.
+    `figures`: by the names of `summary.LINES`; a timeline does not record the other figures.
+    """
+
+    scenario: Scenario
+    mode: Mode | None
+    compactions: int
+    every: float
+    figures: Mapping[str, float]
+
 
 def recorded(storage: Storage, base: Scenario | None = None) -> Scenario:
-    """The workload of the table in `storage`. `base`: the scenario whose store, lock, services and readers apply.
+    """The workload of the table in `storage`, as in `recording`."""
+    return recording(storage, base).scenario
 
-    Writes that overlap in time belong to different writers. The data phase of a write takes as long as it took. Raises
-    `BadInput` if the table has too few completed writes.
+
+def recording(storage: Storage, base: Scenario | None = None) -> Recording:
+    """What the timeline of the table in `storage` records. `base`: the scenario whose store, lock, services and readers
+    apply.
+
+    Writes that overlap in time belong to different writers. The data phase of a write takes as long as it took, without
+    the wait for the clocks after its request. Raises `BadInput` if the table has too few completed writes.
     """
     audit = gather(storage)
-    commits = [*audit.commits.values()]
+    commits = [commit for commit in audit.commits.values() if seconds_of(commit) is not None]
     writes = sorted(
-        (commit for commit in commits if commit.operation.upper() not in SERVICES and _took(commit) is not None),
+        (commit for commit in commits if commit.operation.upper() not in SERVICES),
         key=lambda commit: commit.instant.requested,
     )
     if len(writes) < LEAST:
         exists = f"it has {len(writes)} completed writes with both times"
         raise BadInput(f"simulate {storage.url}", exists, f"a workload needs {LEAST} or more; name a scenario instead")
+    own = _defaults(storage, audit.properties, commits, to_millis(writes[0].instant.requested))
+    wait = own.lock.skew + 0.001
     numbers: dict[tuple[str, str], int] = {}
     start = to_millis(writes[0].instant.requested)
     batches = []
     for commit in writes:
-        groups = tuple(sorted({numbers.setdefault(group, len(numbers)) for group in _groups(commit)}))
+        groups = tuple(sorted({numbers.setdefault(group, len(numbers)) for group in groups_of(commit)}))
         rows = sum(stat.rows + stat.deletes for stat in commit.stats)
         at = (to_millis(commit.instant.requested) - start) / 1000
         if groups:
-            batches.append(Batch(at, rows, groups, _took(commit) or 0.0))
+            batches.append(Batch(at, rows, groups, max(0.001, (seconds_of(commit) or 0.0) - wait)))
     end = max(to_millis(commit.instant.completed or "0") for commit in writes)
     size, rows = (sum(getattr(stat, name) for commit in writes for stat in commit.stats) for name in ("size", "rows"))
-    scenario = base or _defaults(storage, audit.properties, commits)
-    return replace(
-        scenario,
+    scenario = replace(
+        base or own,
         name=audit.properties.get("hoodie.table.name", "table"),
         about=f"{len(batches):,} recorded writes to {len(numbers):,} file groups",
         hours=max(1.0, (end - start) / 1000 + 1) / 3600,
@@ -59,10 +85,14 @@ def recorded(storage: Storage, base: Scenario | None = None) -> Scenario:
         writers=(),
         recorded=tuple(tuple(lane) for lane in _lanes(batches)),
     )
+    compactions = [commit for commit in commits if commit.operation.upper() == "COMPACT"]
+    mode = MODE_OF.get(audit.properties.get(OPTION, ""))
+    figures = past_figures(writes, compactions, scenario.seconds)
+    return Recording(scenario, mode, len(compactions), own.compaction.every, figures)
 
 
-def _defaults(storage: Storage, properties: Mapping[str, str], commits: Iterable[Commit]) -> Scenario:
-    """The store, lock and compactions of the table itself."""
+def _defaults(storage: Storage, properties: Mapping[str, str], commits: Iterable[Commit], start: int) -> Scenario:
+    """The store, lock and compactions of the table itself, whose first write was requested at `start`."""
     shared = is_shared(storage.url)
     agreed = coordination_of(properties, BadInput)
     skew = 200 if agreed.skew_ms is None and shared else agreed.skew_ms or 0
@@ -72,23 +102,10 @@ def _defaults(storage: Storage, properties: Mapping[str, str], commits: Iterable
         float(agreed.lease_seconds), agreed.decision,
     )  # fmt: skip
     planned = sorted(to_millis(c.instant.requested) for c in commits if c.operation.upper() == "COMPACT")
-    gaps = [(later - earlier) / 1000 for earlier, later in pairwise(planned)]
+    gaps = [max(0.001, (later - earlier) / 1000) for earlier, later in pairwise([start, *planned])]
     return Scenario(
         name="", store="s3" if shared else "local", lock=lock, compaction=Service(every=median(gaps) if gaps else 0.0)
     )
-
-
-def _took(commit: Commit) -> float | None:
-    """The seconds from the request to the completion; None if a time is unknown."""
-    if not commit.instant.completed:
-        return None
-    return max(0.0, (to_millis(commit.instant.completed) - to_millis(commit.instant.requested)) / 1000)
-
-
-def _groups(commit: Commit) -> Iterator[tuple[str, str]]:
-    for stat in commit.stats:
-        if (file := data_file(stat.path, stat.size, commit.instant)) is not None:
-            yield split_path(stat.path)[0], file.file_id
 
 
 def _lanes(batches: Iterable[Batch]) -> list[list[Batch]]:

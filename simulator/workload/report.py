@@ -3,40 +3,89 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from dataclasses import replace
+from typing import Any, Final, NamedTuple
 
 from .costs import Calibration
 from .measures import Measures
+from .recorded import Recording
 from .scenario import Mode, Scenario
-from .summary import LINES, Figure, bottleneck, falls_behind, figures, phase_shares, warnings, writer_figures
+from .summary import LINES, Figure, Line, bottleneck, falls_behind, figures, phase_shares, warnings, writer_figures
 
 Runs = Mapping[Mode, Sequence[Measures]]
+WORDS: Final = 58  # the width of the column of words
 
 
-def text(scenario: Scenario, runs: Runs, calibration: Calibration) -> Iterator[str]:
-    """The report: a line a figure, a column a mode, then the bottleneck of each mode and the warnings."""
-    seeds = len(next(iter(runs.values())))
+class Block(NamedTuple):
+    """Runs under one interval of compactions, in seconds; 0: without compaction."""
+
+    every: float
+    runs: Runs
+
+
+def text(
+    scenario: Scenario, blocks: Sequence[Block], calibration: Calibration, past: Recording | None = None
+) -> Iterator[str]:
+    """The report: a line a figure, a column a mode and interval of compactions, then bottlenecks and warnings.
+
+    `past`: what the timeline of the table records, as the first column.
+    """
+    seeds = len(next(iter(blocks[0].runs.values())))
     yield f"{scenario.name}: {scenario.about or 'no description'}"
     yield (
-        f"{scenario.writer_count:,} writer{'s' if scenario.writer_count > 1 else ''} for {scenario.hours:g} h on "
+        f"{scenario.writer_count:,} writer{'s' if scenario.writer_count > 1 else ''} for {_hours(scenario)} h on "
         f"{scenario.store}; the median of {seeds} seed{'s' if seeds > 1 else ''}"
         f"{', plus or minus half of the range' if seeds > 1 else ''}"
     )
+    if past is not None:
+        yield _of_the_past(past)
     yield ""
-    table = {mode: figures(measured) for mode, measured in runs.items()}
+    tables = [figures(measured) for block in blocks for measured in block.runs.values()]
     width = 12 if seeds == 1 else 22
-    yield f"{'':58}{''.join(f'{mode:>{width}}' for mode in runs)}"
+    first = [] if past is None else ["recorded"]
+    if len(blocks) > 1:
+        spans = "".join(f"{interval(block.every):>{width * len(block.runs)}}" for block in blocks)
+        yield f"{'':{WORDS + width * len(first)}}{spans}"
+    heads = first + [mode for block in blocks for mode in block.runs]
+    yield f"{'':{WORDS}}{''.join(f'{head:>{width}}' for head in heads)}"
     for line in LINES:
-        cells = [f"{_cell(of_mode[line.name], line.digits):>{width}}" for of_mode in table.values()]
-        yield f"{line.words:58}{''.join(cells)}  {line.unit}".rstrip()
-    yield from _by_writers(runs, width)
+        cells = [_past_cell(past, line)] if past is not None else []
+        cells += [_cell(of_mode[line.name], line.digits) for of_mode in tables]
+        yield f"{line.words:{WORDS}}{''.join(f'{cell:>{width}}' for cell in cells)}  {line.unit}".rstrip()
+    yield from _by_writers(blocks, width, len(first))
     yield ""
-    for mode, measured in runs.items():
-        yield f"{mode}: {bottleneck(measured, scenario)}"
-        if sentence := falls_behind(measured, mode):
-            yield sentence
+    for block in blocks:
+        about = f", {interval(block.every)}" if len(blocks) > 1 else ""
+        case = replace(scenario, compaction=replace(scenario.compaction, every=block.every))
+        for mode, measured in block.runs.items():
+            yield f"{mode}{about}: {bottleneck(measured, case)}"
+            if sentence := falls_behind(measured, f"{mode}{about}"):
+                yield sentence
     for warning in warnings(scenario, calibration):
         yield f"warning: {warning}"
+
+
+def interval(every: float) -> str:
+    """An interval of compactions in words."""
+    if not every:
+        return "never compacted"
+    return f"each {every / 60:.3g} min" if every >= 60 else f"each {every:.3g} s"
+
+
+def _of_the_past(past: Recording) -> str:
+    counted = f"{past.compactions} compaction{'s' if past.compactions != 1 else ''}"
+    often = f"{counted}, {interval(past.every)}" if past.every else counted
+    mode = f"the table's own mode is {past.mode}" if past.mode else "the table does not record its own mode"
+    return f"{mode}; {often}; latency is recorded from request to completion"
+
+
+def _past_cell(past: Recording, line: Line) -> str:
+    value = past.figures.get(line.name)
+    return "-" if value is None else f"{value:,.{line.digits}f}"
+
+
+def _hours(scenario: Scenario) -> str:
+    return f"{scenario.hours:.3g}" if scenario.recorded else f"{scenario.hours:g}"
 
 
 def _cell(figure: Figure, digits: int) -> str:
@@ -45,25 +94,44 @@ def _cell(figure: Figure, digits: int) -> str:
     return f"{figure.median:,.{digits}f}" + (f" \u00b1{half:,.{digits}f}" if half else "")
 
 
-def _by_writers(runs: Runs, width: int) -> Iterator[str]:
-    """Commits, aborts and latency of each kind of writers, if there are several kinds."""
-    kinds = {name: None for mode, measured in runs.items() if mode != "single" for name in measured[0].by_writer}
+def _by_writers(blocks: Sequence[Block], width: int, skipped: int) -> Iterator[str]:
+    """Commits, aborts and latency of each kind of writers, if there are several kinds. `skipped`: empty columns."""
+    columns = [(mode, measured) for block in blocks for mode, measured in block.runs.items()]
+    kinds = {name: None for mode, measured in columns if mode != "single" for name in measured[0].by_writer}
     if len(kinds) < 2:
         return
     for kind in kinds:
-        groups = {mode: writer_figures(measured, kind) for mode, measured in runs.items()}
+        groups = [writer_figures(measured, kind) for _, measured in columns]
         for place, (words, digits) in enumerate((("commits in all", 0), ("attempts for each", 1), ("median, s", 2))):
-            cells = [f"{group[place]:,.{digits}f}" if group else "-" for group in groups.values()]
-            yield f"{f'{kind}: {words}':58}{''.join(f'{cell:>{width}}' for cell in cells)}"
+            cells = ["-"] * skipped + [f"{group[place]:,.{digits}f}" if group else "-" for group in groups]
+            yield f"{f'{kind}: {words}':{WORDS}}{''.join(f'{cell:>{width}}' for cell in cells)}"
 
 
-def document(scenario: Scenario, runs: Runs, calibration: Calibration) -> dict[str, Any]:
-    """The report as JSON."""
-    return {
+def document(
+    scenario: Scenario, blocks: Sequence[Block], calibration: Calibration, past: Recording | None = None
+) -> dict[str, Any]:
+    """The report as JSON. `modes` are the runs of the last block; `compared_with` are those of the first one."""
+    made: dict[str, Any] = {
         "scenario": scenario.name,
         "hours": scenario.hours,
         "writers": scenario.writer_count,
         "store": scenario.store,
+        **_block(scenario, blocks[-1]),
+    }
+    if len(blocks) > 1:
+        made["compared_with"] = _block(scenario, blocks[0])
+    if past is not None:
+        made["recorded"] = {
+            "mode": past.mode, "compactions": past.compactions, "compact_every": past.every,
+            "figures": dict(past.figures),
+        }  # fmt: skip
+    return {**made, "warnings": warnings(scenario, calibration), "calibrated_on": calibration.machine}
+
+
+def _block(scenario: Scenario, block: Block) -> dict[str, Any]:
+    case = replace(scenario, compaction=replace(scenario.compaction, every=block.every))
+    return {
+        "compact_every": block.every,
         "modes": {
             mode: {
                 "figures": {
@@ -76,10 +144,8 @@ def document(scenario: Scenario, runs: Runs, calibration: Calibration) -> dict[s
                     if (group := writer_figures(measured, kind))
                 },
                 "seconds_of_a_commit": phase_shares(measured),
-                "bottleneck": bottleneck(measured, scenario),
+                "bottleneck": bottleneck(measured, case),
             }
-            for mode, measured in runs.items()
+            for mode, measured in block.runs.items()
         },
-        "warnings": warnings(scenario, calibration),
-        "calibrated_on": calibration.machine,
     }

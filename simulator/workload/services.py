@@ -8,9 +8,8 @@ from typing import Final
 
 from .costs import Touched
 from .rules import logs_taken
-from .simulation import Chosen, Events, Simulation
+from .simulation import ACTIVE, Chosen, Events, Simulation
 
-ACTIVE: Final = 30  # commits on the active timeline of a table with automatic archiving (hoodie.keep.max.commits)
 SAMPLES: Final = 240  # how often the log files of slices are counted in a run
 
 
@@ -27,7 +26,7 @@ def start_services(run: Simulation) -> None:
 
 
 def _compact(run: Simulation) -> Events:
-    """Plan and run a compaction each `every` seconds. The next one begins after the previous one has ended."""
+    """Plan and run a compaction every `every` seconds. A compaction begins after the previous compaction has ended."""
     options, table, measures = run.scenario.compaction, run.table, run.measures
     read = 0
     schedule, execute = run.program["schedule compaction"], run.program["run compaction"]
@@ -40,6 +39,7 @@ def _compact(run: Simulation) -> Events:
             return schedule[0], Touched(0, 0, table.commits - read)
 
         def make_plan(taken: dict[int, int] = taken) -> None:
+            table.planned = table.commits
             for group, count in enumerate(table.logs):
                 if count and (some := logs_taken(count, 0, table.has_base[group], group in table.pending)):
                     taken[group] = some
@@ -57,7 +57,8 @@ def _compact(run: Simulation) -> Events:
         cores = rows * run.times.compact_row + logs * run.times.compact_log
         measures.service_cores += cores
         moved = run.transfer(2 * rows, min(options.cores, len(groups)))
-        yield run.env.timeout((run.requests(execute[0], touched) + run.cpu(cores)) / options.cores + moved)
+        yield run.env.timeout(run.requests(execute[0], touched) / options.cores + moved)
+        yield run.compute(run.noisy(cores) / options.cores, options.cores)
         publication: Callable[[], Chosen] = partial(_chosen, (execute[1], touched))
 
         def publish(merged: dict[int, tuple[float, float]] = merged, taken: dict[int, int] = taken) -> None:
@@ -83,7 +84,7 @@ def _chosen(choice: Chosen) -> Chosen:
 
 
 def _clean(run: Simulation) -> Events:
-    """Delete the files that compactions have superseded, each `every` seconds."""
+    """Delete the files that compactions have superseded, every `every` seconds."""
     options, table = run.scenario.cleaning, run.table
     listed, plan, deletes, publish, after = run.program["clean"]
     while True:
@@ -99,22 +100,24 @@ def _clean(run: Simulation) -> Events:
 
 
 def _read(run: Simulation) -> Events:
-    """Read the newest partitions, each `every` seconds. A reader holds no lock and changes nothing."""
+    """Read the newest partitions, every `every` seconds. A reader holds no lock and changes nothing."""
     options, table, measures, shape = run.scenario.reads, run.table, run.measures, run.scenario.table
     first = max(0, shape.partitions - options.partitions) * shape.buckets
-    stage, read = run.program["snapshot"][0], 0
+    stage, read, took = run.program["snapshot"][0], 0, 0.0
     while True:
-        yield run.env.timeout(options.every)
+        yield run.env.timeout(max(0.0, options.every - took))
+        began = run.env.now
         groups = range(first, len(table.logs))
         logs, unread = sum(table.logs[first:]), min(ACTIVE, table.commits - read)
         read = table.commits
         rows = sum(table.base_rows[first:]) + sum(table.log_rows[first:])
         touched = Touched(len(groups), logs, unread)
-        seconds = run.requests(stage, touched) / options.cores
         cores = rows * run.times.read_row + logs * run.times.read_log
         measures.read_cores += cores
-        seconds += cores / options.cores + run.transfer(rows, options.cores)
-        measures.reads.append((run.env.now, seconds, sum(stage.count(touched).values()), cores))
+        yield run.env.timeout(run.requests(stage, touched) / options.cores + run.transfer(rows, options.cores))
+        yield run.compute(cores / options.cores, options.cores)
+        took = run.env.now - began
+        measures.reads.append((run.env.now, took, sum(stage.count(touched).values()), cores))
 
 
 def _sample(run: Simulation) -> Events:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import random
 from collections import Counter
 from collections.abc import Callable, Generator
@@ -11,6 +10,7 @@ from typing import Any, Final
 import numpy as np
 import simpy
 
+from .cores import SharedCores
 from .costs import Calibration, Sampler, StageCost, Touched, programs, store
 from .lock import LEASE_DRIFT, ZOOKEEPER_SESSION, SimulatedLock
 from .measures import PHASES, Measures
@@ -21,14 +21,19 @@ UNUSED: Final[dict[str, float]] = dict.fromkeys(PHASES, 0.0)
 """The phases of services, which are not part of a commit's time."""
 Chosen = tuple[StageCost, Touched]
 NOISE_POOL: Final = 4096
+ACTIVE: Final = 30  # commits on the active timeline of a table with automatic archiving (hoodie.keep.max.commits)
+STATES: Final = 3  # objects of an instant on the timeline
+PAGE: Final = 1000  # objects that one LIST request of an object store returns
 EXACT_COMMITS: Final = 4  # the cost of more unread commits is that of this many and the mean of a get for each other
 HEARTBEAT: Final = 60.0  # seconds between two renewals (engine.config.coordination.HeartbeatInterval)
 
 
 class TableState:
-    """The file groups of the simulated table, by number. `logs`: completed log files that no completed plan has taken.
+    """The file groups of the simulated table, by number. `logs` contains completed log files that no completed plan has
+    taken.
 
-    `newest`: file group -> the number of its newest completed write. `pending`: the groups of pending plans.
+    `newest` maps each file group to the number of its newest completed write. `pending` contains the groups of pending
+    plans.
     """
 
     def __init__(self, groups: int, rows: int) -> None:
@@ -40,7 +45,13 @@ class TableState:
         self.pending: set[int] = set()
         self.newest: dict[int, int] = {}
         self.commits = 0
+        self.planned = 0  # the commits that completed before the newest compaction plan
         self.superseded_groups = self.superseded_logs = 0  # files that a clean can delete
+
+    @property
+    def active(self) -> int:
+        """Return the number of instants on the active timeline, where writes with uncompacted logs are not archived."""
+        return min(self.commits, self.commits - self.planned + ACTIVE)
 
     def complete(self, groups: tuple[int, ...], rows: float, updates: float) -> None:
         """Complete a write of `rows` rows to these file groups."""
@@ -54,7 +65,9 @@ class TableState:
 
 
 class Simulation:
-    """The shared parts of one run. Writers, services and readers are processes of `env`."""
+    """The state that the processes of one simulated run share. Writers, services and readers are processes of the SimPy
+    environment `env`.
+    """
 
     def __init__(self, scenario: Scenario, mode: Mode, calibration: Calibration, seed: int) -> None:
         self.scenario, self.mode, self.times = scenario, mode, calibration
@@ -66,7 +79,7 @@ class Simulation:
         self.lock = SimulatedLock(self.env, scenario.lock, self.sampler, self.chance)
         self.table = TableState(scenario.table.partitions * scenario.table.buckets, scenario.table.rows)
         self.measures = Measures(seconds=scenario.seconds, writers=scenario.writer_count)
-        self.running = 0  # actors that use a core now
+        self._cores = SharedCores(self.env, scenario.cores) if scenario.cores else None
         log = " with decision log" if scenario.lock.decision == "log" else ""
         recorded = programs(self.store.kind)
         self.program = {name: recorded[name + log] for name in recorded if "with decision log" not in name}
@@ -76,17 +89,20 @@ class Simulation:
         self._noise_at = 0
         self._stages: dict[tuple[int, int, int, int], tuple[dict[str, int], int]] = {}
         self.used: Counter[tuple[int, int, int, int]] = Counter()
-        self._get = math.exp(math.log(self.store.latency["get"][0]))
+        self._get, self._list = self.sampler.mean("get"), self.sampler.mean("list")
+        self._lists_pages = self.store.kind != "local"
 
-    def cpu(self, seconds: float) -> float:
-        """The time that a computation of so many core-seconds takes now: cores are shared, and times vary."""
+    def noisy(self, seconds: float) -> float:
+        """Return the core-seconds of a computation with the given mean, because times vary."""
         self._noise_at = (self._noise_at + 1) % NOISE_POOL
-        cores = self.scenario.cores
-        crowd = max(1.0, (self.running + 1) / cores) if cores else 1.0
-        return seconds * crowd * self._noise[self._noise_at]
+        return seconds * self._noise[self._noise_at]
+
+    def compute(self, seconds: float, streams: int = 1) -> simpy.Event:
+        """Return an event that occurs after `streams` threads have computed for `seconds` each."""
+        return self.env.timeout(seconds) if self._cores is None else self._cores.compute(seconds, streams)
 
     def requests(self, stage: StageCost, touched: Touched) -> float:
-        """The seconds of the requests of a stage. They are counted."""
+        """Count the requests of a stage, and return their seconds."""
         known = min(touched.commits, EXACT_COMMITS)
         key = (id(stage), touched.groups, touched.logs, known)
         counted = self._stages.get(key)
@@ -99,48 +115,55 @@ class Simulation:
             more = (touched.commits - known) * each
             self.measures.requests["get"] += more
             seconds += more * self._get
+        if self._lists_pages and (pages := stage.lists * (self.table.active * STATES // PAGE)):
+            self.measures.requests["list"] += pages
+            seconds += pages * self._list
         return seconds
 
+    def work(self, stage: StageCost, touched: Touched) -> float:
+        """Return the core-seconds in which a stage reads the timeline, without its requests."""
+        listed = stage.lists * self.table.active * self.times.list_instant
+        decoded = stage.decodes * self.times.decode + (stage.rounds[3] - stage.decodes) * self.times.unread
+        return listed + touched.commits * decoded
+
     def transfer(self, rows: float, streams: int = 1) -> float:
-        """The seconds in which the bytes of so many rows reach the store or come from it."""
+        """Return the seconds of the transfer of the given rows to or from the store."""
         return rows * self.scenario.table.row_bytes / self.store.bytes_per_second / max(1, streams)
 
     def locked(
         self, actor: object, what: str, own: float, choose: Callable[[], Chosen],
         effect: Callable[[], object] = int, crashes_at: float = float("inf"), spent: dict[str, float] = UNUSED,
     ) -> Events:  # fmt: skip
-        """Wait for the lock, hold it for a stage, run its `effect`, and release it. Returns whether all of it happened.
+        """Wait for the lock, hold it for a stage, run its `effect`, and release it. Returns whether the actor got the
+        lock and completed the stage.
 
-        `own`: the core-seconds of the stage. `choose` returns the stage and what it touches. It is called once the lock
-        is held: from then on no other actor changes the table. An actor that crashes while it holds the lock has no
-        effect, and does not release the lock. `spent`: the seconds by phase, to which those of the stage are added.
+        `own` is the number of core-seconds of the stage. `choose` returns the stage and the amounts that it touches.
+        `choose` is called once the lock is held, because no other actor changes the table from then on. An actor that
+        crashes while it holds the lock has no effect, and does not release the lock. `spent` contains the seconds by
+        phase, to which the seconds of the stage are added.
         """
         measures, lock, env = self.measures, self.lock, self.env
-        delay = 0.0
-        if (waiting := lock.ask()) is not None:
-            asked = env.now
-            granted: float | None = yield waiting
-            spent["lock wait"] += env.now - asked
-            if granted is None:
-                measures.lock_timeouts += 1
-                return False
-            delay = granted
+        asked = env.now
+        waited: bool | None = yield lock.ask(actor)
+        spent["lock requests" if waited is False else "lock wait"] += env.now - asked
+        if waited is None:
+            measures.lock_timeouts += 1
+            return False
+        began = env.now
         stage, touched = choose()
-        skew = stage.takes * (self.scenario.lock.skew + 0.001)
-        self.running += 1
-        access, work = delay + lock.acquired(actor), self.requests(stage, touched) + self.cpu(own)
-        access += lock.released()
-        hold = access + skew + work
-        yield env.timeout(hold)
-        self.running -= 1
-        if env.now - hold <= crashes_at <= env.now:
+        skew = stage.takes * (self.scenario.lock.skew + 0.001 * self.chance.random())  # a time is in whole milliseconds
+        release = lock.released()
+        yield env.timeout(skew + self.requests(stage, touched) + release)
+        yield self.compute(self.noisy(own + self.work(stage, touched)))
+        hold = env.now - began
+        if began <= crashes_at <= env.now:
             env.process(self._expire(hold))
             return False
         effect()
         lock.free(hold)
-        spent["lock requests"] += access
+        spent["lock requests"] += release
         spent["skew wait"] += skew
-        spent["under lock"] += work
+        spent["under lock"] += hold - skew - release
         measures.lock_skew += skew
         measures.lock_by[what] += hold
         return True
@@ -162,6 +185,7 @@ class Simulation:
             for verb, count in self._stages[key][0].items():
                 measures.requests[verb] += count * times
         measures.lock_busy, measures.lock_acquisitions = lock.busy, lock.acquisitions
+        measures.lock_by["hand-overs"] = lock.hand_overs
         measures.lock_polls, measures.lock_waits, measures.lock_queue = lock.polls, lock.waits, lock.longest_queue
         measures.lock_requests.update(lock.requests)
         every = measures.requests + measures.lock_requests

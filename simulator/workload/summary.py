@@ -1,4 +1,4 @@
-"""Summaries of simulated runs: figures a person can use, each with its spread over seeds."""
+"""Summaries of simulated runs: figures for users, each with its spread over seeds."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from .costs import Calibration
 from .measures import PHASES, Measures
-from .scenario import Mode, Scenario
+from .scenario import Scenario
 
 CORE_HOUR: Final = 0.05
 """Dollars of a core for an hour: half of an m5.large with two cores (https://aws.amazon.com/ec2/pricing/on-demand/)."""
@@ -27,7 +27,7 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One figure of a report. `name` is its key in JSON; `digits` is the precision in the text."""
+    """One figure of a report. `name` is the key of the figure in JSON; `digits` is the precision in the text."""
 
     name: str
     words: str
@@ -37,12 +37,12 @@ class Line:
 
 
 def percentile(values: Sequence[float], share: float) -> float:
-    """A percentile of some samples; 0 without samples."""
+    """Return a percentile of some samples; 0 without samples."""
     return float(np.percentile(values, share)) if len(values) else 0.0
 
 
 def cost(measures: Measures) -> float:
-    """Dollars of requests and cores of one hour of the run."""
+    """Return the dollars of requests and cores of one hour of the run."""
     cores = measures.write_cores + measures.service_cores + measures.read_cores
     return (measures.dollars + cores / 3600 * CORE_HOUR) * 3600 / measures.seconds
 
@@ -88,21 +88,21 @@ LINES: Final = (
 
 
 def figures(runs: Sequence[Measures]) -> dict[str, Figure]:
-    """The figures of the runs of one mode, by name."""
+    """Return the figures of the runs of one mode, by name."""
     table = {line.name: [line.of(run) for run in runs] for line in LINES}
     return {name: Figure(float(np.median(values)), min(values), max(values)) for name, values in table.items()}
 
 
 def phase_shares(runs: Sequence[Measures]) -> dict[str, float]:
-    """The seconds of a committed batch that each phase takes, in the mean."""
+    """Return the mean seconds of a committed batch that each phase takes."""
     commits = max(1, sum(len(run.latency) for run in runs))
     return {phase: sum(run.phases[phase] for run in runs) / commits for phase in PHASES}
 
 
 def writer_figures(runs: Sequence[Measures], kind: str) -> tuple[float, float, float] | None:
-    """Of one kind of writers: commits of a run in the mean, attempts for each commit, and the median latency.
+    """Return figures of one kind of writers: mean commits of a run, attempts for each commit, and the median latency.
 
-    None if a run has no such writers.
+    The result is None if a run has no such writers.
     """
     if any(kind not in run.by_writer for run in runs):
         return None
@@ -112,7 +112,7 @@ def writer_figures(runs: Sequence[Measures], kind: str) -> tuple[float, float, f
 
 
 def bottleneck(runs: Sequence[Measures], scenario: Scenario) -> str:
-    """One sentence that names what limits the workload."""
+    """Return one sentence that names the bottleneck of the workload."""
     seconds = sum(run.seconds for run in runs)
     busy, held = _share(sum(run.lock_busy for run in runs), seconds), sum(run.lock_busy for run in runs)
     skew = _share(sum(run.lock_skew for run in runs), held)
@@ -133,7 +133,7 @@ def bottleneck(runs: Sequence[Measures], scenario: Scenario) -> str:
 
 
 def warnings(scenario: Scenario, calibration: Calibration) -> list[str]:
-    """Sentences that say where the scenario leaves the range in which times were measured."""
+    """Return sentences about where the scenario leaves the range in which times were measured."""
     found = []
     low, high = calibration.ranges["rows"]
     for group in scenario.writers:
@@ -150,8 +150,8 @@ def warnings(scenario: Scenario, calibration: Calibration) -> list[str]:
     return found
 
 
-def falls_behind(runs: Sequence[Measures], mode: Mode) -> str:
-    """A sentence if writers cannot keep up with their batches; '' otherwise."""
+def falls_behind(runs: Sequence[Measures], mode: str) -> str:
+    """Return a sentence if writers cannot keep up with their batches; '' otherwise."""
     waits = sum(run.phases["queue"] for run in runs) / max(1, sum(len(run.latency) for run in runs))
     spans = sum(run.seconds for run in runs) / len(runs)
     if waits < 0.02 * spans:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import random
 from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
+
+import simpy
 
 from .batches import batches
-from .costs import Touched
+from .costs import StageCost, Touched
 from .measures import PHASES
 from .rules import conflicts
 from .scenario import Batch
@@ -17,7 +20,12 @@ from .simulation import HEARTBEAT, Chosen, Events, Simulation
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One writer. `occ`: it checks for conflicts; `cores`: the cores of its data phase."""
+    """A simulated writer. `occ` is True if the writer checks for conflicts; `cores` is the number of cores of its data
+    phase.
+
+    `continuous` is True if the writer begins a batch as soon as the previous batch is done, until `ends`. After `ends`,
+    the writer begins no attempt.
+    """
 
     name: str
     occ: bool
@@ -25,6 +33,7 @@ class Job:
     updates: float
     compute: float
     continuous: bool
+    ends: float = float("inf")
 
 
 def start_writers(run: Simulation) -> None:
@@ -35,7 +44,8 @@ def start_writers(run: Simulation) -> None:
         sources.append((job, iter(recorded), random.Random(number)))
     for group in () if scenario.recorded else scenario.writers:
         occ = (group.concurrency or run.mode) == "occ" and run.mode != "single"
-        job = Job(group.name, occ, group.cores, group.updates, group.compute, group.arrival == "continuous")
+        continuous = group.arrival == "continuous"
+        job = Job(group.name, occ, group.cores, group.updates, group.compute, continuous, group.ends)
         for number in range(group.count):
             chance = random.Random(run.chance.random())
             sources.append((job, batches(group, number, scenario.table, scenario.seconds, chance), chance))
@@ -47,26 +57,27 @@ def start_writers(run: Simulation) -> None:
 
 
 class _Writer:
-    """One writer process. The time of its next crash is drawn in advance."""
+    """The process of one writer, with the time of its next crash drawn in advance."""
 
     def __init__(self, run: Simulation, job: Job, chance: random.Random) -> None:
         self._run, self._job, self._chance = run, job, chance
         run.measures.by_writer.setdefault(job.name, array("d"))
         self._crashes_at = self._next_crash()
+        self._read = 0  # the commits that its newest listing has shown
 
     def write_all(self, source: Iterable[Batch]) -> Events:
-        """Write each batch at its arrival, or as soon as the previous one is acknowledged."""
-        env, continuous = self._run.env, self._job.continuous
-        acknowledged = 0.0
+        """Write each batch at its arrival, or as soon as the previous batch is acknowledged."""
+        env, job = self._run.env, self._job
         for batch in source:
-            if (pause := max(batch.at, acknowledged) - env.now) > 0:
+            if (pause := batch.at - env.now) > 0:
                 yield env.timeout(pause)
-            arrived = env.now if continuous else batch.at
-            acknowledged = yield from self.write(batch, arrived)
+            if job.continuous and env.now >= job.ends:
+                return
+            yield from self.write(batch, env.now if job.continuous else batch.at)
 
     def write(self, batch: Batch, arrived: float) -> Events:
-        """Repeat the attempts at one batch until one commits. Returns the time of the acknowledgement."""
-        run, env, measures = self._run, self._run.env, self._run.measures
+        """Repeat the attempts at one batch until one commits, then clean up."""
+        run, job, env, measures = self._run, self._job, self._run.env, self._run.measures
         measures.batches += 1
         measures.phases["queue"] += env.now - arrived
         if env.now >= self._crashes_at:  # it crashed while it was idle
@@ -77,57 +88,57 @@ class _Writer:
             if done:
                 break
             measures.aborted += 1
-            measures.aborts_by_writer[self._job.name] += 1
+            measures.aborts_by_writer[job.name] += 1
             measures.phases["aborted"] += env.now - began
+            if job.continuous and env.now >= job.ends:
+                return
             if env.now >= self._crashes_at:
                 yield from self._restart()
         for phase, seconds in spent.items():
             measures.phases[phase] += seconds
         after = run.program["nbcc write"][3]
-        clean_up = run.requests(after, Touched(len(batch.groups))) + run.cpu(run.times.clean_up)
-        measures.phases["clean-up"] += clean_up
-        measures.latency.append(env.now + clean_up - arrived)
-        measures.by_writer[self._job.name].append(env.now + clean_up - arrived)
-        return env.now + clean_up
+        began = env.now
+        yield env.timeout(run.requests(after, Touched(len(batch.groups))))
+        yield run.compute(run.noisy(run.times.clean_up))
+        measures.phases["clean-up"] += env.now - began
+        measures.latency.append(env.now - arrived)
+        measures.by_writer[job.name].append(env.now - arrived)
 
     def _attempt(self, batch: Batch, arrived: float, spent: dict[str, float]) -> Events:
-        """One attempt. Returns whether it committed."""
+        """Make one attempt at a batch, and return whether it committed."""
         run, job, table, measures = self._run, self._job, self._run.table, self._run.measures
         program, touched = run.program["occ write" if job.occ else "nbcc write"], Touched(len(batch.groups))
-        sealed = 0
 
-        def seal() -> None:
-            nonlocal sealed
-            sealed = table.commits
+        def ask() -> Chosen:
+            unread, self._read = table.commits - self._read, table.commits
+            return program[0], Touched(len(batch.groups), 0, unread)
 
-        request = (program[0], touched)
+        yield run.compute(run.noisy(run.times.prepare))
         own, crash = run.times.request, self._crashes_at
-        if not (yield from run.locked(self, "requests", own, lambda: request, seal, crash, spent)) or (
+        if not (yield from run.locked(self, "requests", own, ask, crashes_at=crash, spent=spent)) or (
             run.env.now >= crash
         ):
             return False
-        cores, seconds, compute = self._data(batch)
-        run.running += 1
-        took = run.requests(program[1], touched) + run.cpu(seconds) + run.transfer(batch.rows, len(batch.groups))
-        took += compute
-        yield run.env.timeout(took)
-        run.running -= 1
+        began = run.env.now
+        cores = yield from self._data(batch, program[1], touched)
+        took = run.env.now - began
         spent["data"] += took
         measures.write_cores += cores
         if took > HEARTBEAT:
             measures.requests["put"] += int(took / HEARTBEAT)
-        done = run.env.now < self._crashes_at and (yield from self._publish(batch, sealed, arrived, spent))
+        done = run.env.now < self._crashes_at and (yield from self._publish(batch, arrived, spent))
         if not done:
             measures.wasted_cores += cores
         return done
 
-    def _publish(self, batch: Batch, sealed: int, arrived: float, spent: dict[str, float]) -> Events:
-        """Check for conflicts and publish, under the lock. After a conflict, take the write back."""
+    def _publish(self, batch: Batch, arrived: float, spent: dict[str, float]) -> Events:
+        """Check for conflicts and publish, under the lock. After a conflict, undo the write."""
         run, job, table, measures = self._run, self._job, self._run.table, self._run.measures
-        groups, has_conflict = batch.groups, False
+        groups, has_conflict, sealed = batch.groups, False, self._read
 
         def check() -> Chosen:
             nonlocal has_conflict
+            self._read = table.commits
             newest = [(group, table.newest.get(group, -1)) for group in groups] if job.occ else []
             later = [(group, number) for group, number in newest if number >= sealed]
             has_conflict = bool(later) and conflicts(later, groups)
@@ -140,6 +151,7 @@ class _Writer:
         def publish() -> None:
             if not has_conflict:
                 table.complete(groups, batch.rows, job.updates)
+                self._read = table.commits  # the requests of each stage include those for its own last commit
                 measures.commits += 1
                 measures.rows += batch.rows
                 measures.fresh.append(run.env.now - arrived)
@@ -150,17 +162,20 @@ class _Writer:
         if has_conflict:
             measures.conflicts += 1
             _, _, _, deletes, undo = run.program["occ abort"]
-            yield run.env.timeout(run.requests(deletes, Touched(len(groups))) + run.cpu(run.times.clean_up))
+            yield run.env.timeout(run.requests(deletes, Touched(len(groups))))
+            yield run.compute(run.noisy(run.times.clean_up))
             yield from run.locked(self, "undone writes", 0.0, lambda: (undo, Touched(len(groups))))
         return not has_conflict
 
-    def _data(self, batch: Batch) -> tuple[float, float, float]:
-        """Of the data phase: its core-seconds, the engine's seconds, and the seconds of the job's own work."""
-        times, job = self._run.times, self._job
+    def _data(self, batch: Batch, stage: StageCost, touched: Touched) -> Generator[simpy.Event, Any, float]:
+        """Run the data phase, and return its core-seconds."""
+        run, times, job = self._run, self._run.times, self._job
+        yield run.env.timeout(run.requests(stage, touched) + run.transfer(batch.rows, len(batch.groups)) + batch.took)
         if batch.took:
-            return batch.took, 0.0, batch.took
+            return batch.took
         engine = batch.rows * times.per_row + len(batch.groups) * times.per_file
-        return times.write + engine + job.compute * job.cores, times.write + engine / job.cores, job.compute
+        yield run.compute(run.noisy(times.write + engine / job.cores) + job.compute, job.cores)
+        return times.write + engine + job.compute * job.cores
 
     def _restart(self) -> Events:
         self._run.measures.crashes += 1
@@ -173,7 +188,8 @@ class _Writer:
 
 
 def _start_single(run: Simulation, sources: list[tuple[Job, Iterator[Batch]]]) -> None:
-    """Start one writer with the cores of all writers. It writes every batch that waits in one commit."""
+    """Start a single writer with the cores of all writers. The single writer writes every waiting batch in one commit.
+    """
     waiting: list[tuple[float, Batch, Iterator[Batch] | None]] = []
     arrival = [run.env.event()]
 
@@ -195,6 +211,7 @@ def _start_single(run: Simulation, sources: list[tuple[Job, Iterator[Batch]]]) -
         cores = sum(job.cores for job in jobs)
         compute = sum(job.compute for job in jobs) / len(jobs)
         updates = sum(job.updates for job in jobs) / len(jobs)
+        ends = max(job.ends for job in jobs)
         writer = _Writer(run, Job("single writer", False, cores, updates, compute, False), run.chance)
         while True:
             if not waiting:
@@ -204,11 +221,12 @@ def _start_single(run: Simulation, sources: list[tuple[Job, Iterator[Batch]]]) -
             waiting.clear()
             groups = tuple({group: None for _, batch, _ in taken for group in batch.groups})
             rows = sum(batch.rows for _, batch, _ in taken)
-            yield from writer.write(Batch(taken[0][0], rows, groups), taken[0][0])
+            took = sum(batch.took for _, batch, _ in taken) / cores  # of recorded batches
+            yield from writer.write(Batch(taken[0][0], rows, groups, took), taken[0][0])
             run.measures.batches += len(taken) - 1
             run.measures.latency.extend(run.env.now - at for at, _, _ in taken[1:])
             for _, _, source in taken:
-                if source is not None:
+                if source is not None and run.env.now < ends:
                     put(run.env.now, next(source), source)
 
     for job, source in sources:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 from click.testing import CliRunner
 
+from nbcc.engine.table import Table
 from nbcc.simulator.cli import main
 
 SMALL = """
@@ -62,10 +64,37 @@ def test_json_has_every_figure_of_the_text(small: str) -> None:
     assert set(occ["by_writers"]) == {"stream", "backfill"}
 
 
-def test_another_interval_of_compactions_changes_the_answer(small: str) -> None:
-    never, often = (json.loads(ran(small, "--json", *more)[1]) for more in ([], ["--compact-every", "30s"]))
-    logs = [answer["modes"]["nbcc"]["figures"]["logs_greatest"]["median"] for answer in (never, often)]
+def test_another_interval_of_compactions_is_compared_with_its_own_one(small: str) -> None:
+    answer = json.loads(ran(small, "--json", "--compact-every", "30s")[1])
+    logs = [each["modes"]["nbcc"]["figures"]["logs_greatest"]["median"] for each in (answer["compared_with"], answer)]
     assert logs[1] < logs[0]
+    assert [each["compact_every"] for each in (answer["compared_with"], answer)] == [0, 30]
+    lines = ran(small, "--compact-every", "30s")[1].splitlines()
+    assert lines[3].split("  ")[-1].strip() == "each 30 s"
+    assert "never compacted" in lines[3]
+    assert lines[4].split() == ["nbcc", "occ", "single"] * 2
+    assert any(line.startswith("nbcc, each 30 s: ") for line in lines)
+
+
+def test_a_table_is_compared_with_its_own_past(tmp_path: Path) -> None:
+    schema = pa.schema([("id", pa.string()), ("ts", pa.int64())])
+    table = Table.create(None, tmp_path / "t", schema, record_key="id", ordering_fields="ts", buckets=2)
+    for number in range(4):
+        table.upsert(pa.table({"id": [f"k{n}" for n in range(9)], "ts": [number] * 9}, schema=schema))
+        if number != 1:
+            table.compact()
+    path = str(tmp_path / "t")
+    answer = json.loads(ran("--from", path, "--compact-every", "1h", "--json")[1])
+    assert (answer["recorded"]["mode"], answer["recorded"]["compactions"]) == ("nbcc", 3)
+    assert answer["recorded"]["figures"]["logs_greatest"] == 2
+    assert answer["compared_with"]["compact_every"] == answer["recorded"]["compact_every"] < 3600
+    lines = ran("--from", path)[1].splitlines()
+    assert lines[2].startswith("the table's own mode is nbcc; 3 compactions, each ")
+    assert lines[4].split() == ["recorded", "nbcc", "occ", "single"]
+    (row,) = (line for line in lines if line.startswith("log files of the longest slice"))
+    assert row.split()[6] == "2"
+    (row,) = (line for line in lines if line.startswith("the lock is held"))
+    assert row.split()[4] == "-"
 
 
 def test_a_picture_is_written(small: str, tmp_path: Path) -> None:

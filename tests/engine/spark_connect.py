@@ -1,4 +1,7 @@
-"""Run by `test_spark_connect.py` in a process of its own: a local Spark Connect server, and a table through it."""
+"""Run by `test_spark_connect.py` in a process of its own: a local Spark Connect server, and a table through it.
+
+The first argument is a folder that contains nbcc, which the workers of the server lack.
+"""
 
 from __future__ import annotations
 
@@ -24,11 +27,31 @@ def connected(folder: Path) -> Any:
         "spark.sql.session.timeZone": "UTC",
     }
     # SPARK_TESTING: the server takes a free port, and the session asks for its number.
-    os.environ |= {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1", "SPARK_TESTING": "1"}
+    os.environ |= {"SPARK_LOCAL_IP": "127.0.0.1", "SPARK_TESTING": "1"}
     builder = SparkSession.builder.remote("local[2]")
     for name, value in settings.items():
         builder = builder.config(name, value)
     return builder.getOrCreate()
+
+
+def workers_without_nbcc(spark: Any, folder: Path) -> None:
+    """`register` sends nbcc to the workers of the server."""
+    import re
+
+    import pyarrow as pa
+
+    import nbcc
+    from nbcc.engine.spark.shipping import guarded
+
+    nbcc.register(spark)
+
+    def where(batches: Any) -> Any:
+        from nbcc.engine.spark import sources
+
+        yield from (pa.RecordBatch.from_pydict({"home": [sources.home_of_sources()]}) for _ in batches)
+
+    homes = {row.home for row in spark.range(0, 2, 1, 2).mapInArrow(guarded(where), "home string").collect()}
+    assert [re.search(r"nbcc-[0-9a-f]{16}\.zip/nbcc$", home) is not None for home in homes] == [True], homes
 
 
 def every_operation(spark: Any, folder: Path) -> None:
@@ -64,18 +87,32 @@ def a_stream(spark: Any, folder: Path) -> None:
     stream = spark.readStream.schema(COLUMNS).json(str(folder / "in"))
     writer = stream.writeStream.foreachBatch(table.sink(query_id="orders-1"))
     writer = writer.option("checkpointLocation", str(folder / "checkpoint"))
-    assert writer.trigger(availableNow=True).start().awaitTermination(60)
+    assert started(writer.trigger(availableNow=True)).awaitTermination(300)
     assert [row.id for row in table.snapshot().collect()] == ["a"]
+
+
+def started(writer: Any) -> Any:
+    """Start a stream. Spark waits only ten seconds for the process that calls `foreachBatch`."""
+    from pyspark.errors import PySparkException
+
+    for _ in range(9):
+        try:
+            return writer.start()
+        except PySparkException as late:
+            if "failed to connect back" not in str(late):
+                raise
+    return writer.start()
 
 
 def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         spark = connected(Path(name))
-        for each in (every_operation, a_stream):
+        for each in (workers_without_nbcc, every_operation, a_stream):
             each(spark, Path(name))
             print(each.__name__, "has run", flush=True)
 
 
 if __name__ == "__main__":
+    sys.path.insert(0, sys.argv[1])
     main()
     os._exit(0)  # the JVM ends with this process; PySpark's own way out waits for it longer than the test does

@@ -89,7 +89,6 @@ def test_the_highest_state_counts_and_a_completed_plan_is_a_commit(names: list[s
         f"{t(3)}.compaction.inflight",
     ]  # fmt: skip
     assert [instant.requested for instant in found.completed] == [t(2), t(1)]
-    assert [instant.requested for instant in found.completed_before(t(6))] == [t(2)]
     assert [instant.requested for instant in found.pending_compactions] == [t(3)]
     assert (found.greatest_completion, found.newest) == (t(6), t(6))
     assert found.is_compaction(found.completed[0])

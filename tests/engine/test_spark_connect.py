@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
+import sysconfig
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
+from .cluster import without_spark
+
+ROOT = Path(__file__).absolute().parents[2]
 SCRIPT = Path(__file__).with_name("spark_connect.py")
 SECONDS = 400  # a minute on an idle machine of two cores
 
@@ -17,14 +20,15 @@ SECONDS = 400  # a minute on an idle machine of two cores
 @pytest.mark.spark
 @pytest.mark.timeout(SECONDS + 60)
 @pytest.mark.skipif(find_spec("grpc") is None, reason="Spark Connect needs grpcio: pip install 'nbcc[connect]'")
-def test_a_table_through_spark_connect() -> None:
-    """Compactions and replaces raised an AttributeError there, and left a pending plan on the timeline."""
-    given = {"capture_output": True, "text": True, "timeout": SECONDS, "env": _environment()}
-    ran = subprocess.run([sys.executable, SCRIPT], check=False, **given)
+def test_a_table_through_spark_connect(tmp_path: Path) -> None:
+    """The workers of the server lack nbcc. Compactions and replaces raised an AttributeError there, and left a pending
+    plan on the timeline.
+    """
+    python, packages = tmp_path / "python", sysconfig.get_paths()["purelib"]
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(python)], check=True)
+    environment = {**without_spark(), "PYTHONPATH": packages, "PYSPARK_PYTHON": str(python / "bin/python")}
+    given = {"capture_output": True, "text": True, "timeout": SECONDS, "env": environment, "cwd": tmp_path}
+    ran = subprocess.run([sys.executable, SCRIPT, ROOT], check=False, **given)
     assert ran.returncode == 0, ran.stderr[-3000:]
-    assert ran.stdout.split("\n")[-3:] == ["every_operation has run", "a_stream has run", ""]
-
-
-def _environment() -> dict[str, str]:
-    """Without the settings of a session that this process runs."""
-    return {name: value for name, value in os.environ.items() if not name.startswith(("PYSPARK_", "SPARK_"))}
+    scenarios = ("workers_without_nbcc", "every_operation", "a_stream")
+    assert [line for line in ran.stdout.splitlines() if " has run" in line] == [f"{each} has run" for each in scenarios]

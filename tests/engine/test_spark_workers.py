@@ -152,3 +152,19 @@ def test_an_archive_of_the_sources_is_enough_to_run_tasks(tmp_path: Path) -> Non
     digest, home = ran.stdout.split()
     assert digest == sources.digest_of_sources()
     assert home.endswith(f"/nbcc-{digest}.zip/nbcc")
+
+
+def test_nbcc_is_sent_again_after_a_failed_attempt() -> None:
+    sent: list[str] = []
+
+    def add(path: str, pyfile: bool) -> None:
+        sent.append(path)
+        if len(sent) == 1:
+            raise ConnectionError("the server is busy")
+
+    spark = SimpleNamespace(session_id="session that fails once", addArtifacts=add)
+    with pytest.raises(ConnectionError):
+        interpreter.prepare_workers(spark)
+    for _ in range(2):
+        interpreter.prepare_workers(spark)
+    assert len(sent) == 2

@@ -14,7 +14,7 @@ PAGE = (Path(__file__).parents[2] / "docs/options.md").read_text(encoding="utf-8
 def test_the_page_lists_the_options_that_are_taken() -> None:
     of_table = {name for names in options.TABLE.values() for name in names}
     taken = {*options.READ, options.OPERATION, options.BATCH_ID, options.REPLAY_DIFFERENCE, *options.CREATE, *of_table}
-    taken |= {*options.SERVICES}
+    taken |= {*options.SERVICES, options.TAKE_OVER}
     cells = [line.split("|")[1] for line in PAGE.splitlines() if line.startswith("| `")]
     listed = {name for cell in cells for name in re.findall(r"`([a-z_.]+)`", cell)}
     assert listed == taken - {options.PATH}

@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from nbcc.simulator.workload.costs import Touched, lease_requests, programs
+from nbcc.simulator.workload.costs import Touched, lease_requests, programs, verb_of
 from tools.accesses.programs import PROGRAMS, Point, lease, linear
 from tools.accesses.recorder import Stage
 
@@ -15,8 +15,8 @@ HELD_OUT = Point(3, 4, 2)
 REMEDY = "python -m tools.regenerate accesses; then read the difference"
 
 
-def by_verb(stage: Stage) -> Counter[str]:
-    return Counter(request.verb for request in stage.requests)
+def by_verb(stage: Stage, is_local: bool) -> Counter[str]:
+    return Counter(verb_of(f"{request.verb} {request.kind}", is_local) for request in stage.requests)
 
 
 @pytest.mark.parametrize("store", [True, False], ids=["object store", "local"])
@@ -24,13 +24,12 @@ def by_verb(stage: Stage) -> Counter[str]:
 def test_the_engine_sends_the_requests_that_the_simulation_counts(name: str, store: bool) -> None:
     operation, points = PROGRAMS[name]
     is_write = not points[0].logs
-    commits = 1 if name.startswith("occ abort") else HELD_OUT.commits
-    point = HELD_OUT._replace(logs=0 if is_write else HELD_OUT.logs, commits=commits)
+    point = HELD_OUT._replace(logs=0 if is_write else HELD_OUT.logs)
     counted = programs("object store" if store else "local")[name]
     recorded = operation(store, point)
-    touched = Touched(point.groups, point.groups * point.logs, 0 if name.startswith("occ abort") else commits)
+    touched = Touched(point.groups, point.groups * point.logs, point.commits)
     assert [(stage.locked, stage.takes) for stage in recorded] == [(s.locked, s.takes) for s in counted], REMEDY
-    assert [by_verb(stage) for stage in recorded] == [+Counter(stage.count(touched)) for stage in counted], REMEDY
+    assert [by_verb(s, not store) for s in recorded] == [+Counter(s.count(touched)) for s in counted], REMEDY
     assert [stage.rounds for stage in recorded] == [stage.depth(touched) for stage in counted], REMEDY
 
 

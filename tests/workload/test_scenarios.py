@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from nbcc.simulator.workload.costs import calibration, store
 from nbcc.simulator.workload.run import simulate
 from nbcc.simulator.workload.scenario import duration, load, names, scenario_of
 
+STORES = Path(__file__).parents[2] / "specs" / "workload" / "stores.toml"
 GOOD: dict[str, Any] = {"format": 1, "writers": [{"name": "w"}]}
 
 
@@ -21,6 +23,16 @@ def test_there_are_a_dozen_scenarios_with_their_sources() -> None:
         assert scenario.about
         assert scenario.source
         store(scenario.store, calibration())
+
+
+def test_each_store_names_its_source_and_what_it_states() -> None:
+    given = tomllib.loads(STORES.read_text("utf-8"))
+    for name, entry in given.items():
+        if name != "format":
+            assert entry["source"], name
+            assert entry["states"], name
+            store(name, calibration())
+    assert store("s3-fast", calibration()).latency["list"] < store("s3", calibration()).latency["list"]
 
 
 @pytest.mark.parametrize("name", names())

@@ -81,6 +81,14 @@ def test_waits_for_the_lock_end_after_its_wait_time() -> None:
     assert run(replace(case, lock=LockOptions(wait=5.0))).lock_timeouts > 0
 
 
+def test_writers_end_after_the_attempts_that_they_have_begun() -> None:
+    """As the real writers of the comparison do: no attempt begins after `ends`, and each one that has begun ends."""
+    case = scenario(Writers("w", 3, arrival="continuous", compute=20.0, ends=600.0), hours=0.5)
+    measures = run(case)
+    assert measures.batches == measures.commits == len(measures.latency)
+    assert 600 / 25 < measures.commits / 3 < 600 / 20
+
+
 def test_zookeeper_serves_waiting_writers_in_order() -> None:
     case = scenario(Writers("w", 20, arrival="continuous", choice="own"), table=TableShape(20, 1), hours=0.3)
     queue = run(replace(case, lock=LockOptions("zookeeper")))
@@ -109,6 +117,14 @@ def test_a_crash_under_the_lock_blocks_others_until_the_lease_ends() -> None:
     assert long.commits < short.commits < run(base).commits
 
 
+def test_a_long_timeline_is_listed_in_pages() -> None:
+    """An object store returns 1,000 objects for a LIST. Instants of uncompacted writes stay on the timeline."""
+    case = scenario(Writers("w", 1, every=10, rows=10), hours=4.0, reads=Reads(0.0))
+    never, often = run(case), run(replace(case, compaction=Service(every=600)))
+    assert never.requests["list"] > often.requests["list"] - 20 * often.compactions + 1000
+    assert percentile(never.latency[-50:], 50) > 1.3 * percentile(often.latency[-50:], 50)
+
+
 def test_cleaning_and_a_decision_log_send_more_requests() -> None:
     case = scenario(Writers("w", 1, every=30), compaction=Service(every=120))
     plain = run(case).requests.total()
@@ -121,6 +137,9 @@ def test_a_recorded_workload_keeps_its_arrivals_and_its_data_phases() -> None:
     measures = run(scenario(recorded=lanes, hours=0.5))
     assert measures.commits == 20
     assert min(measures.latency) > 5.0
+    single = run(scenario(recorded=lanes, hours=0.5), "single")
+    assert single.commits == 10
+    assert min(single.latency) > 5.0, "two batches of 5 s, on the cores of two writers"
     assert run(scenario(recorded=lanes, hours=0.5), "occ").conflicts > 0
 
 

@@ -9,12 +9,13 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from nbcc.engine.clock import to_millis
 from nbcc.engine.errors import BadInput
 from nbcc.engine.storage import open_storage
 from nbcc.engine.table import Table
-from nbcc.simulator.workload import calibrate
+from nbcc.simulator.workload import calibrate, listings
 from nbcc.simulator.workload.costs import calibration, store
-from nbcc.simulator.workload.recorded import recorded
+from nbcc.simulator.workload.recorded import recorded, recording
 from nbcc.simulator.workload.run import simulate
 
 TABLES = Path(__file__).parents[1] / "tables"
@@ -42,11 +43,28 @@ def test_a_workload_comes_from_the_timeline_of_a_table_of_nbcc(tmp_path: Path) -
     assert simulate(scenario, "nbcc", calibration()).commits == 4
 
 
+def test_the_past_of_a_table_is_recorded(tmp_path: Path) -> None:
+    table = own_table(tmp_path / "t", 4)
+    past = recording(open_storage(tmp_path / "t"))
+    writes = [i for i in table.timeline() if i.action == "deltacommit" and i.completed]
+    took = sorted(to_millis(i.completed or "") - to_millis(i.requested) for i in writes)
+    assert (past.mode, past.compactions) == ("nbcc", 2)
+    assert past.every == past.scenario.compaction.every > 0
+    assert past.figures["logs_greatest"] == 2, "a compaction after each second write"
+    assert 0 < past.figures["logs_per_slice"] <= 2
+    assert past.figures["latency_p50"] == pytest.approx((took[1] + took[2]) / 2000)
+    assert past.figures["compaction_seconds"] > 0
+    assert past.figures["rows_per_second"] == pytest.approx(past.figures["commits_per_minute"] * 40 / 60)
+
+
 def test_a_workload_comes_from_the_timeline_of_a_table_of_hudi(tmp_path: Path) -> None:
     with zipfile.ZipFile(TABLES / "hudi120_00_mor_event_b4_avro.zip") as archive:
         archive.extractall(tmp_path)
     (folder,) = (path.parent for path in tmp_path.rglob(".hoodie"))
-    scenario = recorded(open_storage(folder))
+    past = recording(open_storage(folder))
+    scenario = past.scenario
+    assert (past.mode, past.compactions) == (None, 1), "Hudi's mode is an option of each writer"
+    assert past.every > 0
     batches = [batch for lane in scenario.recorded for batch in lane]
     assert len(batches) > 3
     assert all(batch.rows and batch.groups for batch in batches)
@@ -64,6 +82,7 @@ def test_a_calibration_measures_every_time(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setattr(calibrate, "BUCKETS", (1, 2))
     monkeypatch.setattr(calibrate, "REPEATS", 2)
     monkeypatch.setattr(calibrate, "LOGS", (1, 2))
+    monkeypatch.setattr(listings, "TIMES", 2)
     path = tmp_path / "calibration.json"
     path.write_text(calibrate.calibrate(lambda what, done, total: None), encoding="utf-8")
     times = calibration(path)
@@ -71,6 +90,8 @@ def test_a_calibration_measures_every_time(tmp_path: Path, monkeypatch: pytest.M
     assert times.write + times.per_file + times.per_row > 0
     assert times.compact_row + times.compact_log > 0
     assert times.read_row + times.read_log > 0
+    assert min(times.prepare, times.request, times.publish, times.clean_up) > 0
+    assert times.decode > times.unread > 0
     assert all(0 < median <= late for median, late in store("local", times).latency.values())
     path.write_text(json.dumps({"format": 1}), encoding="utf-8")
     with pytest.raises(ValueError, match="is not a calibration"):

@@ -29,6 +29,7 @@ from nbcc.engine.lock.storage_lock import StorageLock
 from nbcc.engine.names import RandomNames
 from nbcc.engine.rules import NBCC
 from nbcc.engine.table import Table, create_table, open_table
+from nbcc.engine.timeline import load
 from nbcc.simulator.control.storage import MemoryStorage
 
 from .recorder import RecordedClock, RecordedFiles, RecordedLock, RecordedObjects, Recorder, Stage
@@ -41,7 +42,11 @@ KEYS: Final = 64  # enough that each of a few buckets has some of them
 
 
 class Point(NamedTuple):
-    """The numbers of file groups, of log files in each slice, and of commits that the actor has not read."""
+    """The numbers of file groups, of log files in each slice, and of commits that the actor has not read.
+
+    `commits` of a write: as many complete before its request, and as many again until its publication. Those of an
+    aborted write precede the commit that conflicts.
+    """
 
     groups: int
     logs: int
@@ -54,7 +59,6 @@ class Point(NamedTuple):
 
 
 WRITES: Final = [Point(groups, 0, commits) for groups, commits in product((1, 2, 4), (0, 1, 3))]
-CONFLICTS: Final = [Point(groups, 0, 1) for groups in (1, 2, 4)]
 SERVICES: Final = [Point(*point) for point in product((1, 2, 4), (2, 3, 5), (1, 2))]
 
 
@@ -103,14 +107,17 @@ def rows(partition: str) -> pa.Table:
 
 
 def upsert(is_object_store: bool, point: Point, mode: str, decision: Decision, conflicts: bool = False) -> list[Stage]:
-    """Record a write; other writers commit while it is pending, to its file groups if it `conflicts`."""
+    """Record a write; others commit before and during it. If it `conflicts`, the last one writes to its file groups."""
     table = Recorded(is_object_store, point.groups, mode, decision)
     (_, other), (recorder, writer) = table.actor(), table.actor()
     for actor, partition in ((writer, "a"), (other, "b"), (other, "a")):
         actor.upsert(rows(partition))  # the first write to a partition puts more
     writer.upsert(rows("a"))
+    for _ in range(point.commits):
+        other.upsert(rows("b"))
     jobs: Any = writer.context.jobs
-    jobs.then = lambda: [other.upsert(rows("a" if conflicts else "b")) for _ in range(point.commits)]
+    during = ["b"] * point.commits + (["a"] if conflicts else [])
+    jobs.then = lambda: [other.upsert(rows(partition)) for partition in during]
     with recorder.operation():
         try:
             writer.upsert(rows("a"))
@@ -130,6 +137,7 @@ def service(is_object_store: bool, point: Point, operation: str, decision: Decis
     for number in range(point.logs):
         if number == point.logs - point.commits:
             actor.snapshot()
+            load(actor.context.storage)  # a snapshot lists a local table in another way than a holder of the lock
         writer.upsert(rows("a"))
     if operation == "run_compaction":
         actor.run("schedule_compaction")
@@ -147,7 +155,7 @@ PROGRAMS: Final[dict[str, tuple[Callable[[bool, Point], list[Stage]], Sequence[P
     for name, operation, points in (
         ("nbcc write", partial(upsert, mode=NON_BLOCKING), WRITES),
         ("occ write", partial(upsert, mode=OPTIMISTIC), WRITES),
-        ("occ abort", partial(upsert, mode=OPTIMISTIC, conflicts=True), CONFLICTS),
+        ("occ abort", partial(upsert, mode=OPTIMISTIC, conflicts=True), WRITES),
         ("schedule compaction", partial(service, operation="schedule_compaction"), SERVICES),
         ("run compaction", partial(service, operation="run_compaction"), SERVICES),
         ("clean", partial(service, operation="clean"), SERVICES),
@@ -163,8 +171,6 @@ def linear(counts: Sequence[int], points: Sequence[Point]) -> list[int]:
     """
     features = np.array([point.features for point in points])
     solution, *_ = np.linalg.lstsq(features, np.array(counts), rcond=None)
-    if len({point.commits for point in points}) == 1:  # the commits are part of the constant
-        solution[0], solution[3] = solution[0] + solution[3] * points[0].commits, 0
     whole = np.rint(solution).astype(int)
     if [*features @ whole] != [*counts]:
         raise ValueError(f"the counts {counts} at {[*points]} are not linear")
@@ -196,7 +202,10 @@ def program(operation: Callable[[bool, Point], list[Stage]], points: Sequence[Po
 
 
 def lease() -> dict[str, dict[str, int]]:
-    """Record the requests of a lock in the table's storage: an acquisition, a release, and an attempt that fails."""
+    """Record the requests of a lease in the table's storage: acquisitions, a release, and attempts that fail.
+
+    A former holder first tries the version that it has released, which another holder has replaced.
+    """
     memory = MemoryStore()
     recorders = [Recorder(), Recorder()]
     one, other = (StorageLock(RecordedObjects(recorder, memory), 0.0, 300, 1_000) for recorder in recorders)
@@ -206,13 +215,19 @@ def lease() -> dict[str, dict[str, int]]:
         ("failed attempt", recorders[1], other.try_once),
         ("release", recorders[0], one.give_back),
         ("acquisition after another holder", recorders[1], other.try_once),
+        ("failed attempt by a former holder", recorders[0], one.try_once),
         ("release again", recorders[1], other.give_back),
         ("acquisition by the last holder", recorders[1], other.try_once),
+        ("", recorders[1], other.give_back),
+        ("", recorders[0], one.try_once),
+        ("", recorders[0], one.give_back),
+        ("acquisition by a former holder", recorders[1], other.try_once),
     ):
         with recorder.operation():
             call()
         verbs = [request.verb for stage in recorder.stages for request in stage.requests]
         counts[name] = {verb: verbs.count(verb) for verb in sorted({*verbs})}
+    del counts[""]
     return counts
 
 

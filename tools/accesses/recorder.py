@@ -10,17 +10,19 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
 from functools import partial
+from itertools import count
 from typing import Any, Final, NamedTuple, TypeVar
 from unittest.mock import patch
 
 from obstore.store import MemoryStore
 
-from nbcc.engine.storage import Entry, ObjectStorage, ahead
+from nbcc.engine.storage import ByteRange, Entry, LocalStorage, ObjectStorage, ahead
 from nbcc.simulator.control.calls import kind_of
 from nbcc.simulator.control.clock import instant_of
 from nbcc.simulator.control.storage import MemoryStorage
 
 T = TypeVar("T")
+_NUMBERS: Final = count()
 
 VERBS: Final = {"create": "put", "write": "put", "replace": "put", "read": "get"}
 """An operation of an object store -> the verb by which it is billed, where the two differ."""
@@ -132,12 +134,15 @@ class RecordedObjects(ObjectStorage):
         return ObjectStorage._ask(self, operation, path, request)
 
 
-class RecordedFiles:
-    """The files of a local table in memory. The requests for these files are recorded one after the other."""
+class RecordedFiles(LocalStorage):
+    """The files of a local table in memory. The requests for these files are recorded one after the other.
 
-    url = "memory://table"
+    The engine reads a local table in other ways than an object store: it reads each commit that it lists for the first
+    time, for example. Each actor has a URL of its own, by which the engine remembers what it has read.
+    """
 
     def __init__(self, recorder: Recorder, memory: MemoryStorage) -> None:
+        super().__init__(f"memory://table-{next(_NUMBERS)}")
         self._recorder, self._memory = recorder, memory
 
     def put_if_absent(self, path: str, data: bytes) -> bool:
@@ -152,9 +157,16 @@ class RecordedFiles:
         self._recorder.request("get", path)
         return self._memory.get(path)
 
+    def get_ranges(self, path: str, ranges: Sequence[ByteRange]) -> list[bytes]:
+        data = self.get(path)
+        return [data[start:end] for start, end in ranges]
+
     def list(self, prefix: str) -> list[Entry]:
         self._recorder.request("list", prefix)
         return self._memory.list(prefix)
+
+    def paths(self, prefix: str) -> Sequence[str]:
+        return [entry.path for entry in self.list(prefix)]
 
     def delete(self, path: str) -> None:
         self._recorder.request("delete", path)

@@ -85,6 +85,16 @@ class Table:
         chosen = {**self._options, "hoodie.datasource.write.operation": operation}
         frame.write.format("hudi").options(**chosen).mode("append").save(self._path)
 
+    def write_by_defaults(self, rows: Sequence[Sequence[Any]], columns: str, options: Mapping[str, str]) -> None:
+        """Upsert rows with the columns of a DDL text by the data source, with these options and Hudi's defaults."""
+        frame = spark().createDataFrame([tuple(row) for row in rows], columns).coalesce(1)
+        frame.write.format("hudi").options(**options).mode("append").save(self._path)
+
+    def read_by_defaults(self, columns: Sequence[str]) -> list[list[Any]]:
+        """Return the sorted rows of a snapshot by the data source with Hudi's defaults, which use a metadata table."""
+        frame = spark().read.format("hudi").load(self._path)
+        return sorted(list(row) for row in frame.select(*columns).collect())
+
     def refused(self, actor: str) -> None:
         self._clients[actor].refused()
 

@@ -1,25 +1,75 @@
-"""The windows of a stream that follows a table: where the next window ends, and the plan of a window's read."""
+"""The source of a stream that follows a table, without Spark: it determines windows, plans their reads, and publishes
+progress.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final
 
 import pyarrow as pa
 
-from ..actions import changes, replaced
-from ..config import TableConfig
-from ..context import Context
-from ..data.shape import table_shape
-from ..data.tasks import AnyRead
-from ..errors import Cleaned, Unsupported
-from ..files.window import writes_between
-from ..reads.times import BEGINNING
-from ..reads.windows import Window, refuse_unanswerable, settled_window, window_tasks
-from ..timeline import completion_of, load_settled
-from .stream_options import START
+from .actions import changes, replaced
+from .config import TableConfig
+from .context import Context
+from .data.shape import table_shape
+from .data.tasks import AnyRead
+from .errors import Cleaned, Unsupported
+from .files.window import writes_between
+from .reads.times import BEGINNING
+from .reads.windows import Window, refuse_unanswerable, settled_window, window_tasks
+from .services.consumers import publish_progress
+from .timeline import Instant, completion_of, load_settled
 
 ASKED: Final = "stream from the table"
+START: Final = "hoodie.datasource.streaming.startOffset"
+"""The option of a stream with the time after which it begins."""
+
+Offset = dict[str, str]
+"""What Spark's offset log stores: `completed`, the completion time until which the stream has read, and `start`, the
+time after which the stream began.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class StreamSource:
+    """The source of a stream. Spark calls the source in this order: an offset, the tasks of the window, the commit.
+
+    `changes` is True if the stream delivers the change log. `consumer` is the name under which the stream publishes its
+    progress; if the name is empty, the stream publishes none.
+    """
+
+    context: Context
+    consumer: str = ""
+    changes: bool = False
+
+    def first_offset(self, start: str) -> Offset:
+        """Return the offset of a new query that begins after the time `start`, and publish it as the progress."""
+        self._publish(start)
+        return {"completed": start, "start": start}
+
+    def next_offset(self, offset: Offset, most_files: int | None = None, most_bytes: int | None = None) -> Offset:
+        """Return the offset at which the next window ends; without a new write, the offset does not change."""
+        return {**offset, "completed": end_of_next(self.context, offset["completed"], most_files, most_bytes)}
+
+    def tasks(self, config: TableConfig, offset: Offset, end: Offset) -> tuple[Sequence[AnyRead], pa.Schema]:
+        """Return the tasks that read the rows between two offsets, and the schema of the tasks' rows."""
+        after = end["start"] if offset["completed"] == offset["start"] else offset["completed"]
+        return stream_tasks(self.context, config, after, end["completed"], self.changes)
+
+    def commit(self, end: Offset) -> None:
+        """Publish that the sink has written all rows up to the offset `end`."""
+        self._publish(end["completed"])
+
+    def _publish(self, completed: str) -> None:
+        if self.consumer:
+            publish_progress(self.context, self.consumer, completed)
+
+
+def offset_of(instant: Instant) -> str:
+    """Return the offset of a completed write: its completion time."""
+    return completion_of(instant)
 
 
 def newest_write(context: Context) -> str:
@@ -42,14 +92,14 @@ def end_of_next(context: Context, after: str, most_files: int | None, most_bytes
     answerable(context, Window(timeline, after, newest))
     end, files, size = after, 0, 0
     for instant, commit in sorted(
-        writes_between(timeline, context.commits, context.rules, after, newest), key=lambda each: completion_of(each[0])
+        writes_between(timeline, context.commits, context.rules, after, newest), key=lambda each: offset_of(each[0])
     ):
         files += len(commit.stats)
         size += sum(stat.size for stat in commit.stats)
         exceeds = (most_files is not None and files > most_files) or (most_bytes is not None and size > most_bytes)
         if exceeds and end != after:
             break
-        end = completion_of(instant)
+        end = offset_of(instant)
     return end
 
 

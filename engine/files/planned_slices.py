@@ -1,0 +1,50 @@
+"""The slices that services plan with, without the commits that no plan needs any more.
+
+A table's history grows, and its live files do not. The services of a long-lived process therefore retire old commits: a
+commit is retired if it is archived, and a clean has put all slices with its files before the horizon. The horizon never
+moves back, so no later plan needs these files. A restore changes which files are live: after one, nothing is retired.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import Final
+
+from ..rules import NBCC, Rules
+from ..storage import Storage
+from ..timeline.commits import Commits
+from ..timeline.instant import Instant
+from ..timeline.timeline import Timeline
+from .slices import FileSlice, load_slices
+
+RETIRED: Final = frozenset({"commit", "deltacommit"})
+"""The actions that are retired. A replacecommit is not: it hides file groups."""
+
+_RULES: Final = ("archive_bound", "files", "retention", "slicing", "tombstone_logs", "visibility")
+"""Under weaker rules a slice that a clean has put before the horizon may be needed again."""
+
+
+def planned_slices(storage: Storage, timeline: Timeline, commits: Commits, rules: Rules) -> tuple[FileSlice, ...]:
+    """The same slices as `load_slices` returns for the whole timeline. `timeline`: a listing, joined with the archive,
+    and not the timeline as of an earlier time.
+    """
+    if timeline.restores or any(getattr(rules, name) != getattr(NBCC, name) for name in _RULES):
+        return load_slices(storage, timeline, commits, rules)
+    left = tuple(i for i in timeline.instants if i.requested not in commits.retired or i.action not in RETIRED)
+    timeline = replace(timeline, instants=left)
+    slices = load_slices(storage, timeline, commits, rules)
+    commits.retire(_not_needed(timeline, commits, slices))
+    return slices
+
+
+def _not_needed(timeline: Timeline, commits: Commits, slices: Iterable[FileSlice]) -> Iterator[Instant]:
+    """The archived commits whose files are in none of these slices."""
+    horizon = commits.horizon(timeline) or ""
+    needed = {path for piece in slices for path in piece.paths}
+    for instant in timeline.instants:
+        is_old = instant.action in RETIRED and instant.completed is not None and instant.completed < horizon
+        if not is_old or commits.archive.cached(instant) is None:
+            continue
+        if needed.isdisjoint(stat.path for stat in commits.commit(instant).stats):
+            yield instant

@@ -1,0 +1,182 @@
+"""Takes over a table for writes: removes Hudi's metadata table, and records nbcc's properties in a table of Hudi.
+
+Hudi's readers list files from the metadata table, so they would not see a commit of nbcc. Hudi builds the metadata
+table again with its next write.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Final
+
+from ..config import TableConfig
+from ..config.concurrency import SINGLE_WRITER
+from ..config.opening import BUCKETS, OpenOptions
+from ..config.properties import encode_properties
+from ..config.table_config import FOUND_FILE_IDS, WRITER_FEATURES
+from ..config.table_properties import to_properties
+from ..context import Context
+from ..data.bucket import buckets_of
+from ..data.columns import PARTITION_PATH, RECORD_KEY, one_array
+from ..data.jobs import run_read
+from ..data.keys import hashed_values, is_key_type, is_partition_type, partition_paths, record_keys
+from ..data.layers import is_ordering_type
+from ..data.shape import table_shape
+from ..definition import load as definition
+from ..errors import BadInput, Unsupported
+from ..file_names import in_partition
+from ..files.group_files import BaseFile, LogFile
+from ..files.metadata_table import FOLDER
+from ..files.slices import FileSlice, all_slices, load_slices, to_read
+from ..lock import held
+from ..names import bucket_of
+from ..reads.tasks import read_task
+from ..rules import NBCC
+from ..timeline import load
+from ..writes.claims import learn
+from ..writes.file_ids import found_file_ids
+
+METADATA: Final = ("hoodie.table.metadata.partitions", "hoodie.table.metadata.partitions.inflight")
+
+_SAMPLE: Final = 8
+_KEYS: Final = 30
+"""The least number of file groups, and of keys, that are compared with the number of buckets, if there are so many."""
+
+_ZONE: Final = "hoodie.table.timeline.timezone"
+
+
+def is_taken_over(values: Mapping[str, str]) -> bool:
+    """Return whether nbcc may write a table with these properties: they are nbcc's, and no metadata table is active."""
+    return "nbcc.format" in values and not any(values.get(name) for name in METADATA)
+
+
+def taken_config(context: Context, config: TableConfig, options: OpenOptions) -> TableConfig:
+    """Return the config of a table of Hudi after nbcc has taken it over. Raises `Unsupported` if nbcc cannot write the
+    table, and `BadInput` if the number of its buckets is unknown or wrong. The function writes nothing.
+    """
+    _check_columns(config)
+    timeline = load(context.storage)
+    slices = to_read(load_slices(context.storage, timeline, context.commits, context.rules), context.rules)
+    taken = replace(
+        config,
+        own=True,
+        metadata_table=(),
+        writer_features=WRITER_FEATURES | {FOUND_FILE_IDS},
+        coordination=options.coordination,
+    )
+    used = {bucket for _, bucket in found_file_ids(context, taken, timeline)}
+    buckets = options.buckets or max(used, default=-1) + 1
+    if not buckets:
+        raise _unknown_buckets(config.name, "it has no files that show its buckets")
+    taken = replace(taken, buckets=buckets)
+    _check_sample(context, taken, slices, given=options.buckets is not None)
+    ours = replace(context, rules=NBCC)
+    whole = ours.whole(timeline)
+    listed = to_read(all_slices(context.storage, whole, ours.commits, NBCC), NBCC)
+    if _paths(listed) != _paths(slices):
+        raise Unsupported(
+            f"write to the table {config.name}",
+            "its commits do not list the files in its folders",
+            "copy it into a table made by Table.create",
+        )
+    return taken
+
+
+def take_over(context: Context, config: TableConfig) -> None:
+    """Remove the metadata table by Hudi's own protocol, and record the properties of `config` in a table of Hudi.
+
+    Hudi clears the two properties first and deletes the folder afterwards; readers of Hudi then list folders. A folder
+    that remains after a crash is harmless, because Hudi replaces it when it builds the metadata table.
+    """
+    with held(context.lock):
+        values = definition.load_properties(context.storage)
+        changed = {name: text for name, text in values.items() if name not in METADATA}
+        if "nbcc.format" not in values:
+            learn(context, load(context.storage))
+            changed |= _own_properties(config)
+        if changed != values:
+            context.storage.put(definition.PROPERTIES, encode_properties(changed))
+        context.storage.delete_all([entry.path for entry in context.storage.list(FOLDER)])
+
+
+def _own_properties(config: TableConfig) -> dict[str, str]:
+    """Return the properties of an nbcc table that Hudi does not write, or that nbcc needs with other values."""
+    # Hudi's writers take these properties for their own options: another mode than the default needs a lock provider.
+    ours = to_properties(replace(config, concurrency_mode=SINGLE_WRITER))
+    extra = {name: text for name, text in ours.items() if name.startswith("nbcc.")}
+    kept = ("hoodie.write.", "hoodie.time.generator.", "hoodie.logfile.data.block.format", _ZONE)
+    extra |= {name: text for name, text in ours.items() if name.startswith(kept)}
+    extra["nbcc.writer.features"] = ",".join(sorted(config.writer_features | config.coordination.features))
+    return extra | {name: ours[name] for name in ("hoodie.table.create.schema", "hoodie.record.merge.mode")}
+
+
+def _check_columns(config: TableConfig) -> None:
+    """Raise `Unsupported` for key, partition and ordering columns whose values readers format differently."""
+    if not config.record_key:
+        raise Unsupported(f"write to the table {config.name}", "it has no record key", "give it one with Hudi")
+    of = config.schema.field
+    fits = {name: is_key_type(of(name).type) for name in config.record_key}
+    fits |= {name: is_partition_type(of(name).type) for name in config.partition_by}
+    fits |= {config.ordering: is_ordering_type(of(config.ordering).type)} if config.ordering else {}
+    if unfit := next((name for name, fit in fits.items() if not fit), None):
+        raise Unsupported(
+            f"write to the table {config.name}",
+            f"its column {unfit} is {of(unfit).type}, which readers of Hudi format or order differently",
+            "write it with Hudi",
+        )
+    _ = config.avro_schema  # refuses types that not every reader understands
+
+
+def _check_sample(context: Context, config: TableConfig, slices: tuple[FileSlice, ...], *, given: bool) -> None:
+    """Compare keys, paths and buckets of a sample of rows with those that nbcc computes. Raises `BadInput` if the
+    number of buckets is wrong or uncertain, and `Unsupported` if keys or paths differ.
+
+    `given` is False if the number of buckets was derived from the greatest number in a file id. If the table has more
+    buckets, most probably twice as many, each key is in one of the lower ones with a probability of at most 1/2.
+    """
+    shape, keys = table_shape(config, context.rules), set[str]()
+    for number, piece in enumerate(_sample(slices)):
+        if number >= _SAMPLE and len(keys) >= _KEYS:
+            break
+        rows = run_read(context.storage, read_task(piece, config, context.rules))
+        where = in_partition(piece.partition, piece.file_id)
+        for what, computed, column in (
+            ("record keys", record_keys(rows, shape.keys), RECORD_KEY),
+            ("partition paths", partition_paths(rows, shape.keys), PARTITION_PATH),
+        ):
+            if not computed.equals(one_array(rows[column])):
+                exists = f"the file group {where} has other {what} than nbcc would write"
+                raise Unsupported(f"write to the table {config.name}", exists, "write it with Hudi")
+        if (buckets_of(hashed_values(rows, shape.keys), shape.buckets) != bucket_of(piece.file_id)).any():
+            exists = f"the file group {where} has keys of other buckets"
+            raise _unknown_buckets(f"{config.name} with {config.buckets} buckets", exists)
+        keys |= set(one_array(rows[RECORD_KEY]).to_pylist())
+    if not given and len(keys) < _KEYS:
+        raise _unknown_buckets(config.name, f"its {len(keys)} keys are too few to show how many buckets it has")
+
+
+def _unknown_buckets(table: str, exists: str) -> BadInput:
+    return BadInput(f"write to the table {table}", exists, f"set {BUCKETS} to the number with which Hudi writes it")
+
+
+def _sample(slices: tuple[FileSlice, ...]) -> list[FileSlice]:
+    """Return the slices in the order in which they are compared: the smallest slice of each bucket, then the others."""
+    by_size = sorted(slices, key=_bytes)
+    first = {bucket_of(piece.file_id): piece for piece in reversed(by_size)}
+    return [*first.values(), *(piece for piece in by_size if piece not in first.values())]
+
+
+def _bytes(piece: FileSlice) -> int:
+    return sum(file.size for file in _files(piece))
+
+
+def _files(piece: FileSlice) -> Iterator[BaseFile | LogFile]:
+    if piece.base:
+        yield piece.base
+    yield from piece.tombstones
+    yield from piece.logs
+
+
+def _paths(slices: tuple[FileSlice, ...]) -> set[str]:
+    return {file.path for piece in slices for file in _files(piece)}

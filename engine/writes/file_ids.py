@@ -1,0 +1,47 @@
+"""Finds the file ids of the buckets of a table whose file groups Hudi may have named."""
+
+from __future__ import annotations
+
+from ..config import TableConfig
+from ..config.table_config import FOUND_FILE_IDS
+from ..context import Context
+from ..errors import Unsupported
+from ..files.slices import find_files, pending_plans, replaced_groups
+from ..names import bucket_of
+from ..timeline import Timeline, load
+
+BucketIds = dict[tuple[str, int], str]
+"""(partition, bucket) -> file id."""
+
+
+def found_file_ids(context: Context, config: TableConfig, timeline: Timeline | None = None) -> BucketIds:
+    """Return the file ids of the buckets that have files or a plan; empty for a table in which nbcc names all file
+    groups. If `timeline` is None, the function lists the present timeline if it is needed.
+
+    Raises `Unsupported` if a file group has no bucket, or if a bucket has two file groups.
+    """
+    if FOUND_FILE_IDS not in config.writer_features:
+        return {}
+    timeline = context.whole(timeline or load(context.storage))
+    files = find_files(context.storage, timeline, context.commits, context.rules)
+    groups = {(file.partition, file.file_id) for file in files}
+    groups |= pending_plans(timeline, context.commits, context.rules).keys()
+    groups -= replaced_groups(timeline, context.commits, context.rules)
+    found: BucketIds = {}
+    for partition, file_id in sorted(groups):
+        bucket = bucket_of(file_id)
+        where = "/".join(filter(None, (partition, file_id)))
+        if bucket is None:
+            raise _unsupported(config, f"its file group {where} has no bucket")
+        if (partition, bucket) in found:
+            raise _unsupported(config, f"bucket {bucket} has two file groups, {where} and {found[partition, bucket]}")
+        found[partition, bucket] = file_id
+    return found
+
+
+def _unsupported(config: TableConfig, exists: str) -> Unsupported:
+    return Unsupported(
+        f"write to the table {config.name}",
+        exists,
+        "write it with one simple bucket index (hoodie.index.type=BUCKET), or copy it into a table of Table.create",
+    )

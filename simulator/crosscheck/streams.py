@@ -1,0 +1,59 @@
+"""The results that the model expects of a step of a stream, under the names that `simulator.systems.streams` returns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from nbcc.model import Query, Step
+from nbcc.model.mechanisms.streams import stream as streams
+
+from .observables import Batch, canonical_rows
+
+
+def expected_of_stream(model: Any, before: Any, after: Any, step: Step, data: Mapping[int, Batch]) -> dict[str, Any]:
+    """Return the offset, rows, refusal, batches and progress that the engine must have after a step of a stream.
+
+    The sink refuses a batch by its rows, and the model refuses it by its writes. A window of other writes with equal
+    rows counts as the same batch, so that the sink need not refuse it.
+    """
+    was: streams.Stream = model.component(before, step.actor)
+    own: streams.Stream = model.component(after, step.actor)
+    expected: dict[str, Any] = {}
+    if step.action == "stream_chooses_offset":
+        expected["offset"] = own.next_end
+    elif step.action in ("stream_sends_batch", "stream_is_refused"):
+        checkpoint = was.checkpoint
+        window = streams.window_of(model.component(after, "published"), checkpoint)
+        rows = rows_of_writes(model, after, window, data)
+        there = next((each for each in was.sink if each[:2] == (checkpoint.query, len(checkpoint.ends))), None)
+        same = there is not None and rows_of_writes(model, after, there.writes, data) == rows
+        expected["window"] = rows
+        expected["refused"] = step.action == "stream_is_refused" and not same
+        batches = ((_id_of(batch), rows_of_writes(model, after, batch.writes, data)) for batch in own.sink)
+        expected["sink"] = tuple(sorted((name, _in_logs(rows)) for name, rows in batches))
+    return expected
+
+
+def _id_of(batch: streams.SinkBatch) -> str:
+    """Return the id under which the engine's sink commits a batch. Spark counts batches from 0."""
+    return f"query {batch.query}/{batch.number - 1}"
+
+
+def _in_logs(rows: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return rows as the sink stores them: a delete does not have the time of its write."""
+    return tuple((*cells[:3], None if cells[2] is None else cells[3]) for cells in rows)
+
+
+def rows_of_writes(model: Any, state: Any, writes: tuple[int, ...], data: Mapping[int, Batch]) -> tuple[Any, ...]:
+    """Return the merge of some completed writes, as a window reads them."""
+    query = Query("incremental", after=0, until=streams.newest_offset(model.component(state, "published")))
+    return canonical_rows(model.window_rows(state, writes, query, data))
+
+
+def progress_after(step: Step, before: int, was: streams.Stream) -> int:
+    """Return the progress that a named stream has published after a step, if it had published ``before``."""
+    if step.action == "stream_chooses_offset" and not was.checkpoint.ends:
+        return 0  # a new query begins
+    return was.checkpoint.ends[-1] if step.action == "stream_commits_batch" else before

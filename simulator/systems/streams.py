@@ -1,0 +1,136 @@
+"""The engine's part of the streams of a history: the source on the table, and the sink of each stream.
+
+The model contains Spark's part of a stream: the offset log, the commit log and the restarts. A stream requests offsets
+and rows from the engine like Spark, and sends each batch to the sink of its own table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any, Final
+
+import pyarrow as pa
+
+from nbcc.engine.actions import operations
+from nbcc.engine.config import TableConfig, to_properties
+from nbcc.engine.config.properties import encode_properties
+from nbcc.engine.context import Context
+from nbcc.engine.data.jobs import InProcessJobs, run_read
+from nbcc.engine.definition.load import PROPERTIES
+from nbcc.engine.errors import Conflict
+from nbcc.engine.reads.times import BEGINNING
+from nbcc.engine.rules import NBCC
+from nbcc.engine.services.consumers import progress_of_consumers
+from nbcc.engine.stream import StreamSink
+from nbcc.engine.stream_source import Offset, StreamSource
+from nbcc.engine.table import Table
+from nbcc.engine.writes.idempotency import EXTRA
+from nbcc.model import Query
+from nbcc.model.mechanisms.streams.stream import Checkpoint, Stream
+
+from ..control.clock import ActorsClock, VirtualClock, instant_of, tick_of
+from ..control.harness import ControlledNames
+from ..control.heartbeats import ControlledHeartbeats, VirtualHeartbeats
+from ..control.lock import ObserversLock
+from ..control.storage import MemoryStorage
+from .rows import from_rows
+
+WINDOW: Final = Query("incremental")
+SOURCE_TIME: Final = "written"
+"""The column of a sink with the requested time of the write whose row was read."""
+
+META: Final = "_hoodie_"
+_FLAG: Final = "_hoodie_is_deleted"
+
+
+class EngineStreams:
+    """The streams of a history. ``context`` accesses the table that the streams follow."""
+
+    def __init__(self, context: Context, config: TableConfig) -> None:
+        self._context = context
+        self._config = config
+        self._sinks: dict[str, SinkTable] = {}
+
+    def step(self, actor: str, action: str, own: Stream) -> Mapping[str, Any]:
+        """Take a step of a stream whose component of the model was ``own`` before the step. Return what the engine
+        returned and stored, by name.
+        """
+        source, checkpoint = StreamSource(self._context, consumer=actor), own.checkpoint
+        if actor not in self._sinks:
+            self._sinks[actor] = SinkTable(actor, self._config)
+        sink = self._sinks[actor]
+        observed: dict[str, Any] = {}
+        if action == "stream_chooses_offset":
+            begin = _offset(checkpoint.ends[-1]) if checkpoint.ends else source.first_offset(BEGINNING)
+            observed["offset"] = _tick(source.next_offset(begin))
+        elif action in ("stream_sends_batch", "stream_is_refused"):
+            rows = self._window(source, checkpoint)
+            observed["window"] = from_rows(rows.to_pylist(), WINDOW)
+            observed["refused"] = sink.refuses(rows, checkpoint)
+            observed["sink"] = sink.batches()
+        elif action == "stream_commits_batch":
+            source.commit(_offset(checkpoint.ends[-1]))
+        progress = progress_of_consumers(self._context).get(actor, BEGINNING)
+        return observed | {"progress": _tick({"completed": progress})}
+
+    def _window(self, source: StreamSource, checkpoint: Checkpoint) -> pa.Table:
+        begin, end = (_offset(time) for time in (0, *checkpoint.ends)[-2:])
+        tasks, schema = source.tasks(self._config, begin, end)
+        return pa.concat_tables([schema.empty_table(), *(run_read(self._context.storage, task) for task in tasks)])
+
+
+class SinkTable:
+    """A table in memory to which one stream sends its batches."""
+
+    def __init__(self, stream: str, source: TableConfig) -> None:
+        schema = source.schema.append(pa.field(SOURCE_TIME, pa.string()))
+        self._config = replace(source, schema=schema, partition_by=(), merge_mode="EVENT_TIME_ORDERING")
+        storage, names = MemoryStorage(), ControlledNames(stream, 1)
+        storage.put_if_absent(PROPERTIES, encode_properties(to_properties(self._config)))
+        clock, heartbeats = ActorsClock(VirtualClock()), ControlledHeartbeats(VirtualHeartbeats(), stream)
+        jobs = InProcessJobs(storage, names)
+        self._context = Context(storage, ObserversLock(), clock, names, jobs, NBCC, own_heartbeats=heartbeats)
+        self._batches: dict[str, tuple[str, tuple[Any, ...]]] = {}  # completion time -> its batch
+
+    def refuses(self, rows: pa.Table, checkpoint: Checkpoint) -> bool:
+        """Send a batch, and return True if the sink has refused it."""
+        columns = [name for name in rows.column_names if not name.startswith(META) or name == _FLAG]
+        batch = rows.select(columns).append_column(SOURCE_TIME, rows["_hoodie_commit_time"].cast(pa.string()))
+        sink = StreamSink(Table(self._context, self._config), query_id=f"query {checkpoint.query}")
+        try:
+            sink(batch, len(checkpoint.ends) - 1)
+        except Conflict:
+            return True
+        return False
+
+    def batches(self) -> tuple[Any, ...]:
+        """Return ``(id, rows)`` of each batch that the table has, sorted by id."""
+        run, context = operations(), self._context
+        completed = sorted((each.completed, each) for each in run["timeline"].run(context, self._config))
+        times = [BEGINNING, *(time for time, _ in completed)]
+        for (after, until), (_, instant) in zip(pairwise(times), completed, strict=True):
+            if until not in self._batches:
+                rows = run["incremental"].run(context, self._config, after=after, until=until)
+                name = context.commits.commit(instant).extra.get(EXTRA, "")
+                self._batches[until] = name, _canonical(rows)
+        return tuple(sorted(self._batches.values()))
+
+
+def _canonical(rows: pa.Table) -> tuple[Any, ...]:
+    """Return the rows of a batch as rows of the table that the stream follows. A delete in a log has only key and
+    ordering value, so the time of its write is None.
+    """
+    plain = rows.to_pylist()
+    cells = from_rows(plain, WINDOW)
+    times = {row["_hoodie_record_key"]: row[SOURCE_TIME] for row in plain}
+    return tuple((*cell[:3], tick_of(times[cell[0]]) if times[cell[0]] else None) for cell in cells)
+
+
+def _offset(time: int) -> Offset:
+    return {"completed": instant_of(time) if time else BEGINNING, "start": BEGINNING}
+
+
+def _tick(offset: Offset) -> int:
+    return 0 if offset["completed"] == BEGINNING else tick_of(offset["completed"])

@@ -1,0 +1,94 @@
+"""Measures what a listing of the timeline costs for each active instant, and for each commit that is read."""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections.abc import Sequence
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from nbcc.engine.timeline import Commits, load
+
+from .timed import Stopwatch, TimedStorage, batch, timed_table
+
+TIMES: Final = 6
+"""How often the other process lists the timeline."""
+COMMITS: Final = 16
+"""The commits between two listings."""
+WAIT: Final = 60.0
+"""The seconds in which the other process answers."""
+
+
+class Listings(NamedTuple):
+    """`stages` contains pairs of active instants and mean core-seconds of the two locked stages of a write, with their
+    requests. `unread` and `decode` are the core-seconds of a listing and of decoding for each commit that an actor has
+    not read.
+    """
+
+    stages: list[tuple[int, float]]
+    unread: list[float]
+    decode: list[float]
+
+
+def measured_listings(path: Path) -> Listings:
+    """Let another process list the timeline while this process writes, because a process remembers what it has listed.
+    """
+    watch, table = timed_table(path, 4)
+    spawn = multiprocessing.get_context("spawn")
+    here, there = spawn.Pipe()
+    process = spawn.Process(target=_list, args=(table.context.storage.url, there), daemon=True)
+    process.start()
+    made = Listings([], [], [])
+    try:
+        for number in range(TIMES + 1):
+            for place in range(COMMITS):
+                watch.marks.clear()
+                table.upsert(batch(100, 0))
+                (asked, _), (requested, _), (ready, _), (published, _) = watch.marks
+                made.stages.append((number * COMMITS + place, (requested - asked + published - ready) / 2))
+            here.send(True)
+            if not here.poll(WAIT):
+                raise TimeoutError("the process that lists the timeline does not answer")
+            new, again, decode = here.recv()
+            made.unread.append((new - again) / COMMITS)
+            made.decode.append(decode / COMMITS)
+    finally:
+        here.send(False)
+        process.join(WAIT)
+    return Listings(made.stages[COMMITS:], made.unread[1:], made.decode[1:])  # the first ones also load code
+
+
+def _list(url: str, pipe: Connection) -> None:
+    """For each received message, list the timeline of a local table twice, and read the new commits. The loop ends at a
+    false message.
+    """
+    watch = Stopwatch()
+    storage = TimedStorage(url, watch)
+    commits = Commits(storage)
+    while pipe.recv():
+        watch.marks.clear()
+        watch.mark()
+        for _ in range(2):
+            timeline = load(storage)
+            watch.mark()
+        for instant in timeline.completed:
+            commits.commit(instant)  # one that it has read costs nothing
+        watch.mark()
+        pipe.send(watch.between())
+
+
+def of_listings(measured: Sequence[Listings]) -> dict[str, float]:
+    """Return the core-seconds of a listing for each active instant and for each new commit, and of decoding a commit.
+    """
+    slopes = []
+    for each in measured:
+        early, late = each.stages[: len(each.stages) // 2], each.stages[len(each.stages) // 2 :]
+        (first, low), (last, high) = (np.median(half, axis=0) for half in (early, late))
+        slopes.append((high - low) / (last - first))
+    unread = [value for each in measured for value in each.unread]
+    decode = [value for each in measured for value in each.decode]
+    figures = {"list_instant": slopes, "unread": unread, "decode": decode}
+    return {name: max(0.0, float(np.median(values))) for name, values in figures.items()}
