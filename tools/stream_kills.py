@@ -42,22 +42,21 @@ WAIT_SECONDS: Final = 300.0
 
 def drive(folder: Path, last: bool) -> None:
     """Run the query in this process, and start it again after each death of a worker. `last`: until all is copied."""
-    from pyspark.errors import StreamingQueryException
-
     from nbcc import session
 
     spark = session("stream_kills", conf={"spark.sql.streaming.minBatchesToRetain": "100000"})
     while True:
-        rows = spark.readStream.format("nbcc").option("hoodie.datasource.query.type", "incremental")
-        writer = rows.load(str(folder / "source")).writeStream.format("nbcc")
-        writer = writer.option("checkpointLocation", str(folder / "checkpoint"))
-        writer = writer.trigger(availableNow=True) if last else writer.trigger(processingTime="0 seconds")
         try:
+            reader = spark.readStream.format("nbcc").option("hoodie.datasource.query.type", "incremental")
+            writer = reader.load(str(folder / "source")).writeStream.format("nbcc")
+            writer = writer.option("checkpointLocation", str(folder / "checkpoint"))
+            writer = writer.trigger(availableNow=True) if last else writer.trigger(processingTime="0 seconds")
             writer.start(str(folder / "copy")).awaitTermination()
             return
-        except StreamingQueryException as died:
-            if "Asked to" in str(died):  # an error of nbcc, not the death of a worker
+        except Exception as died:  # a worker that plans the query dies in other ways than one that runs it
+            if "Asked to" in str(died):  # an error of nbcc
                 raise
+            print(f"the query died: {str(died)[:200]}", file=sys.stderr, flush=True)
 
 
 class Feeder:

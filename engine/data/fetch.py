@@ -35,7 +35,7 @@ def decoding(path: str) -> Iterator[None]:
     """Return a context manager for the decoding of a file, which turns exceptions of the decoder into `Damaged`."""
     try:
         yield
-    except (NbccError, NotFound):
+    except (NbccError, NotFound, MemoryError):  # the process is short of memory, and the file may be sound
         raise
     except Exception as broken:  # damaged bytes make a decoder fail in any way, EOFError and OSError included
         what = " ".join(f"{type(broken).__name__}: {broken}".split())[:300]

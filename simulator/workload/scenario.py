@@ -91,7 +91,10 @@ class Service:
 
 @dataclass(frozen=True, slots=True)
 class Reads:
-    """Snapshot queries of the `partitions` newest partitions, every `every` seconds on `cores` cores; 0 means none."""
+    """Snapshot queries of the `partitions` newest partitions, every `every` seconds on `cores` cores; 0 means none.
+
+    A query that is due while the previous one runs begins after it.
+    """
 
     every: float = 600.0
     partitions: int = 1

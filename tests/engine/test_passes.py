@@ -12,6 +12,7 @@ import pytest
 
 from nbcc.engine import Table, parquet
 from nbcc.engine.data import passes, ranged_file
+from nbcc.engine.data.fetch import decoding
 from nbcc.engine.data.memory import COPIES
 from nbcc.engine.errors import BadInput, LimitExceeded
 from nbcc.engine.limits import Limits, set_limits
@@ -232,3 +233,8 @@ def test_a_read_of_the_data_source_takes_the_bound_as_an_option(tmp_path: Path) 
     assert unbounded.shape.limits == Limits()
     with pytest.raises(BadInput, match="task_bytes=much"):
         read_options({"path": path, "task.bytes": "much"})
+
+
+def test_a_lack_of_memory_is_not_a_damaged_file() -> None:
+    with pytest.raises(MemoryError), decoding("p/f.parquet"):
+        raise pa.ArrowMemoryError("malloc of size 64 failed")

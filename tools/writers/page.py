@@ -65,8 +65,9 @@ def cheapest(points: list[list[float]]) -> list[float]:
 
 
 def _crossing(figures: Mapping[str, Any]) -> str:
-    names = ("shared partitions", "own partitions", "own partitions, s3-express")
-    words = ("16 shared partitions, s3", "a partition for each job, s3", "a partition for each job, s3-express")
+    stores = ("s3", "s3-fast", "s3-express")
+    names = ("shared partitions", "own partitions", *(f"own partitions, {store}" for store in stores[1:]))
+    words = ("16 shared partitions, s3", *(f"a partition for each job, {store}" for store in stores))
     rows = ["| jobs with a batch a minute | nbcc | occ | single |", "|---|---|---|---|"]
     for name, word in zip(names, words, strict=True):
         cells = []
@@ -102,7 +103,7 @@ def _claims(claims: Mapping[str, Any]) -> str:
         cells = []
         for mode in ("nbcc", "occ"):
             commits, attempts, _ = claims[f"three writers, {mode}"][kind]
-            each = " for each" if commits else " in all runs"
+            each = " for each" if commits else ""
             cells.append(f"{commits:g} commits, {attempts:g} attempts{each}")
         rows.append(f"| three-writers | {kind} | {' | '.join(cells)} | |")
     for scenario, lines in (
