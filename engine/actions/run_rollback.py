@@ -17,8 +17,8 @@ def run(context: Context, config: TableConfig, instant: Time | None = None) -> I
     runs it.
 
     The markers and the plan stay until all files are deleted, so that an interrupted rollback can be repeated. If the
-    undone write puts further files later, these files have markers, but no completed instant lists them. Readers of
-    nbcc ignore files that no completed instant lists.
+    writer of the undone write puts files after the rollback, these files have markers, but no completed instant lists
+    them. Readers of nbcc ignore files that no completed instant lists.
 
     `instant` is the rollback, or its requested time; by default the oldest pending rollback. Returns the completed
     instant, also if another process completed it; None if no rollback is pending.

@@ -1,7 +1,7 @@
 """Reads data files for a decoder, and reports damaged files.
 
 Every reader and service reads the data files of a slice or window with `fetch`. A power failure may truncate a file. A
-truncated log that is empty decodes as no rows, so only the size that the commit lists reveals the loss.
+log that was truncated to zero bytes decodes as no rows, so only the size listed in the commit reveals the loss.
 """
 
 from __future__ import annotations

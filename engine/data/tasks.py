@@ -105,7 +105,7 @@ class TableShape:
 
 @dataclass(frozen=True, slots=True)
 class BaseInput:
-    """A base file, and the size in bytes that its commit lists; None means an unknown size."""
+    """A base file, and the size in bytes listed in its commit; None means an unknown size."""
 
     path: str
     size: int | None = None
@@ -140,7 +140,7 @@ class WriteTask:
 class LogInput:
     """A log file to merge, with the requested time of its write.
 
-    `size` is the size of the log in bytes that its commit lists; None means an unknown size. `appended` is True if
+    `size` is the size of the log in bytes, as listed in its commit; None means an unknown size. `appended` is True if
     later writes may have appended to the log. `ranges` contains the ranges of the rows that the commit lists, if a
     predicate needs them; None means unknown.
     """
@@ -166,10 +166,10 @@ class ChangedBase:
 class ReadTask:
     """A task that returns the merged rows of one file slice.
 
-    `logs` are in merge order. `tombstones` are logs of deletes that the compaction of `base` put together with the base
-    file. Tombstones rank with the base file, before all of `logs`. `columns` contains the requested columns; () means
-    all columns. `base_size` is the size of the base file in bytes that its commit lists; None means an unknown size.
-    `where` is the condition on the returned rows; None means that all rows are returned.
+    `logs` are in merge order. `tombstones` are the delete logs that a compaction wrote together with `base`. Tombstones
+    rank with the base file, before all of `logs`. `columns` contains the requested columns; () means all columns.
+    `base_size` is the size of the base file in bytes, as listed in its commit; None means an unknown size. `where` is
+    the condition on the returned rows; None means that all rows are returned.
     """
 
     shape: TableShape

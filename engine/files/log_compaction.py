@@ -58,7 +58,9 @@ def _with_inputs(log: LogFile, logs: Mapping[str, LogFile], covers: Covers, rule
 
 
 def requested_place(log: LogFile, rules: Rules) -> str:
-    """Return the requested time by which a log is ranked: its own, or the greatest requested time of its inputs."""
+    """Return the requested time by which a log is ranked. It is the log's own or, after a log compaction, the greatest
+    of the inputs.
+    """
     if not log.covers or rules.log_compaction_rank == "own":
         return log.requested
     return max(requested_place(each, rules) for each in log.covers)

@@ -252,7 +252,6 @@ def _onto(before: FileSlice, planned: FileSlice, rules: Rules) -> FileSlice:
 
 
 def newest_bases(slices: Iterable[FileSlice]) -> tuple[FileSlice, ...]:
-    """Return the slice of the newest base file of each file group, without logs: the slices of a read-optimized read.
-    """
+    """Return each file group's newest base file as a slice without logs, for a read-optimized read."""
     newest = {piece.group: replace(piece, tombstones=(), logs=()) for piece in slices if piece.base}
     return tuple(newest.values())

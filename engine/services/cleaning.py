@@ -1,4 +1,6 @@
-"""Plans a clean: a policy determines the horizon, and the horizon determines which files no later read needs."""
+"""Plans a clean: a policy determines the horizon (before which reads are refused), and the horizon determines the files
+to delete.
+"""
 
 from __future__ import annotations
 

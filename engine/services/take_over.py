@@ -47,7 +47,7 @@ _ZONE: Final = "hoodie.table.timeline.timezone"
 
 
 def is_taken_over(values: Mapping[str, str]) -> bool:
-    """Return whether nbcc may write a table with these properties: they are nbcc's, and no metadata table is active."""
+    """Return whether nbcc may write a table with these properties: nbcc wrote them, and no metadata table is active."""
     return "nbcc.format" in values and not any(values.get(name) for name in METADATA)
 
 

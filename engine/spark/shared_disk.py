@@ -60,7 +60,7 @@ def check_table(storage: Storage) -> None:
 
 def read_shared(storage: Storage, task: AnyRead) -> Iterator[pa.Table]:
     """Return the rows of a read task, in one or more parts. Raises `CannotRun` if a file is missing because the
-    executor sees another disk than the driver.
+    executor does not see the driver's disk.
     """
     try:
         yield from run_parts(storage, task)

@@ -32,7 +32,9 @@ class CheckpointedCommits(Commits):
         self._live: dict[str, CommitMetadata] = {}
 
     def whole(self, timeline: Timeline) -> Timeline:
-        """Join a listed timeline with the checkpoint, and with the archive files that may contain later writes."""
+        """Join a listed timeline with the checkpoint, and with the archive files that may contain writes after the
+        checkpoint.
+        """
         self.archive.refresh(timeline.archived)
         later = self.archive.states_after(self.checkpoint.archived)
         return timeline.with_archived((*(row.instant for row in self.checkpoint.rows), *later))

@@ -47,7 +47,7 @@ class StateCheckpoint:
     rows: tuple[Archived, ...]
 
     def holds_in(self, timeline: Timeline) -> bool:
-        """Return whether no restore of the timeline was planned after the checkpoint. A later restore may have undone
+        """Return whether no restore of the timeline was planned after the checkpoint. Such a restore may have undone
         writes of the checkpoint, and may have made files live that the checkpoint omits.
         """
         return all(plan.requested <= self.time for plan in timeline.restores)

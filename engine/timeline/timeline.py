@@ -150,8 +150,8 @@ class Timeline:
         return self.is_compaction(instant) or self.is_log_compaction(instant)
 
     def misses(self, before: Timeline, time: str) -> bool:
-        """Return whether an earlier listing shows a write completed by `time` that this timeline lacks, unless a
-        restore removed it.
+        """Return whether this timeline lacks a write that an earlier listing shows as completed by `time`. Writes that
+        a restore has removed do not count.
         """
         present, undone = self._highest, {requested for plan in self.restores for requested, _ in plan.undone}
         return any(
