@@ -61,8 +61,7 @@ def run(context: Context, config: TableConfig, data: Any) -> Instant:
 
 
 def filled_groups(context: Context, timeline: Timeline) -> frozenset[Group]:
-    """Return the file groups in which a completed instant lists a file, or for which a pending plan will write a base
-    file.
+    """Return the file groups that have a file of a completed instant, or will get a base file from a pending plan.
 
     The result is empty under `Rules(bulk_insert="unchecked")`.
     """

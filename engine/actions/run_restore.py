@@ -21,7 +21,7 @@ from ..writes.commit_protocol import marked_files
 
 
 def run(context: Context, config: TableConfig, instant: Time | None = None) -> Instant | None:
-    """Undo the instants that the plan of a restore lists. Any process may run a pending plan, also after an earlier run
+    """Undo the instants listed in the plan of a restore. Any process may run a pending plan, also after an earlier run
     was interrupted.
 
     An instant is deleted after all its files, because a process that resumes the restore finds the remaining files

@@ -13,7 +13,7 @@ from ..writes.commit_protocol import ROLLBACK, marked_files, remove_pending
 
 
 def run(context: Context, config: TableConfig, instant: Time | None = None) -> Instant | None:
-    """Undo the write that the plan of a rollback names. Any process may run a pending plan, also while another process
+    """Undo the write named in the plan of a rollback. Any process may run a pending plan, also while another process
     runs it.
 
     The markers and the plan stay until all files are deleted, so that an interrupted rollback can be repeated. If the

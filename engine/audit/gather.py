@@ -141,8 +141,8 @@ class _Gatherer:
     def _read(
         self, kind: str, instants: Iterable[Instant], parse: Callable[[Instant, bytes], Parsed]
     ) -> Iterator[tuple[Instant, Parsed]]:
-        """Return the parsed timeline file of each given instant. The file is the one that records the present state of
-        the instant.
+        """Return the parsed timeline file of each given instant. The parsed file is the file that records the present
+        state of the instant.
         """
         files = [(instant, f"{FOLDER}/{instant.file_name}") for instant in instants]
         contents = prefetch(self.storage, [path for _, path in files])

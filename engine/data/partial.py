@@ -52,8 +52,8 @@ class _Election(NamedTuple):
 def merge_columns(layers: Sequence[Layer], rule: MergeRule) -> Merged:
     """Return the merged row of each key that has a row, and the greatest delete of each key that has a delete.
 
-    `layers` are as for `merge`. Contributing records that are stored with a base file replace the base file's rows of
-    the same keys.
+    `layers` are as for `merge`. If contributing records are stored with a base file, they replace the base file's rows
+    of these keys.
     """
     election = _elect(layers, rule)
     rows = pa.concat_tables([layer.rows for layer in layers]).unify_dictionaries()

@@ -1,4 +1,4 @@
-"""Data files with their times, found in commits or in directories."""
+"""Data files with their requested and completion times, found in commits or in directories."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def as_of_time(instant: Instant, rules: Rules) -> str:
 def listed_files(
     timeline: Timeline, commits: Commits, rules: Rules, as_of: str | None = None
 ) -> Iterator[BaseFile | LogFile]:
-    """Return the data files listed in the commits of visible instants. Files that no commit lists are ignored."""
+    """Return the data files listed in the commits of visible instants. All other files are ignored."""
     for instant in timeline.instants:
         if instant.writes and instant.completed and visible(instant, as_of, rules):
             for stat in commits.commit(instant).stats:
@@ -102,8 +102,8 @@ def directory_files(
 
     If an instant is not on the active timeline, it is searched for in the archive. An instant that neither the active
     timeline nor the archive contains never completed. Hudi's readers assume instead that every instant older than the
-    active timeline completed, so they return rows of failed writes. If a commit lists the file, its size is the size in
-    the commit.
+    active timeline completed, so they return rows of failed writes. If the file is listed in a commit, the result has
+    the size from the commit.
     """
     instants: dict[str, Instant] = {}
     archive = commits.archive_now()

@@ -32,7 +32,7 @@ def covers_of(
 def without_covered(
     files: Iterable[BaseFile | LogFile], covers: Covers, pending: frozenset[str], rules: Rules
 ) -> Iterator[BaseFile | LogFile]:
-    """Return the logs that a read uses: a log that replaces other logs is read in place of them.
+    """Return the logs that a read uses: the log of a log compaction is read in place of the logs that it replaces.
 
     `pending` contains the requested times of pending log compactions, whose logs are ignored.
     """

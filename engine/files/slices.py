@@ -29,7 +29,7 @@ class FileSlice:
     """The files that are merged together: an optional base file, and logs in merge order.
 
     `barrier` is the requested time of the base file or of its plan; None for the slice before the first barrier of the
-    group. `tombstones` contains the logs with the deletes that the compaction of `base` has kept.
+    group. `tombstones` contains the logs with the deletes that the compaction which wrote `base` has kept.
     """
 
     partition: str
@@ -194,8 +194,8 @@ def _slice_group(
 
 
 def keeps_deletes(log: LogFile, base: BaseFile | None, rules: Rules) -> bool:
-    """Return whether a log contains the deletes that the compaction of `base` has kept, because one commit lists both
-    files.
+    """Return whether a log contains the deletes kept by the compaction that wrote `base`: both files are listed in one
+    commit.
 
     The caller passes a log and a `base` with the same requested time. If times are not claimed, a write and a
     compaction may have the same requested time, but different completion times.

@@ -1,4 +1,4 @@
-"""Checks in each task that the executor and the driver see the same disk, if the table is in a local folder."""
+"""If the table is in a local folder, checks in each task that the executor sees the driver's disk."""
 
 from __future__ import annotations
 

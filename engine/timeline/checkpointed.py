@@ -1,4 +1,4 @@
-"""The commits of a table, read through a state checkpoint, so that older commits are not read."""
+"""The commits of a table, read through a state checkpoint, which replaces all commits before the checkpoint's time."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class CheckpointedCommits(Commits):
         return super().clean(requested)
 
     def horizon(self, timeline: Timeline) -> str | None:
-        """Return the horizon of the cleans that the checkpoint covers and of later cleans."""
+        """Return the horizon of all cleans: those that the checkpoint covers, and those after the checkpoint."""
         return max(super().horizon(timeline) or "", self.checkpoint.horizon) or None
 
     def _is_covered(self, instant: Instant) -> bool:

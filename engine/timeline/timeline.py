@@ -25,8 +25,8 @@ class Timeline:
     `begun_as` contains the pending action for each pair (requested time, completed action) in which the two actions
         differ. `begun_as` distinguishes the commit of a compaction from the commit of a copy-on-write writer.
         `archived` is True if some instants are in the archive. `newest_archived` is the greatest requested time that
-        occurs in the names of archive files. Instants that `restores` have undone are not in `instants`; the ones whose
-        files still exist are in `undone`.
+        occurs in the names of archive files. Instants that `restores` have undone are not in `instants`; if the files
+        of an undone instant still exist, the instant is in `undone`.
     `torn` contains completed instants whose files are empty or truncated, for example by a power failure.
     """
 
