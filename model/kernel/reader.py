@@ -108,7 +108,7 @@ def take_time(own: Reader, newest_shown: int) -> Changes:
 
 
 def forget_listing(own: Reader) -> Changes:
-    """Forget the first listing: the second one shows every instant that completed at or before T."""
+    """Forget the first listing, because the second listing shows every instant that completed at or before T."""
     return {"own": own._replace(at_start=(), plans=())}
 
 
