@@ -1,7 +1,7 @@
 """Validates an Avro schema from a file before a decoder uses the schema.
 
-The decoder is native code: a recursive schema, or one with thousands of levels, overflows its stack. In an array of a
-type whose values have no bytes, a few bytes can encode any number of values. Hudi writes neither recursive schemas nor
+The decoder is native code: a recursive schema, or one with thousands of levels, overflows its stack. If the items of an
+array are encoded in zero bytes, a few bytes can encode any number of items. Hudi writes neither recursive schemas nor
 arrays of types without bytes.
 """
 
