@@ -61,10 +61,10 @@ class Clock(Protocol):
 class WallClock:
     """The machine's clock, made monotonic.
 
-    `skew_ms` is the maximum difference between the clocks of two writers. `take` waits for `skew_ms`, so that any
-    writer that calls `take` later gets a greater time. The clock refuses a time of the timeline that is more than
-    `skew_ms` (at least 200 ms) in the future. If the clock accepted a time in the future, the commits after it could
-    get smaller times, and Hudi's readers would miss these commits.
+    `skew_ms` is the maximum difference between the clocks of two writers. `take` waits for `skew_ms`, so that every
+    subsequent call of `take` by any writer returns a greater time. The clock refuses a time of the timeline that is
+    more than `skew_ms` (at least 200 ms) in the future. If the clock accepted a time in the future, the commits after
+    it could get smaller times, and Hudi's readers would miss these commits.
     """
 
     def __init__(

@@ -87,7 +87,7 @@ def columns_of_keys(shape: TableShape) -> list[str]:
 
 
 def _by_row(shape: TableShape) -> bool:
-    """Return True if each merged row is one of the records."""
+    """Return True if each merged row equals one record, instead of combining several records."""
     return not shape.merge.partial and not shape.merge.function
 
 

@@ -38,8 +38,8 @@ class _Check:
         self._known: dict[str, tuple[Any, str]] = {}
 
     def width(self, kind: Any, space: str, depth: int, within: frozenset[str]) -> int:
-        """Return the minimum number of bytes that encode a value of the type. `within` contains the named types that
-        enclose the type.
+        """Return the least number of bytes in the encoding of a value of this type. `within` contains the named types
+        that enclose the type.
         """
         self._types += 1
         if depth > self._bounds.schema_depth:

@@ -29,7 +29,7 @@ class Leftovers(NamedTuple):
     batch_ids: tuple[str, ...] = ()
 
     def counts(self) -> dict[str, int]:
-        """The number of paths of each kind."""
+        """The number of leftover files of each kind."""
         return {kind: len(paths) for kind, paths in self._asdict().items()}
 
 
