@@ -1,4 +1,4 @@
-"""The engine: reads and writes Hudi tables on Spark, or in one process without it.
+"""The engine: reads and writes Hudi tables on Spark, or in one process without Spark.
 
 The package loads a module when one of its names is first used. Importing `nbcc.engine.errors` therefore does not load
 Arrow.

@@ -52,8 +52,8 @@ class Clock(Protocol):
         ...
 
     def not_before(self, instant: str) -> None:
-        """Make later calls of `take` return greater times than a time on the timeline. Raises `Conflict` if the given
-        time is in the future.
+        """Ensure that all further calls of `take` return times greater than this time of the timeline. Raises
+        `Conflict` if the given time is in the future.
         """
         ...
 

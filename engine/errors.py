@@ -29,7 +29,7 @@ class NotATable(NbccError):
 
 
 class Damaged(NotATable):
-    """Raised if a file of the table is missing, has another size than its commit lists, or cannot be decoded."""
+    """Raised if a file of the table is missing, differs in size from the entry in its commit, or cannot be decoded."""
 
 
 class Missing(Damaged):
@@ -49,7 +49,7 @@ class LimitExceeded(Unsupported):
 
 
 class Conflict(NbccError):
-    """Raised if the work of another process excludes the operation.
+    """Raised if the operation is incompatible with the work of another process.
 
     `against` is the requested time of the conflicting write if an optimistic writer was refused; otherwise None.
     """
@@ -67,7 +67,7 @@ class LockTimeout(Conflict):
 
 class Cleaned(NbccError):
     """Raised if the time of a read is older than the retained history, because a clean or restore has deleted files
-    that it needs.
+    that the read needs.
     """
 
 

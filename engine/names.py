@@ -12,7 +12,7 @@ class Names(Protocol):
     """A generator of write tokens and file ids."""
 
     def write_token(self) -> str:
-        """Return three integers joined by '-', which are unique for each attempt to write a file."""
+        """Return a write token: three integers joined by '-', unique to each attempt to write a file."""
         ...
 
     def file_id(self, bucket: int) -> str:
@@ -21,7 +21,7 @@ class Names(Protocol):
 
 
 class RandomNames:
-    """Generates random write tokens, and fixed file ids, which non-blocking concurrency control needs."""
+    """Generates random write tokens, and the fixed file ids that non-blocking concurrency control needs."""
 
     def write_token(self) -> str:
         return f"0-{secrets.randbelow(_TOKEN_RANGE)}-{secrets.randbelow(_TOKEN_RANGE)}"

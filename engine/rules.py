@@ -65,7 +65,7 @@ class Rules:
         creates none. If actors create no objects, a barrier may equal the requested time of a write.
     `tombstone_logs` selects which log with a compaction's deletes counts: the log that the commit lists, or any log
         requested at the base file's time.
-    `files` selects which files readers use: the files that completed instants list, all files in the directories, the
+    `files` selects which files readers use: the files listed in completed instants, all files in the directories, the
         files that Hudi's metadata table lists, or the files in the directories if the metadata table lists the same.
     `log_compaction_rank` selects which completion time ranks the log of a log compaction: the time of its newest input,
         or its own time.

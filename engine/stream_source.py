@@ -50,7 +50,7 @@ class StreamSource:
         return {"completed": start, "start": start}
 
     def next_offset(self, offset: Offset, most_files: int | None = None, most_bytes: int | None = None) -> Offset:
-        """Return the offset at which the next window ends; without a new write, the offset does not change."""
+        """Return the offset at the end of the next window; if no new write has completed, return `offset` unchanged."""
         return {**offset, "completed": end_of_next(self.context, offset["completed"], most_files, most_bytes)}
 
     def tasks(self, config: TableConfig, offset: Offset, end: Offset) -> tuple[Sequence[AnyRead], pa.Schema]:

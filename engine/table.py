@@ -138,15 +138,15 @@ class Table(TableReads):
     ) -> Instant:  # fmt: skip
         """Insert or update rows; a row with `_hoodie_is_deleted` true is deleted. An empty batch commits too.
 
-        An optimistic writer raises `Conflict` if a write to the same buckets has completed since it began. `retries` is
-        the number of further attempts after a `Conflict`, each under a new instant. `based_on` is the time of the read
-        from which the rows were computed. `reads` contains the partitions from which the rows were computed (default:
-        all). A write to one of the partitions in `reads` that completes after `based_on` is a conflict, too. `columns`
-        contains the only columns, besides key, partition and ordering, that the rows set (partial update). `batch_id`
-        is the id of the batch. Only one batch with this id commits, even if several writers send the batch. If a
-        repeated batch has the digest of the committed batch, the method returns the committed instant. If the digests
-        differ, the method raises `Conflict`, or issues a warning with `replay_difference="keep"` (for queries with
-        `rand`, stream-static joins or sums of floats).
+        An optimistic writer raises `Conflict` if a write to the same buckets has completed since the writer began.
+        `retries` is the number of further attempts after a `Conflict`, each under a new instant. `based_on` is the time
+        of the read from which the rows were computed. `reads` contains the partitions from which the rows were computed
+        (default: all). A write to one of the partitions in `reads` that completes after `based_on` is a conflict, too.
+        `columns` contains the only columns, besides key, partition and ordering, that the rows set (partial update).
+        `batch_id` is the id of the batch. Only one batch with this id commits, even if several writers send the batch.
+        If a repeated batch has the digest of the committed batch, the method returns the committed instant. If the
+        digests differ, the method raises `Conflict`, or issues a warning with `replay_difference="keep"` (for queries
+        with `rand`, stream-static joins or sums of floats).
         """
         given = {"retries": retries, "reads": reads, "based_on": based_on, "batch_id": batch_id, "columns": columns}
         return cast("Instant", self.run("upsert", data=data, replay_difference=replay_difference, **given))
@@ -157,10 +157,9 @@ class Table(TableReads):
     ) -> StreamSink:  # fmt: skip
         """Return a function for `foreachBatch` of a stream, which upserts each batch once.
 
-        A batch is identified by its number and the id of its query, which is in the Spark checkpoint. `query_id`
-        replaces the id in the checkpoint; Spark Connect requires `query_id`. `name` is a label for messages. `columns`
-        is as in `upsert`. `maintenance` states the services that run after each batch (see `maintain`), by default
-        none.
+        A batch is identified by its number and by the query id in the Spark checkpoint. `query_id` replaces the id in
+        the checkpoint; Spark Connect requires `query_id`. `name` is a label for messages. `columns` is as in `upsert`.
+        `maintenance` states the services that run after each batch (see `maintain`), by default none.
         """
         return sink_of(self, name, query_id, replay_difference, columns, maintenance)
 
@@ -186,8 +185,8 @@ class Table(TableReads):
     def delete(
         self, keys: Any, *, retries: int = 0, batch_id: str | None = None, replay_difference: str = "refuse"
     ) -> Instant:
-        """Delete the rows with the given `keys` (key, partition and ordering columns), unless a row is newer. The other
-        arguments are as in `upsert`.
+        """Delete the rows with the given `keys` (key, partition and ordering columns), except rows that outrank the
+        delete. The other arguments are as in `upsert`.
         """
         batch = {"batch_id": batch_id, "replay_difference": replay_difference}
         return cast("Instant", self.run("delete", keys=keys, retries=retries, **batch))
@@ -261,7 +260,7 @@ class Table(TableReads):
         return cast("Instant", self.run("delete_savepoint", instant=instant))
 
     def restore(self, instant: Time | None = None) -> Instant | None:
-        """Undo all pending instants, and those that completed after a savepoint (by default the newest)."""
+        """Undo all pending instants, and the instants completed after a savepoint (default: the newest)."""
         return cast("Instant | None", self.run("restore", instant=instant))
 
     def archive(self, retained: int = RETAINED) -> tuple[Instant, ...]:

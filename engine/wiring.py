@@ -67,7 +67,7 @@ def with_hudi_rules(context: Context, config: TableConfig, listing: Listing) -> 
 
 
 def taken_over(context: Context, config: TableConfig, options: OpenOptions) -> tuple[Context, TableConfig]:
-    """Take over a table for writes, and return its context and config as a table of nbcc without a metadata table."""
+    """Take over a table for writes, and return its context and config as an nbcc table without a metadata table."""
     if not config.own:
         config = taken_config(context, config, options)
         context = coordinated(replace(context, rules=NBCC, lock=UnresolvedLock()), config)

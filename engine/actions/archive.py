@@ -61,8 +61,8 @@ def _archive_some(context: Context, retained: int) -> tuple[Instant, ...]:
 
 
 def left_behind(context: Context, timeline: Timeline) -> tuple[Instant, ...]:
-    """Return the instants of the active timeline that the archive also contains. Raises `Damaged` if the archive has
-    different content for one of them.
+    """Return the active timeline's instants that are also in the archive. Raises `Damaged` if the archive has different
+    content for one of these instants.
     """
     archived = {each.instant: each for each in context.commits.archive.instants()}
     left = tuple(instant for instant in timeline.instants if instant in archived)

@@ -27,11 +27,11 @@ ACTION = "deltacommit"
 def run(context: Context, config: TableConfig, data: Any) -> Instant:
     """Write a batch under a new instant: base files in empty file groups, log files in the others.
 
-    A base file hides every log that completed before the base file's instant was requested, and ranks below every later
-    log. A bulk insert may therefore put a base file only if it is the first completed file of its file group. The
-    writer determines the empty groups before it writes the rows, and checks them under the lock before it publishes. If
-    another write has completed in one of the empty groups in the meantime, this write deletes its files and raises
-    `Conflict`. (Apache Hudi raises a conflict too if its row writer is off.)
+    A base file hides every log that completed before the base file's instant was requested, and ranks below every log
+    that completes later. A bulk insert may therefore put a base file only if this file is the first completed file of
+    the file group. The writer determines the empty groups before it writes the rows, and checks them under the lock
+    before it publishes. If another write has completed in one of the empty groups in the meantime, the bulk insert
+    deletes its own files and raises `Conflict`. (Apache Hudi raises a conflict too if its row writer is off.)
     """
     config.check_writable()
     rows = as_upserts(data, config.schema, config.session_time_zone)
@@ -61,8 +61,7 @@ def run(context: Context, config: TableConfig, data: Any) -> Instant:
 
 
 def filled_groups(context: Context, timeline: Timeline) -> frozenset[Group]:
-    """Return the file groups in which a completed instant lists a file, or for which a pending plan will write a base
-    file.
+    """Return the file groups that have a file of a completed instant, or will get a base file from a pending plan.
 
     The result is empty under `Rules(bulk_insert="unchecked")`.
     """

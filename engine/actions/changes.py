@@ -29,8 +29,8 @@ def run(
     where: Where | None = None,
     partitions: Collection[str] | None = None,
 ) -> Any:
-    """Return the net change log of the window (after, until] of completion times. The change log has one row for each
-    changed key, with the columns op (i, u or d), completed, before and after.
+    """Return the net changes of rows between two completion times, `after` (exclusive) and `until` (inclusive). The
+    result has one row for each changed key, with the columns op (i, u or d), completed, before and after.
 
     The read skips file groups without a write in the window, because services change no row (docs/contract.md, QUIET).
 
@@ -48,8 +48,8 @@ def run(
 def tasks_of(
     context: Context, config: TableConfig, window: Window, part: Selection = EVERYTHING
 ) -> list[ChangesTask]:
-    """Return one task for each file group to which a write of the window has added files, and which can have a change
-    of `part`.
+    """Return one task for each file group that received files from writes of the window and can contain a change of
+    `part`.
     """
     refuse_replacements(context, window, clustering=True)
     written = window_tasks(context, config, window)

@@ -17,8 +17,8 @@ def run(context: Context, config: TableConfig, sort_by: Sequence[str]) -> Instan
     """Compact the table and sort the rows of each base file by `sort_by`; return None if there is nothing to compact.
 
     The buckets of an nbcc table determine its file ids, so clustering is implemented as a compaction that sorts. Apache
-    Hudi's clustering replaces a file group by a new file group. In a table of nbcc, a replacement of the file group
-    would hide the logs that non-blocking writers complete later.
+    Hudi's clustering replaces a file group by a new file group. In an nbcc table, a replaced file group would hide the
+    logs of non-blocking writers that commit after the replacement.
     """
     config.check_writable()
     if not sort_by:

@@ -20,7 +20,7 @@ def run(
     batch_hours: int = _DEFAULT.batch_hours,
     leftover_seconds: int = _DEFAULT.leftover_seconds,
 ) -> Leftovers:
-    """Delete small files that no actor needs, and return their paths.
+    """Delete small files that no writer, reader or service needs, and return their paths.
 
     - Entries of the decision log and claims of times, as in `archive`.
     - The ids of batches that completed more than `batch_hours` before the newest completion, unless an attempt at the

@@ -14,8 +14,8 @@ ASKED = "look at the file slices as of"
 
 
 def run(context: Context, config: TableConfig, as_of: Time | None = None) -> tuple[FileSlice, ...]:
-    """Return all file slices, ordered by partition, file id and barrier, at present or as they were at the time
-    `as_of`. The slice of a pending plan is included.
+    """Return all file slices, at present or as of the time `as_of`. They are ordered by partition, file id and barrier
+    (the requested time of the base file). The slice of a pending plan is included.
     """
     if as_of is None:
         return slices_as_of(context, load_settled(context.storage, context.rules, commits=context.commits))

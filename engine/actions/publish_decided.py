@@ -9,7 +9,7 @@ from ..writes.decision_log import latest_decision
 
 
 def run(context: Context, config: TableConfig) -> None:
-    """Publish the last decision.
+    """Publish the last decision (the newest entry of the decision log).
 
     Without an explicit publication, the next writer would publish the last decision. A service that calls this
     operation does not depend on the next writer.

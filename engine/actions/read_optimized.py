@@ -21,8 +21,8 @@ def run(
     where: Where | None = None,
     partitions: Collection[str] | None = None,
 ) -> Any:
-    """Return the rows of each file group at the barrier of its newest completed base file. No log is merged, and the
-    base files of two file groups may have different barriers. `columns`, `where` and `partitions` are as in `snapshot`.
+    """Return the rows of each file group's newest completed base file. No log is merged, and the base files of two file
+    groups may have different requested times. `columns`, `where` and `partitions` are as in `snapshot`.
     """
     schema = table_shape(config, context.rules).stored_schema
     part = selection(config, schema, columns, where, partitions)

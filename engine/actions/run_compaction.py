@@ -25,8 +25,8 @@ ACTION = "compaction"
 
 
 def run(context: Context, config: TableConfig, instant: Time | None = None) -> Instant | None:
-    """Merge the files that a plan lists, and publish the result under the instant of the plan. Any process may run a
-    pending plan.
+    """Merge the files listed in a compaction plan, and publish the result under the instant of the plan. Any process
+    may run a pending plan.
 
     `instant` is the compaction, or its requested time; by default the oldest pending compaction. Returns the completed
     instant, also if another process completed it; None if no plan is pending.
@@ -77,8 +77,8 @@ def _in_our_order(
 def _task(
     context: Context, config: TableConfig, inputs: PlanInputs, operation: CompactionOperation, requested: str
 ) -> CompactTask:
-    """Return the task that compacts one file group of the plan. The tombstone logs of the task are the ones that the
-    commit of the base file lists.
+    """Return the task that compacts one file group of the plan. The tombstone logs of the task are the logs listed in
+    the commit of the base file.
     """
     barrier = _made_at(operation)
     rules = group_rules(context, inputs.timeline, barrier)
@@ -97,7 +97,7 @@ def _task(
 def _listed_with_base(
     context: Context, timeline: Timeline, operation: CompactionOperation, barrier: str | None
 ) -> frozenset[str]:
-    """Return the paths that the commit of the plan's base file lists; empty if no log of the plan has that base file's
+    """Return the paths listed in the commit of the plan's base file; empty if no log of the plan has that base file's
     requested time.
     """
     if barrier is None or operation.base_file is None or not any(f"_{barrier}.log." in name for name in operation.logs):

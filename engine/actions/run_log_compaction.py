@@ -15,8 +15,8 @@ from ..writes.commits import log_compaction_commit
 
 
 def run(context: Context, config: TableConfig, instant: Time | None = None) -> Instant | None:
-    """Merge the logs that a plan lists, and publish the result under the instant of the plan. Any process may run a
-    pending plan.
+    """Merge the logs listed in a log compaction plan, and publish the result under the instant of the plan. Any process
+    may run a pending plan.
 
     `instant` is the log compaction, or its requested time; by default the oldest pending log compaction. Returns the
     completed instant, also if another process completed it; None if no plan is pending.

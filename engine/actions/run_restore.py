@@ -21,12 +21,12 @@ from ..writes.commit_protocol import marked_files
 
 
 def run(context: Context, config: TableConfig, instant: Time | None = None) -> Instant | None:
-    """Undo the instants that the plan of a restore lists. Any process may run a pending plan, also after an earlier run
+    """Undo the instants listed in the plan of a restore. Any process may run a pending plan, also after an earlier run
     was interrupted.
 
-    An instant is deleted after all its files, because the next runner finds the remaining files by means of the
-    instant. `instant` is the restore, or its requested time; by default the oldest pending restore. Returns the
-    completed instant, also if another process completed it; None if no restore is pending.
+    An instant is deleted after all its files, because a process that resumes the restore finds the remaining files
+    through the instant. `instant` is the restore, or its requested time; by default the oldest pending restore. Returns
+    the completed instant, also if another process completed it; None if no restore is pending.
     """
     config.check_writable()
     timeline = timeline_with(context, ACTION, instant)

@@ -13,12 +13,12 @@ from ..writes.commit_protocol import ROLLBACK, marked_files, remove_pending
 
 
 def run(context: Context, config: TableConfig, instant: Time | None = None) -> Instant | None:
-    """Undo the write that the plan of a rollback names. Any process may run a pending plan, also while another process
+    """Undo the write named in the plan of a rollback. Any process may run a pending plan, also while another process
     runs it.
 
     The markers and the plan stay until all files are deleted, so that an interrupted rollback can be repeated. If the
-    undone write puts further files later, these files have markers, but no completed instant lists them. Readers of
-    nbcc ignore files that no completed instant lists.
+    writer of the undone write puts files after the rollback, these files have markers, but no completed instant lists
+    them. Readers of nbcc ignore files that no completed instant lists.
 
     `instant` is the rollback, or its requested time; by default the oldest pending rollback. Returns the completed
     instant, also if another process completed it; None if no rollback is pending.

@@ -23,7 +23,7 @@ def run(context: Context, config: TableConfig, instant: Time | None = None) -> I
     failed.
 
     A write has failed if it is pending and the heartbeat of its writer has expired. The planner checks the heartbeat
-    while it holds the table's lock, without which no writer can publish. With a decision log, the plan is the next
+    while it holds the table's lock, so that no writer can publish meanwhile. With a decision log, the plan is the next
     entry of the log, so that the writer cannot commit with the number of that entry. The result is also None if another
     actor has already put the next entry of the decision log (`put_plan`). `instant` is the write to roll back, as an
     `Instant` or as its requested time.

@@ -8,5 +8,5 @@ from ..timeline import load_settled
 
 
 def run(context: Context, config: TableConfig) -> str | None:
-    """Return the newest completion time, at which a window without a stated end ends; None before the first commit."""
+    """Return the newest completion time, which is the default end of a window; None before the first commit."""
     return load_settled(context.storage, context.rules, commits=context.commits).greatest_completion

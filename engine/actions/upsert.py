@@ -38,11 +38,11 @@ def run(
 ) -> Instant:
     """Write a batch into the log files of a new instant, concurrently with other writers (RFC-66).
 
-    An optimistic writer deletes its files and raises `Conflict` if another write to its buckets has completed since it
-    began (RFC-22). `retries` is the number of further attempts after a conflict, each with a new instant. `based_on` is
-    the time of the read from whose result the rows were computed. `reads` lists the paths of the partitions that the
-    read `based_on` has read (default: all). If a later write to a partition in `reads` has completed, the write raises
-    `Conflict` without a retry.
+    An optimistic writer deletes its files and raises `Conflict` if another write to the same buckets has completed
+    since the writer began (RFC-22). `retries` is the number of further attempts after a conflict, each with a new
+    instant. If the rows were computed from the result of a read, `based_on` is the time of that read. `reads` lists the
+    paths of the partitions that the read `based_on` has read (default: all). If a later write to a partition in `reads`
+    has completed, the write raises `Conflict` without a retry.
 
     `columns` lists the columns that the rows set in addition to key, partition and ordering (partial update).
 
@@ -143,7 +143,7 @@ def action_of(config: TableConfig) -> str:
 
 def write_task(context: Context, config: TableConfig, requested: str, sealed: Timeline) -> WriteTask:
     """Return the task that writes the data files of an instant. A copy-on-write task rewrites the base files that the
-    timeline shows at the request of the instant.
+    timeline shows when the instant is requested.
     """
     shape = table_shape(config, context.rules)
     file_ids = found_file_ids(context, config, sealed)

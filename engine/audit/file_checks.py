@@ -1,4 +1,5 @@
-"""Checks that the data files in commits are undamaged and contain the recorded number of rows."""
+"""Checks that the data files listed in commits are undamaged, and contain the number of rows that the commit records.
+"""
 
 from __future__ import annotations
 
@@ -24,8 +25,7 @@ _OTHERS: Final = frozenset({*META_COLUMNS, IS_DELETED, "_hoodie_operation"})
 
 
 def file_faults(storage: Storage, audit: Audit, progress: Progress = no_progress) -> Iterator[Fault]:
-    """Return the faults inside the data files that completed commits list. A missing file is not among the returned
-    faults.
+    """Return the faults inside the data files listed in completed commits. The function does not report missing files.
 
     Hudi's files carry no checksums: a changed value inside a row is detected only if the file format detects it.
     """

@@ -1,10 +1,9 @@
-"""Detects services of other engines on a table of nbcc: their instants lack nbcc's mark (docs/contract.md,
-Assumptions).
+"""Detects services of other engines on an nbcc table: their instants lack nbcc's mark (docs/contract.md, Assumptions).
 
 A compaction of another engine merges by requested time and drops tombstones. If another engine has written the base
-file of a file group, readers merge the group by that engine's rules until nbcc compacts it. A clean of another engine
-publishes no horizon. An engine that mistakes a pending replace for a compaction completes the replace without files. If
-a replace completes without files, the files that it should hide stay visible.
+file of a file group, readers merge the group by that engine's rules until nbcc compacts the group. A clean of another
+engine publishes no horizon. An engine that mistakes a pending replace for a compaction completes the replace without
+files. If a replace completes without files, the files that it should hide stay visible.
 """
 
 from __future__ import annotations

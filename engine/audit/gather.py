@@ -40,7 +40,7 @@ _MANIFEST: Final = re.compile(r"manifest_(\d+)")
 
 
 def gather(storage: Storage, progress: Progress = no_progress) -> Audit:
-    """Return the audit of the table, from its names and metadata. Raises `NotATable` if the table has no valid
+    """Return the audit of the table, made from file names and metadata. Raises `NotATable` if the table has no valid
     `hoodie.properties`.
     """
     return _Gatherer(storage, progress).audit()
@@ -108,8 +108,8 @@ class _Gatherer:
         )
 
     def _timeline_names(self, first: Iterable[str]) -> tuple[list[str], bool]:
-        """Return the names in the listing `first` and in a second listing of the timeline, and whether only the second
-        has some name.
+        """Return the names in the listing `first` and in a second listing of the timeline, and whether the second
+        listing has a name that the first lacks.
 
         The second listing of the timeline runs after the listing of the data files.
         """
@@ -141,8 +141,8 @@ class _Gatherer:
     def _read(
         self, kind: str, instants: Iterable[Instant], parse: Callable[[Instant, bytes], Parsed]
     ) -> Iterator[tuple[Instant, Parsed]]:
-        """Return the parsed timeline file of each given instant. The file is the one that records the present state of
-        the instant.
+        """Return the parsed timeline file of each given instant. The parsed file is the file that records the present
+        state of the instant.
         """
         files = [(instant, f"{FOLDER}/{instant.file_name}") for instant in instants]
         contents = prefetch(self.storage, [path for _, path in files])
@@ -165,7 +165,7 @@ class _Gatherer:
         return {instant.requested: plan for instant, plan in plans}
 
     def _own_plans(self, instants: list[Instant], own: bool) -> dict[str, CleanPlan]:
-        """Return the plans of cleans in a table of nbcc, whose readers use the horizons in the plans.
+        """Return the plans of cleans in an nbcc table, whose readers use the horizons in the plans.
 
         nbcc's services also use rollback plans and savepoints. Rollback plans and savepoints are parsed only to report
         their faults.

@@ -27,7 +27,7 @@ ASKED: Final = "inspect the table as of"
 
 
 def inspect(storage: Storage, as_of: Time | None = None, progress: Progress = no_progress) -> Inventory:
-    """Return the inventory of the Hudi table in `storage`, as of a completion time or of its newest settled state.
+    """Return the inventory of the Hudi table in `storage`, as of a completion time, by default the newest settled time.
 
     `inspect` reads objects below ``.hoodie`` only, and gets the names and sizes of data files from the listing. Damaged
     files are listed in the field `faults` of the result. Raises `NotATable` if there is no table, and `Unsupported` for

@@ -37,8 +37,8 @@ class FileRow:
 
 @dataclass(frozen=True, slots=True)
 class SliceRow:
-    """A file slice in an inventory. `logs` are in merge order; `tombstones` are the logs of deletes that the compaction
-    of `base` put with the base file.
+    """A file slice in an inventory. `logs` are in merge order; `tombstones` are the delete logs that a compaction wrote
+    together with `base`.
 
     `role` states how a snapshot uses the slice. A snapshot reads the slice, or ignores it because a newer base file
     supersedes it. If the base file of the slice is only planned, a snapshot reads the slice together with the previous
@@ -93,7 +93,7 @@ class LeftOut:
 
 @dataclass(frozen=True, slots=True)
 class Inventory:
-    """A description of a table from its names and metadata.
+    """A description of a table, made from file names and metadata.
 
     `rules` names the rules by which the table is read: ``nbcc``, ``hudi`` or ``names``. The value ``names`` stands for
     a table without completion times, whose logs name the base instant of their slice. `as_of` is the completion time

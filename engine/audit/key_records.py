@@ -33,9 +33,9 @@ Kind = Literal["base", "log", "tombstone"]
 class Placement:
     """A data file and its role in the merge for a key, before the file is opened.
 
-    `slice` is the barrier of the file's slice. `position` is the file's position in the merge order of the read that
-    answers for the key. If `position` is None, the merge does not read the file, and `because` is the reason. `hidden`
-    is True if no slice contains the file.
+    `slice` is the barrier of the file's slice. `position` is the file's position in the order in which a read of the
+    key merges files. If `position` is None, the merge does not read the file, and `because` is the reason. `hidden` is
+    True if no slice contains the file.
     """
 
     file: BaseFile | LogFile
@@ -64,9 +64,9 @@ def key_records(
 ) -> list[KeyRecord]:
     """Return the records of `key`, file by file in the order of `placements`.
 
-    `buckets` is the number of buckets of a table of nbcc, in which only file groups of the key's bucket are opened. If
-    a hidden file cannot be read because its writer died, the result contains no records of the file. Raises `BadInput`
-    for a key that the table cannot have.
+    `buckets` is the number of buckets of an nbcc table; in such a table only file groups of the key's bucket are
+    opened. If a hidden file cannot be read because its writer died, the result contains no records of the file. Raises
+    `BadInput` for a key that the table cannot have.
     """
     bucket = None if buckets is None else _bucket(key, shape, buckets)
     records: list[KeyRecord] = []

@@ -2,7 +2,7 @@
 record when an instant completed.
 
 The names of files show the state of each instant. The names also show the slices, because the name of a log contains
-the base instant of its slice. The inventory states facts that the names do not show as unknown.
+the base instant of its slice. Facts that the names do not show are stated as unknown.
 """
 
 from __future__ import annotations

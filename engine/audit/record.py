@@ -33,7 +33,7 @@ def no_progress(kind: str, done: int, total: int) -> None:
 
 
 class Stat(NamedTuple):
-    """A data file as its commit lists it: path, size, number of rows and of deletes.
+    """A data file as listed in its commit: path, size, number of rows, number of deletes.
 
     `merged` is the number of logs that a compaction merged into the file; None if the commit does not record the
     number.
@@ -153,7 +153,7 @@ class Audit:
 
     @cached_property
     def completed(self) -> Mapping[str, str]:
-        """The completion time of every completed write by its requested time, including archived writes."""
+        """A mapping from the requested time of every completed write, archived or active, to its completion time."""
         active = {i.requested: i.completed for i in self.timeline.completed if i.writes and i.completed}
         return {**self.archived, **active}
 
@@ -209,7 +209,9 @@ class Audit:
 
     @cached_property
     def ambiguous(self) -> tuple[File, ...]:
-        """The unlisted data files that any of several instants with one requested time may have written."""
+        """The unlisted data files whose writer is unclear, because several instants share the requested time in the
+        file name.
+        """
         return tuple(file for file in self._not_listed if file.requested in self.shared_requests)
 
     @cached_property
@@ -226,5 +228,6 @@ class Audit:
 
     @cached_property
     def listed(self) -> Mapping[str, str]:
-        """The requested time of the completed commit that lists each data file, by path."""
+        """A mapping from the path of each listed data file to the requested time of the completed commit that lists it.
+        """
         return {stat.path: requested for requested, commit in self.commits.items() for stat in commit.stats}

@@ -19,7 +19,7 @@ class Stats:
     that a snapshot reads. `most_logs` and `mean_logs` are the maximum and the mean number of logs that a snapshot reads
     in a file group.
 
-    `written_bytes` is the size of all files that completed commits list, deleted files and archived commits included.
+    `written_bytes` is the size of all files listed in completed commits, including deleted files and archived commits.
     `write_amplification` is the size of all written files, divided by the size of the writers' files; None if writers
     wrote no files. Write amplification is 1 until a compaction or clustering rewrites rows. `unrecorded` counts
     archived writes whose files are unknown.
@@ -42,7 +42,7 @@ class Stats:
 
 
 def stats(audit: Audit) -> Stats:
-    """Return the statistics of a table, from its names and metadata."""
+    """Return the statistics of a table, computed from file names and metadata."""
     pieces = to_read(table_snapshot(audit, None, "count").slices, audit.rules)
     read = [file for piece in pieces for file in (piece.base, *piece.tombstones, *piece.logs) if file]
     logs = [len(piece.logs) for piece in pieces]

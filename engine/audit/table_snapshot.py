@@ -19,9 +19,9 @@ from .record import Audit, Commit, Fault, File
 
 @dataclass(frozen=True)
 class TableSnapshot:
-    """The file slices of a table as of the completion time `time`; None means as of its newest settled state.
+    """The file slices of a table as of the completion time `time`; if `time` is None, as of the newest settled time.
 
-    `timeline` also contains the archived instants of a table of nbcc, because nbcc's readers use archived instants.
+    `timeline` also contains the archived instants of an nbcc table, because nbcc's readers use archived instants.
     """
 
     audit: Audit
@@ -71,7 +71,7 @@ class TableSnapshot:
 
     @cached_property
     def unknown_names(self) -> tuple[Fault, ...]:
-        """The names of files in commits that are neither CDC files nor data files of table versions 8 and 9. The
+        """The file names in commits that belong neither to CDC files nor to data files of table versions 8 and 9. The
         contents of files with unknown names are unknown.
         """
         stats = ((stat.path, commit.instant) for commit in self._commits for stat in commit.stats)
@@ -112,7 +112,7 @@ class TableSnapshot:
         return without_covered(files, covers, frozenset(pending), self.audit.rules) if covers or pending else files
 
     def _listed_files(self) -> Iterator[File]:
-        """Return the files that completed commits list. nbcc's readers use only files that completed commits list."""
+        """Return the files listed in completed commits. nbcc's readers use only these files."""
         for commit in self._commits:
             for stat in commit.stats:
                 if file := data_file(stat.path, stat.size, commit.instant):
@@ -122,7 +122,7 @@ class TableSnapshot:
         """Return the files whose names contain a completed instant. Hudi's readers select files by the instant in the
         name.
 
-        The size of each file is the size that commits list; a shorter file is damaged.
+        The size of each file is the size listed in commits; a file with fewer bytes is damaged.
         """
         sizes = self._listed_sizes()
         for path, file in self.audit.files.items():
@@ -133,7 +133,7 @@ class TableSnapshot:
             yield whole._replace(appended=True) if writes > 1 and isinstance(whole, LogFile) else whole
 
     def _listed_sizes(self) -> Mapping[str, tuple[int, int]]:
-        """Return the greatest size that commits list for each file, and the number of writes that list the file."""
+        """Return for each file the greatest size listed in a commit, and the number of writes that list the file."""
         sizes: dict[str, tuple[int, int]] = {}
         archived = (commit for commit in self.audit.commits.values() if not commit.active)
         for commit in (*self._commits, *archived):

@@ -1,4 +1,4 @@
-"""Selects the record that answers for a key, and the rule by which each other record loses."""
+"""Selects the record that a read returns for a key, and the rule by which each other record of the key loses."""
 
 from __future__ import annotations
 

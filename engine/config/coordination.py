@@ -1,5 +1,5 @@
 """Options that determine how the writers of a table exclude each other. The coordination is a property of the table,
-because all writers must use the same one.
+because all writers of a table must use the same coordination.
 """
 
 from __future__ import annotations

@@ -68,7 +68,7 @@ _MOST_BYTES: Final = 255
 
 
 def problems(rows: pa.Table, shape: TableShape, *, deletes: bool = True) -> list[Problem]:
-    """Return the rules of `RULES` that rows break. `deletes` is True if the rows may contain deletes."""
+    """Return the rules in `RULES` that the rows break. `deletes` is True if the rows may contain deletes."""
     found = [
         ("null key", _any(one_array(rows[name]).is_null() for name in shape.keys.record_key)),
         ("ambiguous key", _ambiguous(rows, shape.keys)),
@@ -94,7 +94,7 @@ def _others(shape: TableShape) -> pa.Schema:
 
 
 def refuse(found: Iterable[Problem], shape: TableShape) -> None:
-    """Raise `BadInput` for the rule that the most rows break; return if `problems` is empty."""
+    """Raise `BadInput` for the rule that is broken by the most rows; return if `problems` is empty."""
     by_rule: dict[str, Problem] = {}
     for problem in found:
         seen = by_rule.get(problem.rule, Problem(problem.rule, 0, problem.example))
@@ -112,7 +112,9 @@ def refuse(found: Iterable[Problem], shape: TableShape) -> None:
 
 
 def conflicting(rows: pa.Table, shape: TableShape) -> Mask:
-    """Return the mask of the rows that have the key and ordering value of an earlier row but different content."""
+    """Return a mask of the rows that equal an earlier row in key and ordering value but differ from it in other
+    columns.
+    """
     places = _shared_ranks(rows, shape)
     conflict = np.zeros(len(rows), np.bool_)
     if len(places.later) == 0:

@@ -26,8 +26,8 @@ def key_codes(keys: pa.Array | pa.ChunkedArray) -> tuple[Numbers, int]:
 
 
 def order_numbers(parts: Sequence[pa.ChunkedArray]) -> Numbers:
-    """Return one integer for each value of all parts (several arrays of ordering values). The integers are ordered like
-    the values; the integer of a null is `LOWEST`.
+    """Return one integer for each ordering value in the arrays `parts`. The integers are ordered like the values; the
+    integer of a null is `LOWEST`.
     """
     kind = parts[0].type
     if pa.types.is_string(kind) or pa.types.is_decimal(kind):

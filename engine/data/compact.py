@@ -1,4 +1,4 @@
-"""Compacts a file slice to a base file, and to a log of the deletes that later merges need."""
+"""Compacts a file slice into a base file, and a log of the deletes that later merges need."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ def compact_group(storage: Storage, names: Names, task: CompactTask) -> list[Wri
     """Merge the slice and put the base file, even if the merge returns no rows. If deletes win in the merge, put a log
     of tombstones as well.
 
-    A compaction does not change the commit time and the sequence number of a row. Without tombstones an update of lower
-    rank that completes later would restore a deleted row (docs/contract.md, LAWS). Tombstones are deletes in a log of
-    the compaction's own instant, which Hudi and hudi-rs also read.
+    A compaction does not change the commit time and the sequence number of a row. Without tombstones, an update that
+    completes after the compaction and ranks below the delete would restore the row (docs/contract.md, LAWS). Tombstones
+    are deletes in a log of the compaction's own instant, which Hudi and hudi-rs also read.
     """
     merge = _Merge(task)
     token = names.write_token()

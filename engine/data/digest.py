@@ -51,12 +51,12 @@ class Digest:
 
     @property
     def text(self) -> str:
-        """Return the digest as the text that a commit records."""
+        """Return the digest as text, in the form in which commits store it."""
         return f"{_VERSION}:{self.rows}:{self.first:016x}{self.second:016x}"
 
     @classmethod
     def of_text(cls, text: str) -> Digest | None:
-        """Return the digest that a commit records as `text`; None if the text has another version or form."""
+        """Return the digest that is stored in a commit as `text`; None if the text has another version or form."""
         version, _, rest = text.partition(":")
         rows, _, sums = rest.partition(":")
         if version != _VERSION or not rows.isdecimal() or len(sums) != 4 * _WORD:

@@ -1,7 +1,7 @@
 """Reads data files for a decoder, and reports damaged files.
 
 Every reader and service reads the data files of a slice or window with `fetch`. A power failure may truncate a file. A
-truncated log that is empty decodes as no rows, so only the size that the commit lists reveals the loss.
+log that was truncated to zero bytes decodes as no rows, so only the size listed in the commit reveals the loss.
 """
 
 from __future__ import annotations
@@ -43,5 +43,5 @@ def decoding(path: str) -> Iterator[None]:
 
 
 def missing(path: str) -> Missing:
-    """Return the error for a data file that a completed commit lists but the storage does not contain."""
+    """Return the error for a data file that is listed in a completed commit but missing in the storage."""
     return Missing(f"read {path}", "a completed commit lists the file, and it is missing", REMEDY)

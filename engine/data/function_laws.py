@@ -33,7 +33,7 @@ class Broken(NamedTuple):
 
 
 def check_laws(function: MergeFunction, name: str, columns: pa.Schema) -> None:
-    """Raise `BadInput` with a counterexample if the search finds a counterexample.
+    """Raise `BadInput` with the counterexample if the search finds one.
 
     `columns` are the columns that the function merges. Raises `Unsupported` for a type without test values.
     """

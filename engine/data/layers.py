@@ -49,9 +49,9 @@ class MergeRule:
     `mode` is EVENT_TIME_ORDERING or COMMIT_TIME_ORDERING. `ordering` is the ordering column; None means that the table
     has no ordering column, and merges in commit time. `fold` is the order of the merge, `rank` or `logs_first`. `rank`
     compares all records of a key; `logs_first` compares the records of logs, and then their winner with the base file's
-    record. `partial` is True if records may set some columns only. `always` lists the columns that every record sets:
-    key, partition and ordering. `function` is the `package.module:function` that merges two rows; if it is empty, one
-    of the two rows wins.
+    record. `partial` is True if a record may set only some of the columns. `always` lists the columns that every record
+    sets: key, partition and ordering. `function` is the `package.module:function` that merges two rows; if it is empty,
+    one of the two rows wins.
     """
 
     mode: str = EVENT_TIME

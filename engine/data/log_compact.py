@@ -1,4 +1,4 @@
-"""Merges several logs of a slice to one log, which ranks where the merged logs ranked."""
+"""Merges several logs of a slice into one log, which has the same rank as the merged logs."""
 
 from __future__ import annotations
 

@@ -3,9 +3,9 @@
 A row exists if and only if a record outranks the greatest delete of its key. The value of a column comes from the
 highest record that outranks the greatest delete and sets the column (docs/contract.md, SNAP). A merged row alone cannot
 be merged again correctly. In event time, a column of the row may come from a record with a lower ordering value than
-the row. A service therefore preserves the greatest delete and the *contributing* records, each with the columns taken
-from it. Hudi reads the contributing records as partial blocks, which agree with the base file. Hudi reads the preserved
-delete as a delete that loses to the base file.
+the row. A service therefore preserves the greatest delete and the *contributing* records, each with only the columns
+that are taken from that record. Hudi reads the contributing records as partial blocks, which agree with the base file.
+Hudi reads the preserved delete as a delete that loses to the base file.
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ class _Election(NamedTuple):
 def merge_columns(layers: Sequence[Layer], rule: MergeRule) -> Merged:
     """Return the merged row of each key that has a row, and the greatest delete of each key that has a delete.
 
-    `layers` are as for `merge`. Contributing records that are stored with a base file replace the base file's rows of
-    the same keys.
+    `layers` are as for `merge`. If contributing records are stored with a base file, they replace the base file's rows
+    of these keys.
     """
     election = _elect(layers, rule)
     rows = pa.concat_tables([layer.rows for layer in layers]).unify_dictionaries()

@@ -70,8 +70,8 @@ def slice_passes(storage: Storage, task: ReadTask, whole: bool = False) -> Itera
 
 
 def whole_layers(storage: Storage, task: ReadTask) -> list[Layer]:
-    """Return the merge layers of a slice, all of which must be merged at once. Raises `LimitExceeded` if the layers are
-    too large.
+    """Return all merge layers of a slice at once, for a merge that cannot be split. Raises `LimitExceeded` if the
+    layers are too large.
     """
     if task.shape.limits.task_bytes == NO_LIMIT:
         return slice_layers(storage, task)
@@ -102,7 +102,9 @@ def _layers(storage: Storage, task: ReadTask, base: RangedFile | None, parts: Pa
 
 
 def _base(task: ReadTask, base: RangedFile | None, parts: Parts | None) -> Iterator[Layer]:
-    """Return the base file in batches of rows; rows of which the merge needs only the keys are returned as deletes."""
+    """Return the base file in batches of rows. If the merge needs only the key of a row, the row is returned as a
+    delete.
+    """
     shape = task.shape
     if base is None:
         return

@@ -25,8 +25,8 @@ class Predicate:
     """A condition that selects the rows for which `expression` is true. A row for which the expression is null is not
     selected.
 
-    `schema` contains the columns that the expression reads, with their types in the table. `equal` contains the values
-    of the columns that must have a given value.
+    `schema` contains the columns that the expression reads, with their types in the table. `equal` contains the columns
+    for which the condition permits only one value, with this value.
     """
 
     expression: pc.Expression

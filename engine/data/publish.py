@@ -17,7 +17,8 @@ from .tasks import WrittenFile
 
 
 def put_data_file(storage: Storage, instant: str, partition: str, name: str, data: bytes) -> str:
-    """Put a new data file of `instant` and return its path. No reader reads the data file until its instant lists it.
+    """Put a new data file of `instant` and return its path. No reader reads the data file until the commit of `instant`
+    lists the file.
 
     The file's name contains a write token, so that no other attempt uses the name. On a file system the function raises
     `Conflict` if a file of that name with different bytes exists.

@@ -33,7 +33,7 @@ class RangedFile:
     """A base file that is read in parts. If the size is unknown, or if the storage cannot read ranges, the file is read
     completely.
 
-    Raises `NotFound` if the file is absent, and `Damaged` if it does not have the size that its commit lists.
+    Raises `NotFound` if the file is absent, and `Damaged` if the size differs from the size in the commit.
     """
 
     def __init__(self, storage: Storage, file: BaseInput, bounds: Limits) -> None:

@@ -127,7 +127,7 @@ def ranges_of_log(log: LogRanges, schema: pa.Schema) -> dict[str, Range]:
 
 
 def range_of(least: Any, most: Any, nulls: bool, kind: pa.DataType) -> Range:
-    """Return the range with plain bounds as values of the type `kind`."""
+    """Return the range of these plain bounds, converted to values of the type `kind`."""
     if least is None and most is None:
         return Range(nulls=nulls is not False, values=False)
     return Range(_scalar(least, kind), _scalar(most, kind), nulls is not False)

@@ -154,8 +154,8 @@ def base_rows(storage: Storage, file: BaseInput, shape: TableShape, needed: Colu
 def log_layers(
     storage: Storage, log: LogInput, shape: TableShape, needed: Columns = None, base: bool = False
 ) -> list[Layer]:
-    """Return one layer for each block of a log file that is not rolled back, in order. Columns outside `needed` may be
-    null in the result.
+    """Return, in order, one layer for each block of a log file, without the blocks that were rolled back. Columns
+    outside `needed` may be null in the result.
     """
     data = fetch(storage, log)
     with decoding(log.path):

@@ -1,5 +1,5 @@
-"""Implements copy on write: merges the rows of a batch with the base file of a group into the next base file of the
-group.
+"""Implements copy on write: merges the rows of a batch with a file group's base file, and writes the group's next base
+file.
 """
 
 from __future__ import annotations

@@ -24,8 +24,8 @@ from .tasks import LogInput, ReadTask, TableShape, WindowTask
 
 
 class Parts(NamedTuple):
-    """The parts of a base file that a read needs: the row groups whose rows can match, and the row groups of which the
-    merge needs the keys.
+    """The parts of a base file that a read needs: the row groups whose rows can match, and the row groups whose keys
+    the merge needs.
     """
 
     groups: list[int]
@@ -68,7 +68,7 @@ def parts_of_base(where: Predicate, task: ReadTask, file: RangedFile) -> Parts |
 def hiding_groups(
     where: Predicate, shape: TableShape, ranges: Sequence[Ranges], matching: Sequence[bool]
 ) -> list[int]:
-    """Return the row groups without matching rows that can have the key of a matching row of a log."""
+    """Return the row groups without matching rows that can contain the key of a matching log row."""
     by_key = where.among([_of_keys(each, shape) for each in ranges])
     return [number for number, matches in enumerate(matching) if not matches and by_key[number]]
 

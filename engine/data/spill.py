@@ -40,7 +40,7 @@ class _Place(NamedTuple):
 
 class Spill:
     """Layers in the temporary file `file`, split into `parts` (a power of two, up to `MOST_PARTS`). `level` is the
-    number of times that the rows were split before.
+    number of times that the rows have already been split.
     """
 
     def __init__(self, file: BinaryIO, parts: int, level: int) -> None:

@@ -105,7 +105,7 @@ class TableShape:
 
 @dataclass(frozen=True, slots=True)
 class BaseInput:
-    """A base file, and the size in bytes that its commit lists; None means an unknown size."""
+    """A base file, and the size in bytes listed in its commit; None means an unknown size."""
 
     path: str
     size: int | None = None
@@ -140,9 +140,9 @@ class WriteTask:
 class LogInput:
     """A log file to merge, with the requested time of its write.
 
-    `size` is the size of the log in bytes that its commit lists; None means an unknown size. `appended` is True if
-    later writes may have appended to the log. `ranges` contains the ranges of the rows that the commit lists, if a
-    predicate needs them; None means unknown.
+    `size` is the size of the log in bytes, as listed in its commit; None means an unknown size. `appended` is True if
+    later writes may have appended to the log. `ranges` contains the ranges of the log's rows, as listed in the commit,
+    if a predicate needs them; None means unknown.
     """
 
     path: str
@@ -154,8 +154,7 @@ class LogInput:
 
 @dataclass(frozen=True, slots=True)
 class ChangedBase:
-    """A base file of the write that was requested at `requested`, and the base file that it replaced, if there was one.
-    """
+    """A base file of the write requested at `requested`, and the older base file that the new one replaced, if any."""
 
     file: BaseInput
     requested: str
@@ -166,10 +165,10 @@ class ChangedBase:
 class ReadTask:
     """A task that returns the merged rows of one file slice.
 
-    `logs` are in merge order. `tombstones` are logs of deletes that the compaction of `base` put together with the base
-    file. Tombstones rank with the base file, before all of `logs`. `columns` contains the requested columns; () means
-    all columns. `base_size` is the size of the base file in bytes that its commit lists; None means an unknown size.
-    `where` is the condition on the returned rows; None means that all rows are returned.
+    `logs` are in merge order. `tombstones` are the delete logs that a compaction wrote together with `base`. Tombstones
+    rank with the base file, before all of `logs`. `columns` contains the requested columns; () means all columns.
+    `base_size` is the size of the base file in bytes, as listed in its commit; None means an unknown size. `where` is
+    the condition on the returned rows; None means that all rows are returned.
     """
 
     shape: TableShape
@@ -184,7 +183,7 @@ class ReadTask:
 
     @property
     def base_input(self) -> BaseInput | None:
-        """Return the base file with the size that its commit lists."""
+        """Return the base file with the size listed in its commit."""
         return None if self.base is None else BaseInput(self.base, self.base_size)
 
     @property
@@ -229,7 +228,7 @@ class WindowTask:
 
 @dataclass(frozen=True, slots=True)
 class ChangesTask:
-    """A task that returns the difference between two states of the same keys.
+    """A task that returns the row changes between two states of some file groups.
 
     `before` and `after` are slices of one file group, or of several groups if keys moved between groups. `window` and
     `bases` are the logs and base files of the writes that completed between the two states, in merge order. The records
@@ -255,7 +254,7 @@ class ChangesTask:
 
 @dataclass(frozen=True, slots=True)
 class CompactTask:
-    """A task that compacts `slice` to a base file at `instant`. `keep_tombstones` is True to put a log of the winning
+    """A task that compacts `slice` into a base file at `instant`. `keep_tombstones` is True to put a log of the winning
     deletes as well.
 
     `sort_by` contains the columns by which the rows are sorted, ascending; () leaves the rows in merge order.
@@ -269,7 +268,7 @@ class CompactTask:
 
 @dataclass(frozen=True, slots=True)
 class LogCompactTask:
-    """A task that merges the logs of `slice` to one log at `instant`. The task does not read the base file."""
+    """A task that merges the logs of `slice` into one log at `instant`. The task does not read the base file."""
 
     slice: ReadTask
     instant: str
@@ -277,7 +276,7 @@ class LogCompactTask:
 
 @dataclass(frozen=True, slots=True)
 class WrittenFile:
-    """A written data file, with the numbers that the commit records for the file.
+    """A written data file, with the numbers that are stored for it in the commit.
 
     `rows` and `deletes` are the numbers of rows and deletes in the file.
     `version` is the log version; None for a base file.

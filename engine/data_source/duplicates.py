@@ -1,4 +1,4 @@
-"""Detects rows of equal key in several tasks of a write, and combines the rows of each such key.
+"""Detects keys whose rows were written by several tasks of one write, and combines the rows of each such key.
 
 Each task returns 12 bytes per row: a fingerprint, and the number of the file group. Two rows that must be combined have
 equal fingerprints. If two tasks return equal fingerprints, the commit reads the file group again, checks its rows, and

@@ -106,9 +106,9 @@ def _scalar(value: Any, kind: pa.DataType) -> pa.Scalar | None:
 
 
 def restricted(tasks: Sequence[AnyRead], where: Predicate, shape: TableShape | None) -> list[AnyRead]:
-    """Return the tasks that can have a selected row, with the predicate. `shape` is None if the columns of a row do not
-    determine its file group. The rows of a change log have other columns, so that all its tasks remain, without a
-    predicate.
+    """Return the tasks that can return a selected row, each with the predicate. `shape` is None if the columns of a row
+    do not determine its file group. The rows of a change log have other columns, so that all its tasks remain, without
+    a predicate.
     """
     groups = [(task.partition, task.file_id) for task in tasks if isinstance(task, ReadTask)]
     kept = frozenset(groups) if shape is None else groups_to_read(where, shape, groups)

@@ -117,7 +117,7 @@ CATALOG: Final = frozenset({"owner", "provider"})
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
     """The options of a read. `after` and `until` are the completion times that bound an incremental query. `limits` are
-    the memory limits of the tasks of the write.
+    the memory limits of the read's tasks.
     """
 
     path: str

@@ -119,7 +119,7 @@ class FileGroup(InputPartition):
 
 
 class _Push:
-    """The method `pushFilters` of a reader, hidden from a check of Spark.
+    """A reader's `pushFilters` method, hidden from Spark's check for readers that override this method.
 
     If spark.sql.python.filterPushdown.enabled is off (the default), Spark refuses a reader that overrides
     `pushFilters`. Spark's check compares the `__func__` of the method `pushFilters`. If filter pushdown is off, Spark

@@ -53,7 +53,7 @@ def table_config(
     several_partition_columns: bool = False,
 ) -> TableConfig:
     """Return the config of a new table with these properties. Raises `BadInput` or `Unsupported` for the first argument
-    that is invalid. `several_partition_columns` is True if they are allowed, as in a table that Hudi created.
+    that is invalid. `several_partition_columns` is True if a table may have several partition columns, as Hudi allows.
     """
     zone = checked_zone(session_time_zone, ASKED)
     columns = arrow_schema(schema, zone=zone)
@@ -89,8 +89,8 @@ def table_config(
 
 
 def arrow_schema(schema: Schema, asked: str = ASKED, zone: str | None = None) -> pa.Schema:
-    """Return the pyarrow schema of a table, converted from a pyarrow Schema, a Spark StructType or a DDL text. A DDL
-    text requires a running Spark session.
+    """Return the pyarrow schema of a table, converted from a pyarrow Schema, a Spark StructType or a DDL text. If the
+    schema is a DDL text, a Spark session must be running.
 
     If the table stores a type as another type without loss, the schema contains the stored type. `zone` is the time
     zone of timestamps that have no time zone.

@@ -1,4 +1,4 @@
-"""Data files with their times, found in commits or in directories."""
+"""Data files with their requested and completion times, found in commits or in directories."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def as_of_time(instant: Instant, rules: Rules) -> str:
 def listed_files(
     timeline: Timeline, commits: Commits, rules: Rules, as_of: str | None = None
 ) -> Iterator[BaseFile | LogFile]:
-    """Return the data files that visible instants list in their commits. Files that no commit lists are ignored."""
+    """Return the data files listed in the commits of visible instants. All other files are ignored."""
     for instant in timeline.instants:
         if instant.writes and instant.completed and visible(instant, as_of, rules):
             for stat in commits.commit(instant).stats:
@@ -98,12 +98,12 @@ def directory_files(
     rules: Rules,
     as_of: str | None = None,
 ) -> Iterator[BaseFile | LogFile]:
-    """Return the data files in the partition folders whose names contain a visible instant.
+    """Return the data files in the partition folders, if the file name contains a visible instant.
 
     If an instant is not on the active timeline, it is searched for in the archive. An instant that neither the active
     timeline nor the archive contains never completed. Hudi's readers assume instead that every instant older than the
-    active timeline completed, so they return rows of failed writes. If a commit lists the file, its size is the size in
-    the commit.
+    active timeline completed, so they return rows of failed writes. If the file is listed in a commit, the result has
+    the size from the commit.
     """
     instants: dict[str, Instant] = {}
     archive = commits.archive_now()
@@ -127,7 +127,7 @@ Sizes = dict[str, tuple[int, bool]]
 
 
 def _listed_sizes(timeline: Timeline, commits: Commits, rules: Rules, as_of: str | None) -> Sizes:
-    """Return the sizes of the files that visible active commits list; raise `Unsupported` for an unknown kind of file
+    """Return the sizes of the files listed in visible active commits; raise `Unsupported` for an unknown kind of file
     name.
     """
     sizes: Sizes = {}
@@ -158,7 +158,7 @@ def listed_file(stat: WriteStat, instant: Instant) -> BaseFile | LogFile | None:
 
 
 def is_change_log(stat: WriteStat) -> bool:
-    """Return whether the file that a commit lists is a CDC file, which contains no rows of the table."""
+    """Return whether a file listed in a commit is a CDC file, which contains no rows of the table."""
     log = parse_log(stat.name)
     return log is not None and log.cdc
 
@@ -194,7 +194,7 @@ def _requested(path: str) -> str | None:
 
 
 def _instant(requested: str, timeline: Timeline, archive: Archive, listed: Sizes) -> Instant:
-    """Return the instant that wrote a data file. If the instant is archived, the sizes that its commit lists are added
+    """Return the instant that wrote a data file. If the instant is archived, the sizes listed in its commit are added
     to `listed`.
     """
     active = timeline.find(requested)

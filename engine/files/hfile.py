@@ -44,7 +44,9 @@ class HFile(NamedTuple):
 
 
 def decode_hfile(data: bytes | memoryview, name: str) -> HFile:
-    """Decode an HFile. Raises `Damaged` for other data, and `Unsupported` for a compression other than gzip."""
+    """Decode an HFile. Raises `Damaged` for data in another format, and `Unsupported` for a compression other than
+    gzip.
+    """
     try:
         return _decoded(memoryview(data), name)
     except (ValueError, IndexError, struct.error, zlib.error) as broken:

@@ -32,7 +32,7 @@ def covers_of(
 def without_covered(
     files: Iterable[BaseFile | LogFile], covers: Covers, pending: frozenset[str], rules: Rules
 ) -> Iterator[BaseFile | LogFile]:
-    """Return the logs that a read uses: a log that replaces other logs is read in place of them.
+    """Return the logs that a read uses: the log of a log compaction is read in place of the logs that it replaces.
 
     `pending` contains the requested times of pending log compactions, whose logs are ignored.
     """
@@ -58,7 +58,9 @@ def _with_inputs(log: LogFile, logs: Mapping[str, LogFile], covers: Covers, rule
 
 
 def requested_place(log: LogFile, rules: Rules) -> str:
-    """Return the requested time by which a log is ranked: its own, or the greatest requested time of its inputs."""
+    """Return the requested time by which a log is ranked. It is the log's own or, after a log compaction, the greatest
+    of the inputs.
+    """
     if not log.covers or rules.log_compaction_rank == "own":
         return log.requested
     return max(requested_place(each, rules) for each in log.covers)

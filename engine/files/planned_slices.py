@@ -1,4 +1,4 @@
-"""The slices that services plan with, without the commits that no plan needs any more.
+"""The file slices from which services make plans, without the commits that no plan needs any more.
 
 A table's history grows, and its live files do not. The services of a long-lived process therefore retire old commits: a
 commit is retired if it is archived, and a clean has put all slices with its files before the horizon. The horizon never
@@ -26,8 +26,8 @@ _RULES: Final = ("archive_bound", "files", "retention", "slicing", "tombstone_lo
 
 
 def planned_slices(storage: Storage, timeline: Timeline, commits: Commits, rules: Rules) -> tuple[FileSlice, ...]:
-    """The same slices as `load_slices` returns for the whole timeline. `timeline`: a listing, joined with the archive,
-    and not the timeline as of an earlier time.
+    """Return the slices that `load_slices` returns for the whole timeline. `timeline` is a listing joined with the
+    archive, not the timeline as of an earlier time.
     """
     if timeline.restores or any(getattr(rules, name) != getattr(NBCC, name) for name in _RULES):
         return load_slices(storage, timeline, commits, rules)
@@ -39,7 +39,7 @@ def planned_slices(storage: Storage, timeline: Timeline, commits: Commits, rules
 
 
 def _not_needed(timeline: Timeline, commits: Commits, slices: Iterable[FileSlice]) -> Iterator[Instant]:
-    """The archived commits whose files are in none of these slices."""
+    """Return the archived commits whose files are in none of these slices."""
     horizon = commits.horizon(timeline) or ""
     needed = {path for piece in slices for path in piece.paths}
     for instant in timeline.instants:

@@ -29,7 +29,7 @@ class FileSlice:
     """The files that are merged together: an optional base file, and logs in merge order.
 
     `barrier` is the requested time of the base file or of its plan; None for the slice before the first barrier of the
-    group. `tombstones` contains the logs with the deletes that the compaction of `base` has kept.
+    group. `tombstones` contains the logs with the deletes that the compaction which wrote `base` has kept.
     """
 
     partition: str
@@ -194,8 +194,8 @@ def _slice_group(
 
 
 def keeps_deletes(log: LogFile, base: BaseFile | None, rules: Rules) -> bool:
-    """Return whether a log contains the deletes that the compaction of `base` has kept, because one commit lists both
-    files.
+    """Return whether a log contains the deletes kept by the compaction that wrote `base`: both files are listed in one
+    commit.
 
     The caller passes a log and a `base` with the same requested time. If times are not claimed, a write and a
     compaction may have the same requested time, but different completion times.
@@ -252,7 +252,6 @@ def _onto(before: FileSlice, planned: FileSlice, rules: Rules) -> FileSlice:
 
 
 def newest_bases(slices: Iterable[FileSlice]) -> tuple[FileSlice, ...]:
-    """Return the slice of the newest base file of each file group, without logs: the slices of a read-optimized read.
-    """
+    """Return each file group's newest base file as a slice without logs, for a read-optimized read."""
     newest = {piece.group: replace(piece, tombstones=(), logs=()) for piece in slices if piece.base}
     return tuple(newest.values())

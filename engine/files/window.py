@@ -1,4 +1,4 @@
-"""Finds the files of the writes in a window, for incremental reads."""
+"""Finds the files of the writes that completed in the window of an incremental read."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ _SERVICES = frozenset({"COMPACT", "LOG_COMPACT", "CLUSTER", "INDEX"})
 
 @dataclass(frozen=True, slots=True)
 class WindowFiles:
-    """The new files of one file group in a window: logs in merge order, and base files of writes (not of services)."""
+    """The new files of one file group in the window of an incremental read: logs in merge order, and base files of
+    writes.
+    """
 
     partition: str
     file_id: str

@@ -23,7 +23,7 @@ class Lock(Protocol):
 
 @runtime_checkable
 class Lease(Protocol):
-    """A lock that another writer may take when its time has expired, even if its holder is alive."""
+    """A lock that expires: after the expiry another writer may take the lock, even if the holder is alive."""
 
     def left(self) -> float:
         """The seconds until the lease expires, according to this machine's clock."""

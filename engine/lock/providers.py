@@ -1,4 +1,4 @@
-"""Creates the lock that the properties of a table name; the names are those of Hudi's lock providers."""
+"""Creates the lock named in the properties of a table. The names are those of Hudi's lock providers."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ expired lease may still be alive, and the file has no fencing number that a stor
 protects a table from the holder of an expired lease (docs/locks.md).
 
 The holder remembers the version of the object that it has put. Therefore the holder can renew or release the lease in
-one request. The same process can take the lease a second time in one request if no other writer has held it in the
+one request. The same process can reacquire the lease with a single request if no other writer has held the lease in the
 meantime.
 """
 

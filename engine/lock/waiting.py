@@ -1,4 +1,6 @@
-"""The common part of all locks between processes: wait among the threads of this process, then poll."""
+"""The common part of all locks between processes: a writer waits for the other threads of its process, then polls the
+lock.
+"""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from .waiting import Waiting
 
 class ZookeeperLock(Waiting):
     """A lock that is held by means of an ephemeral sequential node of ZooKeeper. The server removes the node if the
-    client sends nothing for longer than its session lasts.
+    client sends nothing for longer than the session timeout.
     """
 
     def __init__(

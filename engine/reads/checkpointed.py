@@ -15,7 +15,7 @@ from .travel import settled_at
 
 
 class Loaded(NamedTuple):
-    """A timeline, and the context whose cached commits belong to it."""
+    """A timeline, and the context whose cached commits belong to this timeline."""
 
     context: Context
     timeline: Timeline

@@ -47,7 +47,7 @@ class Selection:
     partitions: frozenset[str] | None = None
 
     def groups(self, groups: Iterable[Group], config: TableConfig, shape: TableShape) -> frozenset[Group]:
-        """Return the groups that can contain a row of the answer. Only in a table of nbcc do the columns of a row
+        """Return the groups that can contain a row of the answer. Only in an nbcc table do the columns of a row
         determine its group.
         """
         kept = frozenset(group for group in groups if self.partitions is None or group[0] in self.partitions)

@@ -56,7 +56,7 @@ def state_tasks(
 
 
 def group_rules(context: Context, timeline: Timeline, base: str | None) -> Rules:
-    """Return the rules by which a file group is merged whose base file was requested at the time `base`.
+    """Return the rules for merging a file group whose base file was requested at the time `base`.
 
     In an nbcc table, a file group whose base file another engine wrote is merged by Hudi's rules (docs/contract.md,
     Assumptions). The other engine may have dropped deletes, and it continues to merge the logs of the group in its own

@@ -35,7 +35,7 @@ def settled_at(context: Context, time: str, asked: str) -> Timeline:
 
 
 def _settle(context: Context, timeline: Timeline) -> str:
-    """Take a new time under the lock and return it; every later completion time is greater."""
+    """Take a new time under the lock and return it; every commit after this call gets a greater completion time."""
     with held(context.lock):
         while True:
             last = catch_up(context) if uses_decision_log(context) else None

@@ -24,7 +24,8 @@ ASKED = "read a window"
 
 
 class Window(NamedTuple):
-    """A settled window, and a timeline that contains every instant that completed in the window."""
+    """The window (after, until] of an incremental read, and a timeline with every instant that completed in the window.
+    """
 
     timeline: Timeline
     after: str

@@ -1,8 +1,8 @@
 """Writes the rows of a log file again if readers ignore the file.
 
-The table must rank records by ordering value. Because of the ordering value, a rewritten old row loses to a newer row.
-The write is a batch whose id contains the path of the log file. A batch id commits at most once, so the rows are not
-written twice. The commit records the batch id, and with it the path of the log file.
+The table must rank records by ordering value. Because of the ordering value, a rewritten row loses to every row with a
+greater ordering value. The write is a batch whose id contains the path of the log file. A batch id commits at most
+once, so the rows are not written twice. The commit stores the batch id, which contains the path of the log file.
 """
 
 from __future__ import annotations

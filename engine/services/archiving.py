@@ -68,7 +68,7 @@ def archivable(
 def _stay(
     context: Context, timeline: Timeline, whole: Timeline, retained: int, last: Decision | None
 ) -> frozenset[Instant]:
-    """The completed instants that stay active.
+    """Return the completed instants that stay on the active timeline.
 
     - the newest writes, and the newest clean, which records the horizon
     - restores, which record the undone instants

@@ -1,4 +1,6 @@
-"""Plans a clean: a policy determines the horizon, and the horizon determines which files no later read needs."""
+"""Plans a clean: a policy determines the horizon (before which reads are refused), and the horizon determines the files
+to delete.
+"""
 
 from __future__ import annotations
 
@@ -82,8 +84,8 @@ def _oldest_versions(slices: Iterable[FileSlice], retained: int) -> Iterable[str
 def plan_clean(
     context: Context, timeline: Timeline, slices: tuple[FileSlice, ...], policy: Policy, horizon: str
 ) -> CleanPlan | None:
-    """Return the plan of a clean with this horizon; None if no file would be deleted. The plan omits files that
-    savepoints or pending plans name.
+    """Return the plan of a clean with this horizon; None if no file would be deleted. The plan omits files named in
+    savepoints or pending plans.
     """
     kept = kept_since(slices, horizon, context.rules)
     stay = {id(piece) for piece in kept}

@@ -34,8 +34,8 @@ class Leftovers(NamedTuple):
 
 
 class Listing(NamedTuple):
-    """The small files of a table. The small files are listed before the timeline, so that the timeline contains each
-    one's instant unless it has ended.
+    """The small files of a table. The small files are listed before the timeline, so that the timeline contains the
+    instant of each file unless the instant has ended.
     """
 
     markers: list[Entry]

@@ -1,5 +1,5 @@
-"""Finds the input files of a plan, with the sizes that their commits list. Sizes are looked up in commits because a
-plan records only the names of its files.
+"""Finds the input files of a plan, with the sizes listed in their commits. Sizes are looked up in commits because a
+plan records only file names.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Replacing writes: each hides all rows of its partitions that completed before its requested time.
+"""Replacing writes: such a write hides all rows of its partitions that were committed before the write was requested.
 
 Under non-blocking concurrency control, a replace is a compaction plan without inputs, for every file group of its
 partitions. The base files of the replace contain the new rows, or no rows (docs/contract.md, SNAP). The requested time

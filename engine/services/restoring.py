@@ -1,4 +1,4 @@
-"""Selects the instants that a restore undoes: those that completed after the pinned instant, and all pending ones.
+"""Selects the instants that a restore undoes: instants completed after the pinned instant, and all pending instants.
 
 A restore compares completion times, because a savepoint pins the state as of a completion time. Restores of Apache Hudi
 before 1.1 compare requested times. A restore by an older release keeps a write that was requested before the savepoint

@@ -1,4 +1,4 @@
-"""Resumes a planned service: the instant that the caller names, or the oldest pending one."""
+"""Resumes a planned service: finds the instant named by the caller, or the oldest pending instant."""
 
 from __future__ import annotations
 

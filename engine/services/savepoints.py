@@ -33,8 +33,7 @@ def files_as_of(context: Context, timeline: Timeline, time: str) -> frozenset[st
 
 
 def to_pin(timeline: Timeline, instant: Time | None) -> Instant:
-    """Return the instant to pin: the one that the user names, or by default the newest completed instant that adds
-    files.
+    """Return the instant that the user names for a savepoint, by default the newest completed instant that adds files.
     """
     writes = [each for each in timeline.completed if each.writes]
     if instant is None and not writes:
@@ -50,7 +49,7 @@ def to_pin(timeline: Timeline, instant: Time | None) -> Instant:
 
 
 def to_use(timeline: Timeline, instant: Time | None, asked: str) -> Instant:
-    """Return the completed savepoint that the user names, or by default the newest savepoint."""
+    """Return the completed savepoint that the user names, by default the newest one."""
     there = timeline.savepoints
     if instant is None and there:
         return max(there, key=completion_of)

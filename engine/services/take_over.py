@@ -47,7 +47,7 @@ _ZONE: Final = "hoodie.table.timeline.timezone"
 
 
 def is_taken_over(values: Mapping[str, str]) -> bool:
-    """Return whether nbcc may write a table with these properties: they are nbcc's, and no metadata table is active."""
+    """Return whether nbcc may write a table with these properties: nbcc wrote them, and no metadata table is active."""
     return "nbcc.format" in values and not any(values.get(name) for name in METADATA)
 
 
@@ -129,8 +129,8 @@ def _check_columns(config: TableConfig) -> None:
 
 
 def _check_sample(context: Context, config: TableConfig, slices: tuple[FileSlice, ...], *, given: bool) -> None:
-    """Compare keys, paths and buckets of a sample of rows with those that nbcc computes. Raises `BadInput` if the
-    number of buckets is wrong or uncertain, and `Unsupported` if keys or paths differ.
+    """Compare stored keys, paths and buckets of a sample of rows with the values that nbcc computes. Raises `BadInput`
+    if the number of buckets is wrong or uncertain, and `Unsupported` if keys or paths differ.
 
     `given` is False if the number of buckets was derived from the greatest number in a file id. If the table has more
     buckets, most probably twice as many, each key is in one of the lower ones with a probability of at most 1/2.

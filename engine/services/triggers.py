@@ -97,8 +97,8 @@ def _writes_since(context: Context, timeline: Timeline, time: str) -> int:
 
 
 def measure(context: Context, timeline: Timeline) -> dict[str, int]:
-    """Return what a policy limits: instants and writes on the active timeline, pending instants, and logs of the
-    longest slice.
+    """Return the quantities that a policy limits: instants and writes on the active timeline, pending instants, and
+    logs of the longest slice.
 
     `held_writes` counts the active writes after the oldest pending instant or savepoint, which may not be archived yet.
     The instant of a dead writer is pending until its heartbeat expires and a rollback ends.

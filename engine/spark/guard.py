@@ -11,8 +11,8 @@ from typing import Any
 
 
 def load(payload: bytes, sender: Mapping[str, str], sources: bytes = b"") -> Any:
-    """Return the object that `payload` pickles. Raises an error with a one-sentence message if this worker cannot run
-    the object.
+    """Return the object pickled in `payload`. Raises an error with a one-sentence message if this worker cannot run the
+    object.
 
     `sender` is the archive, the digest and the home of nbcc in the process that has pickled the object (`shipping`).
     `sources` is the content of the archive, for processes to which Spark sends no archives.

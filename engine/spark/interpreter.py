@@ -1,8 +1,8 @@
 """Prepares the Python workers of a SparkSession: sends nbcc to the workers, and tests whether they can run it.
 
 Spark runs `PYSPARK_PYTHON`, or else the first `python3` on the PATH. If the workers' Python lacks a package, a job
-fails after a few seconds with a long Java and Python traceback. The session therefore tests the workers before the
-first job.
+fails after a few seconds with a long Java and Python traceback. Before the first job, the session therefore checks that
+the workers can import the packages that nbcc needs.
 """
 
 from __future__ import annotations

@@ -143,7 +143,7 @@ class SparkJobs:
     def _plain_file(self, task: AnyRead) -> str | None:
         """Return the path of the base file that alone answers `task`, if Spark's own Parquet reader can read the file.
 
-        A file with another size than its commit lists is read by nbcc's reader, which raises an error.
+        A file whose size differs from the size in its commit is read by nbcc's reader, which raises an error.
         """
         url = urlsplit(self._storage.url)
         if not isinstance(task, ReadTask) or not task.base_only or task.where is not None or url.scheme != "file":

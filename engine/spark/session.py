@@ -111,7 +111,7 @@ def _prepare_environment(local: bool) -> None:
     """Set the environment variables that the JVM and Python workers inherit. The variables name this Python
     interpreter and the folder of this nbcc, and for a local session the local address as the only address.
 
-    Workers import nbcc through PYTHONPATH, because workers do not inherit changes of `sys.path`.
+    Workers import nbcc through PYTHONPATH, because workers do not inherit changes to `sys.path`.
     """
     home = str(Path(__file__).absolute().parents[3])
     paths = os.environ.get("PYTHONPATH", "").split(os.pathsep)

@@ -1,4 +1,4 @@
-"""Checks in each task that the executor and the driver see the same disk, if the table is in a local folder."""
+"""If the table is in a local folder, checks in each task that the executor sees the driver's disk."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def check_table(storage: Storage) -> None:
 
 def read_shared(storage: Storage, task: AnyRead) -> Iterator[pa.Table]:
     """Return the rows of a read task, in one or more parts. Raises `CannotRun` if a file is missing because the
-    executor sees another disk than the driver.
+    executor does not see the driver's disk.
     """
     try:
         yield from run_parts(storage, task)

@@ -1,4 +1,6 @@
-"""Sends nbcc to the Python workers of a session, and pickles tasks so that each worker checks itself first."""
+"""Sends nbcc to the Python workers of a session. Tasks are pickled so that a worker first checks whether it can run
+them.
+"""
 
 from __future__ import annotations
 
@@ -41,14 +43,16 @@ def sender() -> Mapping[str, str]:
 
 
 def guarded(function: F) -> F:
-    """Return the function for a job of Spark. A worker checks itself before it loads the function."""
+    """Return the function for a job of Spark. Before a worker loads the function, the worker checks whether it can run
+    tasks of the driver.
+    """
     made: F = guard.deferred(pickled(function), sender(), function.__name__)
     return made
 
 
 def reduced(value: object, state: Mapping[str, Any]) -> tuple[Any, ...]:
-    """Return the result of `__reduce__` for an object with the attributes `state`. A worker checks itself before it
-    loads the object.
+    """Return the result of `__reduce__` for an object with the attributes `state`. Before a worker loads the object,
+    the worker checks whether it can run tasks of the driver.
     """
     return guard.restore, (pickled((type(value), dict(state))), sender())
 

@@ -27,7 +27,7 @@ class Version(NamedTuple):
 
 
 class ConditionalObject(Protocol):
-    """An object in a store that can replace the object if the object has a given version."""
+    """An object that can be replaced on the condition that it still has a given version."""
 
     def read(self) -> Version | None:
         """Return the current version of the object; None if there is no object."""

@@ -1,4 +1,4 @@
-"""An exclusive `flock` on a file that a forked child neither holds nor releases.
+"""An exclusive `flock` on a file. A forked child neither holds nor releases the `flock`.
 
 A `flock` belongs to the open file description, which a forked child inherits. The file stays locked until every process
 has closed its descriptor of this file description. A forked child therefore closes every inherited descriptor at once.

@@ -8,7 +8,7 @@ from ..errors import UnsafePath
 
 
 def content(file: int, size: int) -> bytes:
-    """Return the bytes from the descriptor's position to the end of the file, whose size is about `size`."""
+    """Return the bytes from the descriptor's position to the end of the file; `size` is the approximate file size."""
     parts = []
     while piece := os.read(file, max(size, 0) + 1):
         parts.append(piece)

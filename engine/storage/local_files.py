@@ -1,4 +1,4 @@
-"""Files below one local folder: atomic and durable puts, reached through folder descriptors that follow no links.
+"""Files below one local folder, with atomic, durable puts and folder descriptors that follow no links.
 
 The first access to a path opens each of its folders from the root down without following links. If a component of the
 path is a link to a folder below the root, the access continues at the target of the link. A link to any other target is
@@ -266,8 +266,7 @@ def sync_folder(folder: int) -> None:
 
 
 def checksum_of(path: str) -> str:
-    """Return the path of the checksum side file, which makes Java readers refuse `path` if stale (docs/hudi-format.md).
-    """
+    """Return the path of the checksum side file; if it is stale, Java readers refuse `path` (docs/hudi-format.md)."""
     folder, _, name = path.rpartition("/")
     return f"{folder}/.{name}.crc" if folder else f".{name}.crc"
 

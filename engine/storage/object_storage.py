@@ -221,8 +221,8 @@ class ObjectStorage:
         raise error
 
     def _ask(self, operation: str, path: str, request: Callable[[ObjectStore], T]) -> T:
-        """Send a request, and return its answer. If the request fails for another reason than absence or a put
-        condition, raise `StorageError`.
+        """Send a request, and return its answer. Raise `StorageError` if the request fails, unless the object is absent
+        or a put condition is not met.
         """
         store = self._reach()
         try:

@@ -1,4 +1,4 @@
-"""Temporary files of puts: each file is complete and durable before it gets the name of the put."""
+"""Temporary files of puts: each file is complete and durable before it gets its final name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A folder of a table as a separate storage, for reads of Hudi's metadata table, which is a table within the table."""
+"""A folder of a table as a separate storage. Hudi's metadata table is read as such a folder."""
 
 from __future__ import annotations
 

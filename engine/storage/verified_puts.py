@@ -1,4 +1,4 @@
-"""Puts that succeed if an earlier attempt of the same put has already created the object.
+"""Puts that also succeed if an earlier attempt at the put has already created the object.
 
 A store may execute a put and still report a failure. A put may appear to fail if its answer is lost, or if the client's
 own retry finds the object of the first attempt. After a failure, `put_own` and `replace_verified` therefore compare the
@@ -101,9 +101,9 @@ def put_own(storage: Storage, path: str, data: bytes) -> bool:
     `path` has any other content.
 
     Content equal to `data` counts as success. Most content names its writer by a requested time, a completion time or a
-    write token. Only an earlier attempt of the same writer can have put content that names the writer. The effect of
-    other content, such as an inflight file, does not depend on the writer. If the object disappears between put and
-    read, the function puts the object again.
+    write token. Content that names the writer can come only from an earlier attempt of this writer. The effect of other
+    content, such as an inflight file, does not depend on the writer. If the object disappears between put and read, the
+    function puts the object again.
     """
     for _ in range(ATTEMPTS):
         if storage.put_if_absent(path, data):

@@ -26,7 +26,7 @@ _FILE: Final = re.compile(r"(\d+)_(\d+)_(\d+)\.parquet")
 
 
 class ArchiveFile(NamedTuple):
-    """An archive file as a manifest lists it. Two archive files with equal name and equal size (in bytes) have
+    """An archive file as listed in a manifest. Two archive files with equal name and equal size (in bytes) have
     equal content.
     """
 

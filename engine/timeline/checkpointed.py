@@ -1,4 +1,4 @@
-"""The commits of a table, read through a state checkpoint, so that older commits are not read."""
+"""The commits of a table, read through a state checkpoint, which replaces all commits before the checkpoint's time."""
 
 from __future__ import annotations
 
@@ -32,7 +32,9 @@ class CheckpointedCommits(Commits):
         self._live: dict[str, CommitMetadata] = {}
 
     def whole(self, timeline: Timeline) -> Timeline:
-        """Join a listed timeline with the checkpoint, and with the archive files that may contain later writes."""
+        """Join a listed timeline with the checkpoint, and with the archive files that may contain writes after the
+        checkpoint.
+        """
         self.archive.refresh(timeline.archived)
         later = self.archive.states_after(self.checkpoint.archived)
         return timeline.with_archived((*(row.instant for row in self.checkpoint.rows), *later))
@@ -60,7 +62,7 @@ class CheckpointedCommits(Commits):
         return super().clean(requested)
 
     def horizon(self, timeline: Timeline) -> str | None:
-        """Return the horizon of the cleans that the checkpoint covers and of later cleans."""
+        """Return the horizon of all cleans: those that the checkpoint covers, and those after the checkpoint."""
         return max(super().horizon(timeline) or "", self.checkpoint.horizon) or None
 
     def _is_covered(self, instant: Instant) -> bool:

@@ -83,8 +83,7 @@ class Instant:
 
 @lru_cache(maxsize=1 << 17)
 def parse_instant(name: str) -> Instant | None:
-    """Return the instant that a file name in the timeline folder represents; None for other names, which readers
-    ignore.
+    """Return the instant represented by a file name in the timeline folder; None for other names, which readers ignore.
     """
     if match := _COMPLETED.fullmatch(name):
         requested, completed, action = match.groups()
@@ -99,6 +98,8 @@ def parse_instant(name: str) -> Instant | None:
 
 
 def is_layout_1(name: str) -> bool:
-    """Return whether `name` is the file name of a completed instant of layout 1, which has no completion time."""
+    """Return whether `name` is the file name of a completed instant in timeline layout 1, which has no completion
+    times.
+    """
     match = _LEGACY.fullmatch(name)
     return match is not None and match[2] in ACTIONS

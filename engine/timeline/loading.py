@@ -87,7 +87,7 @@ def load_settled(
 
 
 def list_again(listed: Timeline, time: str, storage: Storage, rules: Rules, commits: Commits | None) -> Timeline:
-    """List the timeline until a listing shows everything that the previous listing showed as completed by `time`.
+    """List the timeline again until no instant is missing that the previous listing showed as completed by `time`.
 
     If a restore deletes instants during a listing, that listing may show some of these instants but not the restore.
     The next listing shows the plan of the restore.

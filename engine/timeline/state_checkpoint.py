@@ -1,4 +1,5 @@
-"""State checkpoints: the files that are live as of a completion time, which a read uses instead of older commits.
+"""State checkpoints. Each lists the files that are live as of a completion time; a read uses the list instead of older
+commits.
 
 A state checkpoint is derived from commits and changes no answer (docs/contract.md, SAME). A checkpoint that is late,
 missing, duplicated or damaged is not used. The name of a checkpoint contains its time and a digest of its content, so
@@ -47,7 +48,7 @@ class StateCheckpoint:
     rows: tuple[Archived, ...]
 
     def holds_in(self, timeline: Timeline) -> bool:
-        """Return whether no restore of the timeline was planned after the checkpoint. A later restore may have undone
+        """Return whether no restore of the timeline was planned after the checkpoint. Such a restore may have undone
         writes of the checkpoint, and may have made files live that the checkpoint omits.
         """
         return all(plan.requested <= self.time for plan in timeline.restores)
@@ -111,7 +112,7 @@ def checkpoint_paths(storage: Storage) -> list[str]:
 
 
 def drop_superfluous(storage: Storage, timeline: Timeline) -> None:
-    """Delete all state checkpoints except the newest, and those that a restore has invalidated."""
+    """Delete all state checkpoints except the newest ones, and the checkpoints that were made before a restore."""
     restored = max((plan.requested for plan in timeline.restores), default="")
     paths = checkpoint_paths(storage)
     useless = {path for path in paths if time_of(path) < restored}

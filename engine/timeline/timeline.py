@@ -25,8 +25,8 @@ class Timeline:
     `begun_as` contains the pending action for each pair (requested time, completed action) in which the two actions
         differ. `begun_as` distinguishes the commit of a compaction from the commit of a copy-on-write writer.
         `archived` is True if some instants are in the archive. `newest_archived` is the greatest requested time that
-        occurs in the names of archive files. Instants that `restores` have undone are not in `instants`; the ones whose
-        files still exist are in `undone`.
+        occurs in the names of archive files. Instants that `restores` have undone are not in `instants`; if the files
+        of an undone instant still exist, the instant is in `undone`.
     `torn` contains completed instants whose files are empty or truncated, for example by a power failure.
     """
 
@@ -150,8 +150,8 @@ class Timeline:
         return self.is_compaction(instant) or self.is_log_compaction(instant)
 
     def misses(self, before: Timeline, time: str) -> bool:
-        """Return whether an earlier listing shows a write completed by `time` that this timeline lacks, unless a
-        restore removed it.
+        """Return whether this timeline lacks a write that an earlier listing shows as completed by `time`. Writes that
+        a restore has removed do not count.
         """
         present, undone = self._highest, {requested for plan in self.restores for requested, _ in plan.undone}
         return any(

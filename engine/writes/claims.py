@@ -3,7 +3,7 @@
 An actor can lose its lock while it reads the clock. Two actors may read the same time if one of them has lost its lock.
 The decision log does not order two requests, because a request is not an entry of the log. To prevent equal times, an
 actor claims each time before it uses the time: it creates an object named after the time, if absent. If the object
-exists already, the actor reads its clock again and claims the later time.
+exists already, the actor reads its clock again and claims the new reading.
 
 `forget` deletes claims that are more than an hour older than the newest completion. An actor that needed more than an
 hour to create its claim discards the time. The age of a claim can be judged, because all clocks agree within the bound
@@ -50,8 +50,8 @@ def learn(context: Context, timeline: Timeline) -> None:
 
 
 def new_time(context: Context, timeline: Timeline | None = None) -> str:
-    """Return a time for an instant: greater than all times on `timeline`, and unused by other instants. The caller
-    holds the lock.
+    """Return a time for a new instant. The time is greater than all times on `timeline`, and no other instant uses it.
+    The caller holds the lock.
     """
     if timeline is not None:
         learn(context, timeline)

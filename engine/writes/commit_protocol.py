@@ -243,8 +243,8 @@ def _folders(context: Context, requested: str, beats: bool) -> list[str]:
 
 
 def _delete_attempt(context: Context, requested: str, files: Sequence[WrittenFile]) -> None:
-    """Delete the files of a slower attempt and their markers. The files of the slower attempt have other write tokens
-    than the files that the commit lists.
+    """Delete the files of a slower attempt and their markers. The write tokens of these files differ from those of the
+    files in the commit.
     """
     for file in files:
         context.storage.delete(file.path)

@@ -30,8 +30,8 @@ class ReadSet:
 
     `partitions` contains the paths of the partitions that were read; None means the whole table. If `partitions` is
         empty, nothing was read.
-    `as_of` is the completion time as of which the write read its partitions. If `as_of` is None, the write read the
-        partitions when it began.
+    `as_of` is the completion time of the state from which the write read its partitions. If `as_of` is None, the write
+        read the partitions when it began.
     """
 
     partitions: Collection[str] | None = ()

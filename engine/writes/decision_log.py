@@ -1,4 +1,6 @@
-"""Decides what makes a commit: holding the lock, or taking the next number of the decision log (`Rules.decision`)."""
+"""Determines how a commit is decided: by holding the lock, or by putting the next entry of the decision log
+(`Rules.decision`).
+"""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ ReplayDifference = Literal["refuse", "keep"]
 
 
 class Batch(NamedTuple):
-    """The id of a batch (if it has one), and the reaction if a batch with this id but other rows has committed."""
+    """The id of a batch (if any), and the reaction if a batch with this id but with different rows has committed."""
 
     id: str | None = None
     replay_difference: str = "refuse"
@@ -67,7 +67,7 @@ def check(batch_id: str | None, replay_difference: str = "refuse") -> None:
 
 
 def extra(batch_id: str | None, digest: Digest | None) -> dict[str, str]:
-    """Return the extra metadata by which a commit records its batch."""
+    """Return the extra metadata that a commit stores about its batch."""
     if batch_id is None:
         return {}
     return {EXTRA: batch_id} | ({} if digest is None else {DIGEST: digest.text})
