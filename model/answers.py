@@ -73,7 +73,7 @@ class Change(NamedTuple):
 
 
 class Several(NamedTuple):
-    """The values of one key in an incremental read of a table that forms rows from several records."""
+    """The values of one key in an incremental read, in a table where several records form a row."""
 
     records: tuple[Record, ...]
 
@@ -83,12 +83,11 @@ Data = Mapping[int, Mapping[tuple[int, int], Mapping[Any, Record]]]
 
 
 class Cleaned(ValueError):
-    """Raised if a read's time is before the horizon, or if a file that the read needs has been deleted."""
+    """Raised if a read's time is before the cleaning horizon, or if a file that the read needs has been deleted."""
 
 
 class BadInput(ValueError):
-    """Raised if a read is refused because its time is not settled, is a requested time, or is before the first write.
-    """
+    """Raised if a read's time is not settled, is a requested time, or is before the first write."""
 
 
 class NoAnswer(ValueError):
@@ -101,8 +100,8 @@ PENDING = "as of a time at or after the request of a pending write"
 
 
 def shown_row(rules: Rules, table: Table, query: Query) -> Callable[[Fold, Ranked], Record]:
-    """Return the function that converts a winning record to the form that an answer shows. In the kernel, an answer
-    shows a record as it was written.
+    """Return the function that converts a winning record to a row of the answer. In the kernel, an answer shows a
+    record as it was written.
     """
 
     def show(shape: Fold, winner: Ranked) -> Record:

@@ -48,7 +48,7 @@ class Combination(Protocol):
 
 
 class Window(Protocol):
-    """An incremental read that uses base files. The rows of base files merge by other rules than the rows of logs."""
+    """An incremental query that also reads base files. Rows of base files and rows of logs merge by different rules."""
 
     def logs(self) -> Iterator[Log]:
         """Every log whose records the window merges."""

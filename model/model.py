@@ -1,4 +1,5 @@
-"""The transition system of one world under one protocol: successors, refusals, and observations of a state.
+"""The transition system of one world under one protocol: the successors, refusals and observations of each
+state.
 
 A state is a number that encodes the values of all components (see `machine/state.py`). A state has a meaning only
 within its `Model`.
@@ -179,17 +180,17 @@ class Model:
         return tuple(write for write in self.view(state, UNPUBLISHED) if write.files)
 
     def timeline(self, state: State) -> tuple[Instant, ...]:
-        """Return every instant of the active timeline, in the order of requested times."""
+        """Return every instant of the active timeline, ordered by requested time."""
         done = [Instant(e.requested, e.action, "completed", e.completed) for e in self.view(state, ACTIVE)]
         return tuple(sorted([*done, *self.pending(state)], key=lambda each: (each.requested, each.completes_as)))
 
     def pending(self, state: State) -> list[Instant]:
-        """Return the instants of the timeline that are not completed, in the order of requested times."""
+        """Return the pending instants of the timeline, ordered by requested time."""
         return sorted(self.view(state, PENDING), key=lambda instant: instant.requested)
 
     def slices(self, state: State, as_of: int | None = None) -> tuple[FileSlice, ...]:
-        """Return all file slices since the horizon, in the order of file group and barrier. With `as_of`, return the
-        file slices of the table as of that time.
+        """Return all file slices since the cleaning horizon, ordered by file group and barrier. With `as_of`, return
+        the file slices of the table as of that time.
         """
         table = since(self.rules, self.table(state), self.world.groups, self.horizon(state))
         if as_of is not None:
@@ -212,14 +213,14 @@ class Model:
         return tuple(each for each in savepoints if each.completed is not None)
 
     def settled(self, state: State) -> int:
-        """Return the settled time, which is the time of a read that states no time. By default, the settled time is the
-        greatest published completion time.
+        """Return the settled time: the time of a read for which the user states no time. By default, the settled time
+        is the greatest published completion time.
         """
         return int(self.view(state, SETTLED))
 
     @property
     def settled_reads(self) -> tuple[str, ...]:
-        """The components on which the time of a read that states no time depends."""
+        """The components that determine the settled time."""
         return self._views[SETTLED].reads
 
     def restores(self, state: State) -> tuple[Restore, ...]:

@@ -1,7 +1,7 @@
-"""The rules of reading a table, collected in one value that has a function for each rule. A mechanism or variant may
-wrap or replace each function.
+"""The rules for reading a table, as one value with a function for each rule. Mechanisms and variants may wrap or
+replace these functions.
 
-A rule calls other rules through its parameter `rules`, so that a replaced rule is used everywhere. The defaults are the
+Rules call each other through the parameter `rules`, so that a replaced rule is used everywhere. The defaults are the
 functions of the kernel. Rules are composed once for each protocol.
 """
 

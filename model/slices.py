@@ -1,5 +1,5 @@
-"""The file slices of a table, in the form in which a model lists them for an observer. The rule that assigns logs to
-slices is in `kernel/slicing.py`.
+"""The file slices of a table, as a model lists them for an observer. The rule that assigns logs to slices is in
+`kernel/slicing.py`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,4 @@
-"""Validates mappings that were read from files that a user wrote. The message of each error names the nearest known
-word.
-"""
+"""Validates mappings that were read from a user's files. The message of each error names the nearest known word."""
 
 from __future__ import annotations
 

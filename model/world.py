@@ -29,8 +29,9 @@ class World:
     `writes` maps (writer, number of its write, from 1) to the count of log versions that the write puts in each file
     group. A write with the count 0 for a file group does not touch the group. A write that is absent in `writes` puts
     `log_versions` versions in every group.
-    `reads` maps (writer, number of its write) to the file groups that the write reads, if it reads other groups than it
-    writes. An optimistic writer declares the groups in `reads` for its conflict check (`conflict_reads`).
+    `reads` maps (writer, number of its write) to the file groups that the write reads, if they differ from the
+    groups that it writes. An optimistic writer declares the groups in `reads` for its conflict check
+    (`conflict_reads`).
     `settings` maps an actor or a kind of actors to the options that differ in its protocol.
     `limits` contains the limits that mechanisms declare, for example `world[Crashes].crashes`.
     `keys` and `orderings` set the numbers of keys and ordering values in a random history. The search itself uses no
@@ -113,7 +114,7 @@ class World:
                 )
 
     def flat(self) -> dict[str, Any]:
-        """Return all values of the world by name: its own values, then the limits that mechanisms declare."""
+        """Map names to all values of the world: first its own fields, then the limits of mechanisms."""
         own = {each.name: getattr(self, each.name) for each in fields(World) if each.name != "limits"}
         return {**own, **{name: getattr(part, name) for part in self.limits.values() for name in names_of(type(part))}}
 
@@ -268,7 +269,7 @@ def limit_names() -> tuple[str, ...]:
 
 
 def world_names() -> tuple[str, ...]:
-    """The names of all values of a world."""
+    """The names of all fields and limits of a world."""
     return (*(each.name for each in fields(World) if each.name != "limits"), *limit_names())
 
 

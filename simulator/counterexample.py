@@ -16,7 +16,7 @@ from .witness import witness
 def counterexample(
     model: Model, path: Sequence[Step], promise: str, found_by: str = "", cycle: int = 0
 ) -> Trace:
-    """The trace of a path whose last step violates a promise, with rows that show the violation and the model's
+    """The trace of a path that ends with a violated promise. It contains rows that show the violation, and the model's
     observations.
 
     Among the interleavings of the same steps, the trace has the fewest context switches. `cycle` is the number of last

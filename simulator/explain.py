@@ -1,4 +1,4 @@
-"""Explains a name: a sentence, its source, and a minimal example.
+"""Explains a name: a sentence, the source of the sentence, and a minimal example.
 
 The texts come from the definitions, so that new promises, actions, options, protocols and worlds need no change here.
 """

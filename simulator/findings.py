@@ -37,7 +37,7 @@ PLAYED: Final = ("hudi-1.2.0",)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """One behaviour of a system that breaks a promise, or that refuses a user's request.
+    """A behaviour of a system: it breaks a promise or refuses a user's request.
 
     `protocol` describes the system. `breaks` are the promises that the run breaks under `protocol`, or that `test`
     shows broken on the system itself. `rule` is the option of the protocol that causes the behaviour. `read` is the
@@ -104,7 +104,9 @@ def is_system(protocol: str) -> bool:
 
 
 def shown_broken(protocol: str) -> dict[str, tuple[Finding, ...]]:
-    """The promises that the system of a protocol breaks, each with the findings that show it on the system itself."""
+    """The promises that a protocol's system breaks, each with the findings that show the violation on the system
+    itself.
+    """
     every = [each for each in map(load, names()) if each.protocol == protocol and each.system in each.seen]
     broken = dict.fromkeys(promise for each in every for promise in each.breaks)
     return {promise: tuple(each for each in every if promise in each.breaks) for promise in broken}

@@ -1,4 +1,4 @@
-"""Finds the row of the verdict matrix that describes writers with given files of `hoodie.*` options."""
+"""Finds the row of the verdict matrix for writers whose `hoodie.*` options are in given files."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MISSPELT = 0.93
 
 
 class Decision(NamedTuple):
-    """An option that determines the row; `given` is False if its value is Hudi's default."""
+    """An option that determines the row; `given` is False if the files do not set it and Hudi's default applies."""
 
     option: str
     value: str
@@ -30,7 +30,7 @@ class Decision(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Writer:
-    """A writer, described by its file of options.
+    """A writer, described by an option file.
 
     `row` is None if no row describes this writer; `because` is the reason. `unknown` maps each option that Hudi does
     not have to the nearest existing option, or ''.
@@ -72,7 +72,7 @@ class Judgement:
 
 
 def judge(paths: Iterable[str | Path]) -> Judgement:
-    """Return the row of writers with these files of options (Java properties, or a JSON object).
+    """Return the row for writers with these option files (Java properties, or a JSON object).
 
     Raises: ValueError: a file is neither a JSON object nor Java properties. Raises FileNotFoundError if a file does not
     exist.

@@ -38,7 +38,7 @@ def shortest_violation(
 def fewest_switches(
     model: Model, steps: Sequence[Step], shows: Callable[..., str | None], most: int = 200_000
 ) -> tuple[Step, ...] | None:
-    """Return the same result as `shortest_violation`, but for any condition on a step, which ``shows`` defines."""
+    """Return the same result as `shortest_violation`, but for steps that satisfy the condition ``shows``."""
     programs = _programs(steps)
     tie = count()
     start = (model.initial, "", frozenset[str](), tuple(0 for _ in programs))

@@ -2,10 +2,10 @@
 
 `clock` and `lock` model the table's clock and the table's lock.
 `timeline` and `table` model the completed and pending instants, and the values on storage.
-`publication` models how an actor takes a completion time and publishes its instant under one lock.
+`publication` models how an actor takes a completion time and publishes an instant under one lock.
 `writer`, `compactor` and `reader` model the actors.
-`slicing`, `planning`, `merge` and `tombstones` define the slice of a log, a plan's inputs, the row of a key, and its
-    delete.
+`slicing`, `planning`, `merge` and `tombstones` define a log's slice, a plan's inputs, a key's row, and the
+    deletes that base files keep.
 `reads` defines snapshots, time travel, read-optimised and incremental reads, and change logs.
 """
 

@@ -1,8 +1,8 @@
 """Time: actors read one clock under the lock, and the clock never returns a time twice (RFC-66, "Global Monotonically
 Increasing Timestamp").
 
-The component `clock` contains the last time that an actor took: the requested time of an instant when it begins, or its
-completion time (see `publication.py`).
+The component `clock` contains the last time that an actor took: an instant's requested time or completion time (see
+`publication.py`).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ READS_CLOCK = "reads clock"
 
 
 def next_time(clock: int, after: int = 0, action: str = "") -> tuple[int, int]:
-    """Take the next time of the clock, for an instant of any action."""
+    """Take the clock's next time, for an instant of any kind."""
     time = max(clock, after) + 1
     return time, time
 

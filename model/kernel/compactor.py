@@ -1,8 +1,8 @@
 """Compactors schedule a plan while writers write, merge the planned logs into base files, and publish.
 
 See RFC-66, "Non-Serial Compaction Plan Schedule". A plan fixes its inputs (`planning.py`), so every compactor that runs
-the plan writes the same base files. The requested time of a plan is a barrier: a log that completes later belongs to a
-later file slice (`slicing.py`). `merge.py` defines the rows of a base file, and `tombstones.py` defines the deletes
+the plan writes the same base files. The requested time of a plan is a barrier: a log that completes after it belongs to
+a newer file slice (`slicing.py`). `merge.py` defines the rows of a base file, and `tombstones.py` defines the deletes
 that a base file keeps.
 """
 
@@ -83,7 +83,7 @@ def compaction_is_left(plans: Plans, world: World, compactors: tuple[str, ...]) 
 def log_to_compact(
     clock: int, request_time: TakeTime, completed_table: Table, world: World, rules: Rules
 ) -> tuple[GroupPlan, ...]:
-    """Return the inputs of a plan that is scheduled now; () if there is nothing to compact."""
+    """Return the inputs that a plan scheduled now would have; () if there is nothing to compact."""
     barrier, _ = request_time(clock, action="commit")
     return plan(rules, completed_table, world.groups, barrier)
 
@@ -104,7 +104,7 @@ def put_plan(own: Compactor, me: str, plans: Plans) -> Changes:
 
 
 def start(own: Compactor, plan: Plan) -> Compactor:
-    """Return the component of a compactor that starts to run a plan."""
+    """Return the state of a compactor that starts to run a plan."""
     return Compactor(RUNNING, plan.requested, tuple(part.group for part in plan.groups))
 
 
@@ -119,7 +119,7 @@ def write_base(own: Compactor) -> Changes:
 
 
 def published_compaction(me: str, own: Compactor) -> tuple[Compactor, Compaction]:
-    """Return the component of the compactor after its compaction is published, and the completed instant."""
+    """Return the state of the compactor after its compaction is published, and the completed instant."""
     return Compactor(), Compaction(own.plan, own.completed, me)
 
 

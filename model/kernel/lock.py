@@ -1,4 +1,4 @@
-"""The table's lock (RFC-66, "Assumption On Locks"): the component `lock` is the name of its holder, or None.
+"""The table's lock (RFC-66, "Assumption On Locks"): the component `lock` is the name of the lock's holder, or None.
 
 Actors publish (`publication.py`) and take requested times (`writer.py`, `compactor.py`) under the lock.
 """

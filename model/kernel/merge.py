@@ -1,4 +1,4 @@
-"""The merge of the records of one key into one row. The record with the greatest rank wins, and it may be a delete.
+"""Merges the records of one key into one row. The record with the greatest rank wins, and it may be a delete.
 
 The merge mode of the table defines the rank: the ordering value (event time) or the completion time (commit time). The
 module `tombstones` decides whether a base file keeps a winning delete.

@@ -1,7 +1,7 @@
 """Planning decides which files a compaction plan takes (RFC-66, "Non-Serial Compaction Plan Schedule").
 
-In each file group without a pending plan, a plan at barrier b takes the newest base file, and the logs of its slice
-that completed before b. A file group is not in the plan if its slice has no log that completed before the barrier.
+In each file group without a pending plan, a plan at barrier b takes the newest file slice: its base file, and its logs
+that completed before b. A file group is not in the plan if no log of that slice completed before b.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def plan(rules: Rules, table: Table, groups: int, barrier: float) -> tuple[GroupPlan, ...]:
-    """The inputs of a plan in each of its file groups; () if there is nothing to compact."""
+    """The inputs of a compaction plan, by file group; () if there is nothing to compact."""
     return tuple(_parts(rules, table, groups, barrier))
 
 

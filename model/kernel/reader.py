@@ -1,8 +1,8 @@
 """Readers list the timeline twice, then read (RFC-66, "Reader expectations").
 
-A listing of the timeline is not atomic. A listing shows every instant that existed when it began, and any subset of the
-instants that were published while it ran. Therefore a reader lists the timeline, takes the greatest completion time in
-the listing as its T, and lists again. Instants are published in the order of their completion times. Therefore every
+A listing of the timeline is not atomic. A listing shows every instant that existed when the listing began, and any
+subset of the instants published while it ran. Therefore a reader lists the timeline, takes the greatest completion time
+in the listing as its T, and lists again. Instants are published in the order of their completion times. Therefore every
 instant that completed at or before T exists when the second listing begins. The reader uses exactly the instants that
 completed at or before T.
 
@@ -30,8 +30,8 @@ KEEPS = "keeps instants"
 
 
 class Reader(NamedTuple):
-    """The component of a reader. `at_start` and `plans` are the requested times of the completed instants and of the
-    plans that existed when the listing began.
+    """The state of a reader. `at_start` and `plans` are the requested times of the completed instants and of the plans
+    that existed when the listing began.
 
     `time` is the time T as of which the reader reads. `instants` are the requested times of the completed instants that
     the reader uses.
@@ -94,7 +94,7 @@ def listed_parts(own: Reader, active_instants: Published) -> Iterable[Args]:
 
 
 def shown_instants(own: Reader, active_instants: Published, *, seen: tuple[int, ...]) -> Published:
-    """The instants that existed when the listing began, and the subset `seen` of those published later."""
+    """The instants that existed when the listing began, and the subset `seen` of the instants published during it."""
     return tuple(entry for entry in active_instants if entry.requested in own.at_start or entry.requested in seen)
 
 
@@ -123,7 +123,7 @@ def kept_instants(own: Reader, published: Published) -> Published:
 
 
 def kept_table(own: Reader, kept_instants: Published, plans: Plans) -> Table:
-    """The table of the reader's instants, with the plan of each completed compaction."""
+    """The table that consists of the reader's instants and the plans of completed compactions."""
     seen = {*own.plans, *own.instants}
     return table_of(kept_instants, tuple(plan for plan in plans if plan.requested in seen))
 

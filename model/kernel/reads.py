@@ -1,7 +1,7 @@
-"""Definitions of the reads of a file group. An instant is visible at T if it completed at or before T.
+"""Defines what each kind of read of a file group returns. An instant is visible at T if it completed at or before T.
 
-    A read as of T merges the newest base file visible at T with the visible logs of its slice and of later slices. The
-    later slices include slices of pending plans (RFC-66, "Time Travel Queries").
+    A read as of T merges the newest base file visible at T with the visible logs of that file's slice and newer slices.
+    The newer slices include slices of pending plans (RFC-66, "Time Travel Queries").
     A snapshot is the read as of infinity: it includes everything that has completed.
     A read-optimised read returns the newest base file, without logs.
     An incremental read merges the logs of the writes that completed in (T0, T1] (RFC-66, "Incremental/CDC Queries").
@@ -37,7 +37,7 @@ def as_of(rules: Rules, table: Table, group: int, time: float) -> Fold:
 
 
 def newest_state(rules: Rules, table: Table, group: int, time: float) -> Fold:
-    """The newest base file that is visible at `time`, and the visible logs of its slice and of later slices."""
+    """The newest base file visible at `time`, and the visible logs in its slice and in newer slices."""
     barrier, writes = rules.base_and_writes(rules, table, group, time)
     return slice_fold(rules, table, group, barrier, rules.merged_logs(rules, table, group, writes, time))
 

@@ -1,5 +1,5 @@
-"""File slicing decides to which file slice a log belongs. A log belongs to the slice of the greatest barrier at or
-before the completion time of its write.
+"""File slicing assigns each log to a file slice. A log belongs to the slice of the greatest barrier at or before the
+completion time of the log's write.
 
 RFC-66, "Pseudocode for New File Slicing", says "less than". Times are unique, so both wordings state the same rule. A
 barrier is the requested time of a compaction plan of the file group, pending or completed. A log that completed before
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def barrier_of(rules: Rules, write: Write, group: int, among: tuple[int, ...]) -> int | None:
-    """The greatest barrier at or before the slice time of a write; None if every barrier is later."""
+    """The greatest barrier at or before the slice time of a write; None if every barrier is after that time."""
     at = rules.slice_time(write, group)
     return max([barrier for barrier in among if barrier <= at], default=None)
 
@@ -38,7 +38,7 @@ def barriers(rules: Rules, table: Table, group: int) -> tuple[int, ...]:
 
 
 def bases(table: Table, group: int) -> list[tuple[int, int | None]]:
-    """The base files of a file group: (requested time, completion time or None) of each plan."""
+    """The base files of a file group, as pairs for each plan: (requested time, completion time or None)."""
     return [(p.requested, done) for p, done in zip(table.plans, table.completed, strict=True) if p.part_in(group)]
 
 

@@ -2,8 +2,8 @@
 
 Times are ticks of one clock, which starts at 1. `requested` and `completed` are the two times of an instant (RFC-66,
 "Instant State Transition Time"); `completed` is None until the instant is published. A log file is named by the
-requested time of its write and a version. A mechanism can add records, called `marks`, to a value on storage (see
-`machine/marks.py`).
+requested time of the write that put the file, and by a version. A mechanism can add records, called `marks`, to a value
+on storage (see `machine/marks.py`).
 """
 
 from __future__ import annotations
@@ -60,8 +60,8 @@ class GroupPlan(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """A compaction plan. Its requested time is a barrier in each of its file groups. `runner` is the actor that runs
-    the plan.
+    """A compaction plan. The plan's requested time is a barrier: in the plan's file groups, logs that complete after it
+    belong to a new file slice. `runner` is the actor that runs the plan.
     """
 
     requested: int
@@ -113,7 +113,7 @@ def pending_plans(plans: Iterable[Any], action: str, done: Container[int]) -> It
 
 
 class Table(NamedTuple):
-    """The input of reads and planning: plans, their completion times, and writes in the order of completion."""
+    """The input of reads and planning: plans with their completion times, and writes in completion order."""
 
     writes: tuple[Write, ...]
     plans: Plans
@@ -122,7 +122,7 @@ class Table(NamedTuple):
 
 
 def table_of(published: Iterable[Any], plans: Plans, pending: Iterable[Write] = ()) -> Table:
-    """The table of published instants and plans, and of pending writes if the protocol shows them."""
+    """The table that consists of published instants, plans, and (if the protocol shows them) pending writes."""
     writes = sorted((entry for entry in published if isinstance(entry, Write)), key=lambda w: w.completed or 0)
     done = {entry.requested: entry.completed for entry in published if completes_plan(entry)}
     return Table((*writes, *sorted(pending)), plans, tuple(done.get(plan.requested) for plan in plans))

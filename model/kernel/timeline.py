@@ -1,7 +1,7 @@
 """The timeline, and the table that its instants describe.
 
 The component `published` contains the completed instants in the order of their publication, and only grows. A pending
-instant is a part of the component of its actor. Actors observe the timeline through views, which mechanisms may change.
+instant is part of its actor's state. Actors observe the timeline through views, which mechanisms may change.
 
 `active_instants` are the completed instants on the active timeline.
 `pending_instants` are the instants that are not completed.

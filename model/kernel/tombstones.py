@@ -1,8 +1,8 @@
 """The tombstone rule: in event time, a compaction keeps every delete that wins among the records that it merges.
 
 RFC-66 does not specify deletes in a compaction. In event time, a record with a smaller ordering value than the delete
-may complete after the compaction. Without a tombstone in the base file, a record that completes later with a smaller
-ordering value would restore the row. In commit time the last completion wins, so no tombstone is needed.
+may complete after the compaction. Without a tombstone in the base file, such a record would restore the row. In commit
+time the last completion wins, so no tombstone is needed.
 """
 
 from __future__ import annotations

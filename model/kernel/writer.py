@@ -88,7 +88,7 @@ def write_log(own: Writer, me: str, world: World) -> Changes:
 
 
 def published_write(world: World, me: str, own: Writer) -> tuple[Writer, Write]:
-    """Return the component of the writer after its write is published, and the completed instant."""
+    """Return the state of the writer after its write is published, and the completed instant."""
     return Writer(number=own.number), write_of(world, me, own)
 
 

@@ -1,6 +1,4 @@
-"""Bound functions and transitions, in which every parameter name is resolved to the components whose values the
-function receives.
-"""
+"""Bound functions and transitions: every parameter name is resolved to the components that supply its value."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Converts a function of named parameters to a function of component values. Functions whose parameters have the same
-form share one compiled adapter.
+"""Converts a function with named parameters to a function that takes component values. Functions whose parameters have
+the same form share one compiled adapter.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Composition: mechanisms refine the transitions of the kernel without a change of the kernel. The kernel refers to no
+"""Composition: mechanisms refine the kernel's transitions without changing the kernel. The kernel refers to no
 mechanism.
 
 A mechanism selects transitions by action or tag, and by actor, because two actors may follow different protocols. The

@@ -1,4 +1,6 @@
-"""Combines all effects of a transition into one function, which also changes records and sets the actor's next step."""
+"""Combines all effects of a transition into one function. The function also sets the actor's next step, and changes the
+records that mechanisms add to the actor.
+"""
 
 from __future__ import annotations
 

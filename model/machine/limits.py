@@ -1,4 +1,4 @@
-"""Finds the actors that cannot act only because of a limit of the world, and not because of the protocol or a crash."""
+"""Finds the actors that are stopped by a limit of the world alone, not by the protocol or a crash."""
 
 from __future__ import annotations
 

@@ -91,7 +91,7 @@ def declarations(part: type[Options] | type[Limits]) -> dict[str, Mapping[str, A
 
 
 def assemble(parts: Iterable[type[Part]], given: Mapping[str, Any]) -> dict[type[Part], Part]:
-    """Return one instance of each class of options or limits. Each instance takes the values in `given` that its class
-    declares.
+    """Return one instance of each options class or limits class. Each instance takes the values in `given` that its
+    class declares.
     """
     return {part: part(**{name: given[name] for name in names_of(part) if name in given}) for part in parts}

@@ -1,5 +1,5 @@
-"""Describes actors that make and run plans, such as compaction plans. Mechanisms refine all actors that make or run
-plans in the same way.
+"""Describes actors that make and run plans, such as compaction plans. Mechanisms refine in the same way all actors that
+make or run plans.
 """
 
 from __future__ import annotations

@@ -59,7 +59,7 @@ class Selection:
         return self._effect("precede", effect, changes or ("own",))
 
     def swap(self, guard: Guard, other: Guard) -> Selection:
-        """Replace one condition of each selected transition by another condition."""
+        """Replace one condition of each selected transition by a new condition."""
         return self._each(
             "swap", lambda each: replace(each, guards=tuple(other if g == guard else g for g in each.guards))
         )

@@ -40,7 +40,7 @@ class Action(NamedTuple):
     """The description of one action. `sentence` is a template with the field {actor} and a field for each argument of
     the step.
 
-    `continues_call` is True if the client does the action in the same call as the previous step of its actor. At the
+    `continues_call` is True if the client does the action in the same call as the actor's previous step. At the
     granularity `call`, no other actor acts between two steps of one call. `service` is True if a table service does the
     action, although its mechanism is not a service. `data_phase` is True if the action puts or deletes data files,
     whose number and size have no bound (promise WAIT).
@@ -163,8 +163,8 @@ class Transition:
     each list.
 
     The effects happen in order; each effect reads the state after the previous effect. An effect returns new values of
-    components in `changes` or in `scratch`. Later effects read the new value of a scratch component, but the step does
-    not change the component. Mechanisms select a transition by its action or by one of its `tags`.
+    components in `changes` or in `scratch`. The following effects read the new value of a scratch component, but the
+    step does not change the component. Mechanisms select a transition by its action or by one of its `tags`.
     """
 
     action: str
@@ -179,7 +179,7 @@ class Transition:
     tags: frozenset[str] = frozenset()
 
     def renamed(self, action: str, *, to: str | None = None) -> Transition:
-        """The transition with another action and, if `to` is stated, another following step."""
+        """A copy of the transition with a new action and, if `to` is stated, a new following step."""
         return replace(self, action=action, to=self.to if to is None else to)
 
     def require(self, *guards: Guard) -> Transition:
@@ -219,7 +219,7 @@ def _with(names: tuple[str, ...], more: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def become(state: ActorState) -> Callable[[], Changes]:
-    """Return the effect that replaces the component of the acting actor by `state`."""
+    """Return the effect that replaces the acting actor's component by `state`."""
 
     def replaced() -> Changes:
         return {"own": state}

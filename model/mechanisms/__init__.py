@@ -104,8 +104,8 @@ def kinds() -> dict[str, Kind]:
 
 
 def kind_of(actor: str) -> str:
-    """Return the name of the kind of an actor. A name of a kind is returned unchanged; for any other name the result is
-    empty.
+    """Return the name of the kind of an actor. The name of a kind, such as `writer`, is returned unchanged; an unknown
+    name gives ''.
     """
     known = kinds()
     if actor in known:
@@ -115,7 +115,7 @@ def kind_of(actor: str) -> str:
 
 
 def idle_steps() -> dict[str, tuple[str, ...]]:
-    """Return a mapping from each kind of actors to the steps at which its actors are between two operations."""
+    """Map each kind of actors to the steps at which its actors are between two operations."""
     parts = every().values()
     return {name: (*kind.idle_steps, *(step for part in parts for step in part.idle_steps.get(name, ())))
             for name, kind in kinds().items()}  # fmt: skip

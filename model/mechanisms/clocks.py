@@ -75,7 +75,7 @@ class Clock(NamedTuple):
         return tuple((("ahead", ahead),) for ahead in range(self.most_ahead + 1)) if self.most_ahead else ((),)
 
     def take(self, clock: int, ahead: int, after: int) -> tuple[int, int]:
-        """Return a time later than `after`, and the time on the slowest clock when the actor continues."""
+        """Return a time later than `after`, and the time on the slowest clock at which the actor continues."""
         time = max(clock + 1 + ahead, after + 1)
         return time, max(clock + min(1 + ahead, 1), time + self.wait - max(ahead, 0))
 

@@ -3,9 +3,9 @@
 If buckets fix the file ids, a clustering is a compaction that also sorts the rows. A clustering that is a compaction
 has a plan, whose requested time is a barrier. Apache Hudi writes a new file group, and names the file group that it
 replaces (`clustering = file_ids`). With `file_ids`, clusterers and writers conflict. A clusterer gives up if a write
-has completed in its file groups since its plan. An optimistic writer aborts if the clustering has completed since the
-write began. A non-blocking writer does not check for clusterings. If a non-blocking writer completes after the
-clustering, its rows are in a file group that no reader reads.
+has completed in the planned file groups since the plan. An optimistic writer aborts if the clustering has completed
+since the write began. A non-blocking writer does not check for clusterings. If a non-blocking writer completes after
+the clustering, the writer's rows are in a file group that no reader reads.
 """
 
 from __future__ import annotations
@@ -112,8 +112,8 @@ REWRITING = "rewriting"
 
 
 class Clusterer(NamedTuple):
-    """A clusterer. `plan` is the requested time of its plan, and `groups` lists the file groups of the plan. `bases`
-    counts the file groups that the clusterer has rewritten.
+    """A clusterer. `plan` is the requested time of the clusterer's plan, and `groups` lists the file groups of the
+    plan. `bases` counts the file groups that the clusterer has rewritten.
     """
 
     step: str = "idle"
@@ -156,7 +156,7 @@ def giving_up(me: str) -> Transition:
 def log_to_cluster(
     clock: int, published: Published, plans: Plans, world: World, table_rules: Rules
 ) -> tuple[GroupPlan, ...]:
-    """Return the inputs of a clustering plan that is scheduled now."""
+    """Return the inputs that a clustering plan scheduled now would have."""
     return plan(table_rules, table_of(published, plans), world.groups, clock + 1)
 
 
@@ -185,7 +185,7 @@ def write_base(own: Clusterer) -> Changes:
 
 
 def undisturbed(own: Clusterer, published: Published) -> bool:
-    """True if no write has completed in the file groups of the clusterer since its plan."""
+    """True if no write has completed in the clusterer's file groups since the clusterer planned."""
     late = (entry for entry in published if isinstance(entry, Write) and (entry.completed or 0) > own.plan)
     return not any(group in write.groups for write in late for group in own.groups)
 
@@ -199,7 +199,7 @@ def take_plan_back(own: Clusterer, plans: Plans) -> Changes:
 
 
 def published_clustering(me: str, replaces: bool, own: Clusterer) -> tuple[Clusterer, Compaction]:
-    """Return the component of the clusterer after its clustering is published, and the completed instant."""
+    """Return the state of the clusterer after its clustering is published, and the completed instant."""
     return Clusterer("done"), Compaction(own.plan, own.completed, me, marks(Clustered(own.groups if replaces else ())))
 
 

@@ -61,7 +61,7 @@ class ChangedFiles(NamedTuple):
             yield from logs_of(file._replace(base=None))
 
     def winner(self, record_of: Callable[[Log], Ranked | None], merger: Merger) -> Ranked | None:
-        """The merge of the changes of one key.
+        """The result of merging all changes of one key.
 
         A base file stores no ordering value for a row that is absent from the file. Therefore the delete of a row wins
         over every earlier change and loses against every later change.
@@ -151,9 +151,7 @@ def newest_base(published: tuple[object, ...], group: int) -> int | None:
 
 
 def content(table: Table, group: int, base: int | None) -> Fold | None:
-    """The content of the base file of an instant: the rows of its write, merged with the rows of its previous base
-    file.
-    """
+    """The content of an instant's base file: the rows of the write, merged with the rows of the previous base file."""
     write = next((write for write in table.writes if write.requested == base), None)
     if write is None:
         return None

@@ -1,7 +1,7 @@
 """Crashes: an actor may die between any two steps, and its lock expires.
 
-A crashed actor stays dead, and its files stay on storage. The instant of a writer stays pending. Other mechanisms let
-another runner resume the plan of a crashed actor (`rivals`), and roll back its write (`rollback`).
+A crashed actor stays dead, and its files stay on storage. The instant of a writer stays pending. Mechanisms let live
+actors resume the plan of a crashed actor (`rivals`), or roll back the write of a crashed writer (`rollback`).
 """
 
 from __future__ import annotations

@@ -1,10 +1,11 @@
-"""The decision log: numbered entries decide which instants commit and in which order. An actor puts an entry only if
-its number is free.
+"""The decision log: numbered entries decide which instants commit and in which order. An actor puts an entry only if no
+entry has the same number.
 
-Before an actor puts an entry, every earlier decision is published. The completion time of the new entry is later than
-the times of all earlier entries. Therefore a lost lock costs a retry, but never changes the order of commits. The plan
-of a service gets an entry as well. Therefore no write that is decided after a plan can complete before the barrier of
-the plan. If a rollback and a commit compete for a number, the loser finds that the number is taken, and checks again.
+An actor puts an entry only after the instants of all lower-numbered entries are published. The completion time of the
+new entry is later than the times of all lower-numbered entries. Therefore a lost lock costs a retry, but never changes
+the order of commits. The plan of a service gets an entry as well. Therefore no write that is decided after a plan can
+complete before the barrier of the plan. If a rollback and a commit compete for a number, the loser finds that the
+number is taken, and checks again.
 """
 
 from __future__ import annotations

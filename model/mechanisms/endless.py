@@ -89,8 +89,8 @@ def number_again(
 
 
 class Renumbering:
-    """A mapping from each time to its new number. Past times get numbers in their order. Later times keep their
-    distance from the clock.
+    """A mapping from each time to the small number that replaces the time. Past times get numbers in their order. Later
+    times keep their distance from the clock.
     """
 
     def __init__(self, past: Mapping[int, int], clock: int, now: int) -> None:
@@ -100,15 +100,15 @@ class Renumbering:
         return time - self.clock + self.now if time > self.clock else self.past.get(time, 0)
 
     def entry(self, entry: Any) -> Any:
-        """Return an instant whose times are replaced by their new numbers. If `entry` is the time of a plan, return the
-        new number of that time.
+        """Return a copy of an instant in which each time is replaced by its new number. If `entry` is the time of a
+        plan, return the new number of that time.
         """
         if isinstance(entry, int):
             return self(entry)
         return entry._replace(requested=self(entry.requested), completed=self(entry.completed))
 
     def actor(self, own: Writer) -> Writer:
-        """Return the component of a writer whose times are replaced by their new numbers."""
+        """Return the state of a writer in which each time is replaced by its new number."""
         numbered: Writer = self._fields(own)._replace(records=tuple(map(self._fields, own.records)))
         return numbered
 

@@ -1,8 +1,8 @@
-"""Batch ids: a batch commits at most once, even if its caller sends it again.
+"""Batch ids: a batch commits at most once, even if the caller sends the batch again.
 
-A caller that got no answer sends the same rows in a second write, which has another instant. A batch has an id and a
-digest of its rows, and the completed instant records both. A writer searches for a completed instant of its batch under
-the lock, when it requests its instant and before it publishes. The search before publication is needed because two
+A caller that got no answer sends the same rows again, in a second write with a new instant. A batch has an id and a
+digest of its rows, and the completed instant records both. Under the lock, a writer searches for a completed instant of
+the same batch, when it requests an instant and before it publishes. The search before publication is needed because two
 attempts of one batch may be pending at once. If the completed instant records a different digest, the writer ends with
 an error, because its own rows are not stored.
 """
@@ -55,7 +55,7 @@ OTHER_ROWS = "the second with its batch, with other rows"
 
 
 def batch_of(world: World, actor: str, number: int) -> int:
-    """Return the number of the batch of one write; 0 if the batch is sent only once."""
+    """Return the number of a write's batch; 0 if the batch is sent only once."""
     place = actor.removeprefix(WRITER.prefix)  # actors of other kinds have no batches
     resends = world[Resends].resends
     return number if resends and place.isdecimal() and int(place) <= resends + 1 else 0
@@ -162,7 +162,7 @@ def skip_batch(own: Writer) -> Changes:
 
 
 def give_up(own: Writer) -> Changes:
-    """Delete the files of the write, and then, under the lock, its pending instant."""
+    """Delete the files of the write, and then, under the lock, the write's pending instant."""
     return {"own": Writer(number=own.number)}
 
 

@@ -1,5 +1,5 @@
-"""Models file ids that the bucket of a key does not determine. If buckets do not determine file ids, a bucket may have
-several file groups, and a key several current rows.
+"""Models file ids that are not determined by the bucket of a key. If buckets do not determine file ids, a bucket may
+have several file groups, and a key several current rows.
 
 RFC-66 requires that every writer uses the same file group for a key. If the bucket does not determine the file id, two
 writers that find a bucket empty each begin a file group with a new id.
@@ -37,7 +37,7 @@ class FileIds(Options):
 
 
 class NewFileIds(NamedTuple):
-    """The file ids of a write that differ from the id that the bucket determines, as pairs (file group, file id)."""
+    """Pairs (file group, file id) for each file id of a write that differs from the id that the bucket determines."""
 
     ids: tuple[tuple[int, int], ...] = ()
     kind: str = "minted ids"

@@ -1,4 +1,4 @@
-"""Foreign services: another engine compacts a table, using its own merge rules.
+"""Foreign services: an engine other than nbcc compacts a table, using its own merge rules.
 
 The plan records which engine completes it (`unmarked`: an engine other than nbcc). The runner that publishes, not the
 planner, determines the rules by which the base files are merged.
@@ -40,14 +40,14 @@ class ForeignServices(Options):
 
 
 class Unmarked(NamedTuple):
-    """Records whether another engine completes a plan; that engine merges by its own rules."""
+    """Records whether an engine other than nbcc completes a plan; that engine merges by its own rules."""
 
     unmarked: bool = False
     kind: str = "unmarked"
 
 
 def unmarked(plan: Plan) -> bool:
-    """True if another engine runs the plan."""
+    """True if an engine other than nbcc runs the plan."""
     return bool(plan.marks) and mark(plan, Unmarked).unmarked
 
 
@@ -57,7 +57,7 @@ def theirs(rules: Rules) -> Rules:
 
 
 def merges_by_theirs(rules: Rules, table: Table, group: int, base: int | None) -> bool:
-    """True if another engine wrote the base file of a file group, so that logs merge with it by that engine's rules.
+    """True if an engine other than nbcc wrote the base file, so that logs merge with it by that engine's rules.
 
     The base file of another engine lacks nbcc's mark. A base file of a pending plan does not count, because the engine
     that will run the plan is not known yet.
@@ -95,7 +95,7 @@ def refine(rules: Rules, protocol: Protocol) -> Rules:
 
 
 def compose(composition: Composition) -> None:
-    """Mark the plans that another engine completes."""
+    """Mark the plans that an engine other than nbcc completes."""
     compactors = composition.actors_of("compactor")
     if any(composition.protocol_of(me)[ForeignServices].services == "foreign" for me in compactors):
         composition.select(COMMITS, actors=compactors).precede(note_engine, "plans")

@@ -1,14 +1,14 @@
-"""A replace (insert overwrite, delete partition) hides earlier writes. A replace hides every write that completed in
-its partitions before the replace was requested.
+"""A replace (insert overwrite or delete partition) hides the writes that completed before the replace was requested. A
+replace hides every write that completed in its partitions before the replace was requested.
 
-A replace has a plan without inputs, for all file groups of its partitions. The requested time of the plan is a barrier.
-The base files of a replace contain the new rows, if there are any. A log that completes after the barrier belongs to
-the slice of the barrier and stays visible. A log that completed before the barrier is hidden. Apache Hudi lists the
-replaced file ids (`replacing = file_ids`). If buckets fix the file ids, the list permanently hides later writes to the
-same buckets as well.
+A replace has a plan without inputs, for all file groups of the replaced partitions. The requested time of the plan is a
+barrier. The base files of a replace contain the new rows, if there are any. A log that completes after the barrier
+belongs to the slice of the barrier and stays visible. A log that completed before the barrier is hidden. Apache Hudi
+lists the replaced file ids (`replacing = file_ids`). If buckets fix the file ids, the list permanently hides later
+writes to the same buckets as well.
 
-An optimistic replace is checked for conflicts like other optimistic writes. An optimistic replace conflicts with writes
-that completed in its partitions since it began, and with writes that complete later (RFC-22, steps 1 to 4).
+An optimistic replace is checked for conflicts like other optimistic writes. An optimistic replace conflicts with every
+write to the same partitions that completes after the replace began (RFC-22, steps 1 to 4).
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ class Overwriter(NamedTuple):
 
     @property
     def number(self) -> int:
-        """The number of the replace among the writes of the overwriter."""
+        """The position of the present replace among the writes of the overwriter."""
         return 1
 
 
@@ -204,7 +204,7 @@ def put_no_plan(own: Overwriter) -> Changes:
 
 
 def start(own: Overwriter, plans: Plans) -> Changes:
-    """Put the inflight instant of the replace."""
+    """Put the inflight instant of the replacecommit."""
     return {"plans": tuple(p._replace(inflight=True) if p.requested == own.requested else p for p in plans)}
 
 
@@ -215,7 +215,7 @@ def write_base(own: Overwriter, me: str, world: World) -> Changes:
 
 
 def published_replace(world: World, me: str, own: Overwriter) -> tuple[Overwriter, Write]:
-    """Return the component of the overwriter after its replace is published, and the completed instant."""
+    """Return the state of the overwriter after its replacecommit is published, and the completed instant."""
     groups = replaced_groups(world, me)
     files = tuple((group, 1) for group in groups)
     own_marks = marks(CompletesAs("commit"), Loaded(groups), Replaced(groups))
@@ -223,7 +223,7 @@ def published_replace(world: World, me: str, own: Overwriter) -> tuple[Overwrite
 
 
 def take_back(own: Overwriter, plans: Plans) -> Changes:
-    """Delete the files of the replace, and then, under the lock, its plan."""
+    """Delete the files of the replace, and then, under the lock, delete the plan of the replace."""
     return {"own": Overwriter("gave up"), "plans": tuple(plan for plan in plans if plan.requested != own.requested)}
 
 

@@ -16,7 +16,7 @@ from .rollback.heartbeat import renewing
 
 
 class LateFiles(Limits):
-    """The limit on files that appear after their writer has crashed."""
+    """The limit on the number of files that appear after their writer has crashed."""
 
     late_files: int = limit(0, "how often a task of a dead writer puts the next file of its write")
 

@@ -1,8 +1,8 @@
 """A writer that waits for the lock may give up. A writer that gives up publishes nothing and undoes nothing.
 
-A writer that gives up cannot remove its instant, because the removal needs the lock as well. A writer that gives up
-stops renewing its heartbeat, and a rollbacker removes its files. Therefore another actor that holds the lock can
-prevent a live writer from publishing, which breaks the promise FREE.
+A writer that gives up cannot remove the pending instant, because the removal needs the lock as well. A writer that
+gives up stops renewing its heartbeat, and a rollbacker removes the writer's files. Therefore another actor that holds
+the lock can prevent a live writer from publishing, which breaks the promise FREE.
 """
 
 from __future__ import annotations

@@ -76,7 +76,7 @@ LOSS_LEFT = Guard("a lock must be left to be lost", loss_is_left, limit=True)
 
 
 def lose_lock(losses: int) -> Changes:
-    """Free the lock without notice to its holder."""
+    """Free the lock without notice to the lock's holder."""
     return {"lock": None, "losses": losses + 1}
 
 

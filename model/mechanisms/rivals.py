@@ -1,4 +1,4 @@
-"""Rivals: several live runners run one plan, and the runner that publishes first completes the plan.
+"""Rivals: several live actors (runners) run one plan, and the runner that publishes first completes the plan.
 
 No actor can distinguish a slow runner from a dead one, so an idle runner may resume any pending plan. A plan fixes its
 results, so that all runners of a plan write the same content, each into its own files. A runner checks under the lock
@@ -127,7 +127,7 @@ def is_pending(runs: Runner) -> Guard:
 
 
 def checking(composition: Composition, runs: Runner) -> Selection:
-    """The transition of a runner that requires its plan to be pending."""
+    """The transition by which a runner checks that its plan is pending."""
     me, kind = runs.actor, runs.kind
     if checks_before_lock(composition, me):
         action = f"{kind}_checks_plan"
@@ -137,20 +137,20 @@ def checking(composition: Composition, runs: Runner) -> Selection:
 
 
 def checks_before_lock(composition: Composition, me: str) -> bool:
-    """True if the runner checks its plan before it takes the lock."""
+    """True if the runner checks that its plan is still pending before it takes the lock."""
     return composition.protocol_of(me)[PlanCheck].plan_check == "before_lock"
 
 
 def checks_to_commit(composition: Composition, me: str) -> bool:
-    """True if the runner checks its plan in its last step under the lock, because the lock can be lost or a decision
-    log decides.
+    """True if the runner checks in its last step under the lock that its plan is pending: locks can be lost, or a
+    decision log decides.
     """
     lossy = composition.world[LostLocks].lock_losses or composition.protocol.to_mapping()["decision"] == "log"
     return bool(lossy) and not checks_before_lock(composition, me)
 
 
 def idle(composition: Composition, me: str) -> Effect:
-    """The effect by which a runner ends its operation without an instant."""
+    """The effect by which a runner ends its operation without completing an instant."""
     return composition.facts(Planner)[me].give_up
 
 

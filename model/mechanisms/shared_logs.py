@@ -4,7 +4,7 @@ RFC-22, "Option 2 implementation", describes the layout: "For HDFS, we append mu
 times inside the same log file". RFC-22 proposes to end this layout. A rollback cannot delete a log that contains blocks
 of other writes. In a shared log, a rollbacker therefore appends a *rollback block* that names the failed write (Hudi's
 command block, TARGET_INSTANT_TIME). Two actors cannot append to one file at the same time. If a file is in use, a
-writer begins a file of the next version, which readers read after the earlier versions. A reader sees the logs of a
+writer begins a file with the next version number; readers read versions in ascending order. A reader sees the logs of a
 file slice as one sequence of blocks.
 """
 

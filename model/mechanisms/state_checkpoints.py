@@ -153,8 +153,8 @@ def is_later(rules: Rules, checkpoint: StateCheckpoint, requested: int, complete
 
 
 def table_through(rules: Rules, checkpoint: StateCheckpoint, table: Table, time: float) -> Table:
-    """Return the table whose snapshot is the read as of `time` through a checkpoint: files of the checkpoint and of
-    later commits.
+    """Return the table that a read as of `time` through a checkpoint sees: files of the checkpoint and of newer
+    commits.
     """
     now, state = rules.table_as_of(rules, table, time), checkpoint.table
     held = {write.requested for write in state.writes}

@@ -1,4 +1,4 @@
-"""The promise of archiving: ARCH."""
+"""The promise about archiving: ARCH."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Compares a read with the oracle or with another read. The functions return a sentence about the difference, or None
-if there is no difference.
+"""Compares a read with the required answer (the oracle) or with a second read. The functions return a sentence about
+the difference, or None if there is no difference.
 """
 
 from __future__ import annotations

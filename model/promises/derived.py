@@ -1,4 +1,4 @@
-"""The promise of derived objects: SAME."""
+"""The promise about derived objects such as state checkpoints: SAME."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Promises about failed writers, their answers, and repeated batches: REC, ACK, ONCE."""
+"""Promises about failed writers, answers to writers, and repeated batches: REC, ACK, ONCE."""
 
 from __future__ import annotations
 

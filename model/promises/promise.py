@@ -1,4 +1,4 @@
-"""The type of a promise: a property that the search checks."""
+"""Defines the type of a promise, which is a property that the search checks."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
-"""Shapes: two states with the same shape have the same verdict of every promise.
+"""Shapes: if two states have the same shape, every promise has the same verdict on both states.
 
 Promises compare times only with other times, and check the content of writes, not their actors. Therefore a shape
-contains the ranks of times instead of times, and no names of actors. The number of shapes is several times smaller than
-the number of states.
+replaces each time by its rank, and contains no names of actors. There are several times fewer shapes than states.
 """
 
 from __future__ import annotations
@@ -54,15 +53,15 @@ KNOWN = {
 
 
 class Abstract(NamedTuple):
-    """The abstraction of a value: its form without times, and its times in a fixed order."""
+    """A value, split into its form without times and its times in a fixed order."""
 
     form: Hashable
     times: tuple[int, ...] = ()
 
 
 class Undone(NamedTuple):
-    """The abstraction of rollbacks: the number of deleted files of each rolled-back write. Deleted files count only for
-    published writes.
+    """What a shape records about rollbacks: for each rolled-back write, how many of its files are deleted. Deleted
+    files count only for published writes.
     """
 
     form: bool

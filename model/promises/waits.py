@@ -1,6 +1,6 @@
 """WAIT: no live writer waits for the data phase of another actor (docs/contract.md).
 
-The data phase of an actor is its actions that put or delete data files. Two kinds of states break the promise:
+The data phase of an actor consists of the actions that put or delete data files. Two kinds of states break the promise:
 
 - An actor holds the table's lock. Before the actor releases the lock, it would put or delete data files, or take too
   many steps.

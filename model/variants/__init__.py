@@ -1,3 +1,3 @@
-"""Variants: other interpretations of the RFCs, and the rules of other readers. Each variant is an option of the
-protocol.
+"""Variants: interpretations of the RFCs that differ from nbcc's, and the rules of readers other than nbcc. Each variant
+is an option of the protocol.
 """

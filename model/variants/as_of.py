@@ -1,4 +1,4 @@
-"""Options that select other interpretations of time travel in the RFCs."""
+"""Options that select an interpretation of the RFCs' text about time travel."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 RFC-66, "Assumption On Locks", requires one lock for the completion time and the publication. If the time is taken
 before the lock, an instant with an earlier completion time may be published after an instant with a later time. A
-reader that already reads as of the later time then misses the instant with the earlier time.
+reader that reads as of the later time before that publication misses the instant with the earlier time.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Rules of other readers: a reader lists the timeline once, or reads as of the time on its clock."""
+"""Rules of readers other than nbcc: a reader lists the timeline once, or reads as of the time on its clock."""
 
 from __future__ import annotations
 

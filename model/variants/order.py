@@ -1,4 +1,4 @@
-"""The option that decides in which order the logs of a file slice merge."""
+"""The option that selects the merge order of the logs in a file slice."""
 
 from __future__ import annotations
 

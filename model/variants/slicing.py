@@ -91,7 +91,7 @@ def refine(rules: Rules, protocol: Protocol) -> Rules:
 
 
 def keep_writes(rules: Rules, keeps: Callable[[Rules, Table, int], Callable[[Write], bool]]) -> Rules:
-    """Return the rules under which slices contain only the writes that `keeps` accepts."""
+    """Return rules by which slices contain only the writes that `keeps` accepts."""
     inner = rules.sliced_writes
 
     def sliced_writes(rules: Rules, table: Table, group: int) -> list[Write]:
@@ -143,7 +143,7 @@ def is_after_the_first_request(rules: Rules, table: Table, group: int) -> Callab
 
 
 def slice_begin(rules: Rules, members: tuple[Write, ...]) -> int:
-    """Return the requested time at which the slice without a barrier begins; 0 if the slice is empty."""
+    """Return the earliest requested time in the slice without a barrier; 0 if the slice is empty."""
     if rules[Slicing].first_slice == "first_completed" and members:
         return members[0].requested
     return min((write.requested for write in members), default=0)
@@ -151,7 +151,7 @@ def slice_begin(rules: Rules, members: tuple[Write, ...]) -> int:
 
 def one_slice(rules: Rules, table: Table, group: int, time: float) -> tuple[int | None, tuple[Write, ...]]:
     """Return the newest slice with a file that completed at or before `time`. The slice includes its base file even if
-    the base file completed later.
+    the base file completed after `time`.
 
     RFC-66, "Time Travel Queries", calls the returned slice latestFileSliceThatIsOverlappingWithCompletionTime.
     """

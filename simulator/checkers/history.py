@@ -1,6 +1,4 @@
-"""The record of a run of concurrent processes: the writes and reads that the processes recorded, and the final
-timeline.
-"""
+"""The record of a run of concurrent processes: their writes, their reads, and the final timeline."""
 
 from __future__ import annotations
 
@@ -14,7 +12,7 @@ HOT = "hot"
 
 class Write(NamedTuple):
     """One batch: `size` keys that no other batch has, and one key that all batches update (the hot key). The ordering
-    value of a batch is greater than the values of earlier batches.
+    value of each batch is greater than the values of all batches before it.
 
     `began` and `acked` are readings of one monotonic clock, in nanoseconds. `acked` is None if the write did not
     return.

@@ -9,7 +9,7 @@ from .history import Chronicle
 
 
 def broken(history: Chronicle) -> Iterator[str]:
-    """Group the instants by batch, and report each batch with more than one instant."""
+    """Group the instants by batch, and report each batch that has several instants."""
     by_batch = defaultdict(list)
     for instant in history.published:
         if instant.batch:

@@ -1,4 +1,4 @@
-"""`nbcc explain`: the meaning of a name, and the smallest run that shows it."""
+"""`nbcc explain`: the meaning of a name, and the smallest run that shows this meaning."""
 
 from __future__ import annotations
 

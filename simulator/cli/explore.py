@@ -1,4 +1,4 @@
-"""`nbcc explore`: every interleaving of a world, up to its limits."""
+"""`nbcc explore`: searches every interleaving of the actors of a world, up to the world's limits."""
 
 from __future__ import annotations
 

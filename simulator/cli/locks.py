@@ -1,4 +1,4 @@
-"""The verdicts on locks and stores as text, and their differences from the accepted ones."""
+"""The verdicts on locks and stores as text, and their differences from the accepted verdicts."""
 
 from __future__ import annotations
 

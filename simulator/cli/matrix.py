@@ -1,4 +1,4 @@
-"""The matrix of verdicts as text, and its differences from the accepted matrix."""
+"""The matrix of verdicts as text, and the differences from the accepted matrix."""
 
 from __future__ import annotations
 

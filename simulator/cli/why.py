@@ -1,4 +1,4 @@
-"""`nbcc why`: every record of a key, whether reads use it, by which rule, and the answer."""
+"""`nbcc why`: every record of a key, the rule by which reads use or ignore each record, and the answer."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""The leak detector reports an actor that uses files, sockets, threads or sleep outside its controlled storage, lock
-and clock.
+"""The leak detector reports actors that use files, sockets, threads or sleep other than through their controlled
+storage, lock and clock.
 
 Python's audit hooks report every use of files, sockets, threads and sleep (threads since Python 3.12, sleep since
 3.13). Python cannot remove an audit hook. The detector installs its only hook when it is first used. The hook does

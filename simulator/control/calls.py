@@ -1,5 +1,4 @@
-"""A seam call is one request of an actor to storage, lock, clock or jobs; the mapping of actions refers to such calls.
-"""
+"""A seam call is one request of an actor to the storage, lock, clock or jobs that the simulator controls."""
 
 from __future__ import annotations
 

@@ -78,7 +78,7 @@ class ActorsClock:
         self._generator.wait(instant)
 
     def not_before(self, instant: str) -> None:
-        """Make later times of the clock greater than a time that is on the timeline."""
+        """Make all times that the clock returns from now on greater than a time on the timeline."""
         self._generator.not_before(instant)
 
     def _now_ns(self) -> int:
@@ -100,4 +100,4 @@ class ReadOnlyClock:
         return instant_of(self._clock.tick)
 
     def not_before(self, instant: str) -> None:
-        """Do nothing: a read-only clock takes no later times."""
+        """Do nothing: a read-only clock takes no new times."""

@@ -33,12 +33,12 @@ class ActorSilent(Exception):
 
 
 class ActorBlocked(Exception):
-    """Raised if the actor's next call cannot proceed, because another actor holds the lock."""
+    """Raised if another actor holds the lock, so that the actor's next call cannot proceed."""
 
 
 class Task:
-    """One operation of one actor, which runs segment by segment. `run` executes the next segment of calls; `crash` ends
-    the operation before its next call.
+    """One operation of one actor; the operation runs in segments (groups of calls). `run` executes the next segment;
+    `crash` ends the operation before the next call.
     """
 
     def __init__(self, actor: str, function: Callable[[], object], patience: float = 10.0) -> None:

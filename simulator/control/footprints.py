@@ -1,4 +1,5 @@
-"""Records the objects that each segment accessed, and checks that each segment was atomic for other actors.
+"""Records the objects that each segment (the calls of one model step) accessed, and checks that it was atomic for other
+actors.
 
 The model treats a segment of the engine's calls as one step. The model may treat a segment as one step if no other
 actor can observe a difference (Lipton's reduction). An atomic segment consists of lock acquisitions, at most one call
@@ -17,7 +18,7 @@ from .calls import ARCHIVE, kind_of, parsed
 
 
 class Access(NamedTuple):
-    """One executed call: its actor, its model step (counted from 0), its object, and whether the actor held the lock.
+    """One executed call: the actor, the model step (counted from 0), the object, and whether the actor held the lock.
     """
 
     actor: str
@@ -214,8 +215,8 @@ def _is_archived(read: Access, delete: Access) -> bool:
     """Return whether `read` has the same result before and after an archived instant is removed from the active
     timeline.
 
-    A get of the instant finds the same content in the archive. A listing under the lock uses only the pending instants,
-    the newest time and the archive.
+    After the removal, a get of the archived instant finds the same content in the archive. A listing under the lock
+    uses only the pending instants, the newest time and the archive.
     """
     if delete.verb != "delete" or "completed" not in parsed(delete.path):
         return False

@@ -1,4 +1,4 @@
-"""A foreign service is an operation of nbcc whose instants lack nbcc's mark, like those of another engine."""
+"""A foreign service is an operation of nbcc whose instants lack nbcc's mark, like instants of another engine."""
 
 from __future__ import annotations
 

@@ -109,14 +109,14 @@ class ControlledClock:
         return instant
 
     def not_before(self, instant: str) -> None:
-        """Make all later times of the clock greater than this time. `not_before` never yields to other actors, because
-        they cannot observe it.
+        """Make all times that the clock returns from now on greater than this time. `not_before` never yields to other
+        actors, because they cannot observe it.
         """
         self._clock.not_before(instant)
 
 
 class ControlledNames:
-    """Write tokens that the trace determines: the actor, the number of its operation, and a counter."""
+    """Write tokens that the trace determines: the actor, the number of the operation, and a counter."""
 
     def __init__(self, actor: str, number: int) -> None:
         self._prefix = f"{_digits(actor)}-{number}"

@@ -13,7 +13,7 @@ class VirtualHeartbeats:
         self.stopped: set[str] = set()  # live actors whose heartbeat a rollback has ended
 
     def began(self, actor: str) -> bool:
-        """Return whether an instant of the actor has a heartbeat, or had one that another actor ended."""
+        """Return whether an instant of the actor has a heartbeat, or had a heartbeat that another actor ended."""
         return actor in self.stopped or actor in self.beating.values()
 
     def expire(self, actor: str) -> None:

@@ -20,7 +20,7 @@ class VirtualLock:
         self.holder = None
 
     def lose(self) -> None:
-        """Free the lock without notice to its live holder."""
+        """Free the lock without notice to the live holder of the lock."""
         assert self.holder is not None, "an actor holds it"
         self.lost.add(self.holder)
         self.holder = None

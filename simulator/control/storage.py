@@ -60,7 +60,7 @@ class MemoryStorage:
 
 
 class ControlledStorage:
-    """The storage as one actor uses it: each call can be delayed by the schedule, and is recorded with its outcome.
+    """The storage as one actor uses it: the schedule can delay each call, and each call is recorded with the outcome.
 
     A listing can be delayed at its begin and at its end, because it is not a snapshot. A listing contains the objects
     that existed during the whole listing. The schedule decides whether the listing also contains objects that were put

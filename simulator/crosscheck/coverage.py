@@ -1,4 +1,4 @@
-"""The coverage of a small world: the share of its edges that random histories took.
+"""The coverage of a small world: the share of the world's edges (steps between states) that random histories took.
 
 The world is small enough for a complete search. The total number of edges is known, so a check can report how many
 edges its histories did not take.

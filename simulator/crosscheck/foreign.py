@@ -1,4 +1,4 @@
-"""Computes the answers of another reader, which builds slices by its own protocol but reads base files as they were
+"""Computes the answers of a reader other than nbcc's: it slices by its own protocol, and reads base files as they were
 written.
 """
 

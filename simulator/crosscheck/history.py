@@ -1,4 +1,4 @@
-"""A history: model and system take the same steps, and are compared after each step."""
+"""A history: the model and a system take the same steps, and are compared after each step."""
 
 from __future__ import annotations
 

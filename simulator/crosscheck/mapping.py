@@ -1,4 +1,4 @@
-"""The mapping: for each action of the model, the corresponding segment of the engine's calls.
+"""The mapping: for each action of the model, the group of engine calls (segment) that performs the action.
 
 A segment begins at the actor's next call. A segment ends after the first call whose `Call.text` is in ``ends_after``
 and after the directly following calls in ``also``. If ``ends_after`` is RETURN, the segment ends when the operation
@@ -46,7 +46,7 @@ def waiting(kind: str, operation: str) -> tuple[MappingRow, ...]:
 
 
 def giving_way(kind: str, operation: str) -> tuple[MappingRow, ...]:
-    """Return the mapping rows of a runner that checks whether another runner has completed its plan."""
+    """Return the mapping rows of a runner that checks whether another runner has completed the same plan."""
     return (
         # Before it starts its plan it has made no call. Otherwise it deletes its files under the lock.
         MappingRow(f"{kind}_finds_it_done", operation),

@@ -1,4 +1,4 @@
-"""A row of the mapping: one action of the model, and the segment of the engine's calls for which it stands."""
+"""A row of the mapping: one action of the model, and the group of engine calls (segment) that performs the action."""
 
 from __future__ import annotations
 

@@ -76,7 +76,7 @@ def model_rows(model: Any, state: Any, query: Query, data: Mapping[int, Batch]) 
 
 
 def refused(error: Exception | str) -> tuple[Any, ...]:
-    """Return a refusal in place of rows: the name of the error class, which is the same in model and system."""
+    """Return a refusal in place of rows: the name of the error class, which model and system share."""
     return (("refused", error if isinstance(error, str) else type(error).__name__),)
 
 
@@ -86,7 +86,7 @@ def is_answer(rows: Any) -> bool:
 
 
 def reader_rows(model: Any, state: Any, reader: str, data: Mapping[int, Batch]) -> tuple[Any, ...]:
-    """Return the answer of a reader, computed from the instants that it found, or `refused`.
+    """Return the answer of a reader, computed from the instants that the reader found, or `refused`.
 
     The answer of a consumer is the read of its newest window. The answer of a querier is the answer to its newest
     query.

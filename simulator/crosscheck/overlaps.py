@@ -1,4 +1,4 @@
-"""Collects pairs of kinds of actions that overlapped on a file group in a history, ordered by requested time."""
+"""Collects which kinds of actions overlapped on a file group in a history, as pairs ordered by requested time."""
 
 from __future__ import annotations
 

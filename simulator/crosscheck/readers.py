@@ -1,4 +1,4 @@
-"""Readers of other programs, which read the system's table at the end of a history."""
+"""Readers other than nbcc's, which read the system's table at the end of a history."""
 
 from __future__ import annotations
 

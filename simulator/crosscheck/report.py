@@ -16,7 +16,7 @@ from ..view.text import render, screen_width
 
 @dataclass(frozen=True, slots=True)
 class CheckReport:
-    """The figures of a check, and the disagreement that it found, if any.
+    """The figures of a check, and the disagreement that the check found, if any.
 
     ``overlapping`` counts histories in which a compaction and a write were pending at the same time. The pinned world
     has ``all_edges`` edges; the histories took ``edges`` of these edges. ``differences`` maps an option of another

@@ -1,5 +1,4 @@
-"""The results that the model expects of a step of a stream, under the names that `simulator.systems.streams` returns.
-"""
+"""The model's expected results for one step of a stream, with the keys that `simulator.systems.streams` uses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The themes of random worlds: a theme adds mechanisms that change the behaviour of other actors.
+"""The themes of random worlds: a theme adds mechanisms that change how existing actors behave.
 
 If a world had every mechanism at once, each mechanism would rarely take effect. Therefore a random world has at most
 one theme: a large archive, savepoints with a restore, optimistic writers, skewed clocks, or a stream.

@@ -1,15 +1,15 @@
 """Acyclicity: proves from the evaluated transitions of a search that no run returns to an earlier state.
 
-In a cycle every component returns to its earlier value. A component whose values never recur cannot be part of a cycle.
-A transition that always changes a component with non-recurring values is not a step of a cycle. The proof removes
-transitions outside every cycle, and examines the remaining transitions again. For example, a compactor returns to the
-idle state, but only after it has published an instant, and the set of published instants only grows. If the proof
-removes every transition, there is no cycle. If some transitions remain, `progress.judge_cycles` must examine all
-states.
+In a cycle every component returns to the value that it had at the start. A component whose values never recur cannot be
+part of a cycle. A transition that always changes a component with non-recurring values is not a step of a cycle. The
+proof removes transitions outside every cycle, and examines the remaining transitions again. For example, a compactor
+returns to the idle state, but only after it has published an instant, and the set of published instants only grows. If
+the proof removes every transition, there is no cycle. If some transitions remain, `progress.judge_cycles` must examine
+all states.
 
-Under symmetry, a cycle of canonical states may end with other names of actors than it began with. If a cycle of
-canonical states is repeated often enough, it ends with the names with which it began. Therefore the proof uses values
-without names of actors, and does not distinguish exchangeable actors.
+Under symmetry, the names of actors at the end of a cycle of canonical states may differ from the names at its start. If
+a cycle of canonical states is repeated often enough, the names at its end equal the names at its start. Therefore the
+proof uses values without names of actors, and does not distinguish exchangeable actors.
 """
 
 from __future__ import annotations

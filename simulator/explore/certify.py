@@ -1,4 +1,5 @@
-"""Checks that exchanging actors is a symmetry of everything that a reduced search of a `TransitionSystem` evaluated.
+"""Checks that everything a reduced search of a `TransitionSystem` evaluated is unchanged if exchangeable actors swap
+names.
 
 `symmetry_detection` finds exchangeable actors on a sample of states. For the model of the table a sample suffices,
 because its actors of one kind have the same transitions. A `TransitionSystem` may declare with `uniform` that its

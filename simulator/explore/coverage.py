@@ -1,4 +1,5 @@
-"""The coverage of a finished search: the actions that were possible, and the conditions that alone prevented an action.
+"""The coverage of a finished search: the actions that were possible, and the conditions that were the only obstacle to
+an action.
 """
 
 from __future__ import annotations

@@ -44,10 +44,10 @@ def explore(
     and a promise need.
 
     Args:
-        canary: a promise that the search must find violated; if the search finds no violation, it proves nothing.
+        canary: a promise that the search must find violated; if it is not violated, the result is void.
         max_states: the number of distinct states at which the search stops.
         max_depth: the number of levels at which the search stops.
-        memory: the GiB of memory of this process at which the search stops; by default most of the free memory. A
+        memory: the search stops when this process uses this many GiB; by default most of the free memory. A
             promise that is not violated before the search stops at a bound is UNDETERMINED.
         reduce: True to use symmetry and to fuse private steps, if the system has transitions. For a violated promise a
             second search then finds a shortest counterexample. The search is repeated without reduction if `certify`

@@ -28,8 +28,8 @@ def _sentence(error: Exception) -> str:
 
 
 def transient(result: Result) -> str | None:
-    """Return the reason why a second run of a search may end differently: the search failed or ran out of memory.
-    Return None if a second run would end in the same way.
+    """Return why a second run of a search may end differently: the first run failed or ran out of memory. Return None
+    if a second run would end in the same way.
     """
     reasons = (result.stopped, *(promise.because for promise in result.promises.values()))
     return next((why for why in reasons if why and (FAILED in result.promises or is_of_memory(why))), None)

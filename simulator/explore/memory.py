@@ -1,4 +1,4 @@
-"""Memory bounds: a search stops itself before the operating system kills its process."""
+"""Memory bounds: a search stops before the operating system kills the process for lack of memory."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""The graph of a world in which states that differ only in the names of exchangeable actors are one state. Tours take
-the edges of the quotient graph, and coverage counts these edges.
+"""The reduced graph of a world: states that differ only in the names of exchangeable actors count as one state. Tours
+take the edges of the quotient graph, and coverage counts these edges.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The result of a search, as values and as the JSON of `nbcc explore --json`."""
+"""The result of a search, as Python values and as the JSON of `nbcc explore --json`."""
 
 from __future__ import annotations
 

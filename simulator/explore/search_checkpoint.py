@@ -1,4 +1,4 @@
-"""Search checkpoints: an unfinished search in a file, which continues in another process.
+"""Search checkpoints: an unfinished search is stored in a file, and continues in a new process.
 
 A search continues from a file only if the search that wrote the file had the same system, promises, reductions and
 code. The file is read with an unpickler that accepts plain values and nbcc's named tuples, so that a file cannot run

@@ -1,4 +1,4 @@
-"""Shards: the parts of one search, each of which a separate process searches. The processes never exchange states.
+"""Shards: parts of one search, each searched by a separate process. The processes never exchange states.
 
 A system may name a component as its shard key (`shard_key`). The value of the shard key is set once and then never
 changes. In the model of the table the shard key is the first published instant. States whose shard key is not set yet
@@ -24,7 +24,7 @@ from .watch import Watchers
 
 
 class Shard(NamedTuple):
-    """The states of a search that have one of the shard keys `keys`.
+    """The states of a search whose shard key is in `keys`.
 
     `exchangeable` contains the classes of actors that are known to be exchangeable. If `exchangeable` is None, the
     search detects the exchangeable actors.
@@ -72,7 +72,7 @@ class ShardKeys:
 
 
 class PrefixSearch(Search):
-    """Searches the prefix: it judges the first states of each shard and does not expand them."""
+    """Searches the prefix, and judges but does not expand the first states of each shard."""
 
     def __init__(self, space: Space, watchers: Watchers, bounds: Bounds, progress: Progress | None = None) -> None:
         self.keys = ShardKeys(space.system)

@@ -1,4 +1,4 @@
-"""Models of a user: transitions over named components, packed and cached like the model of the table.
+"""Models that users define: transitions over named components, packed and cached like the table's model.
 
 docs/write-your-own-model.md shows how to write one.
 """

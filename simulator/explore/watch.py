@@ -1,4 +1,4 @@
-"""Evaluates promises during a search: each promise once for each footprint or shape of a state, until its first
+"""Evaluates promises during a search: each promise once for each distinct footprint or shape, until the first
 violation.
 
 In a breadth-first search, the first violation that is found has a shortest counterexample. The search hides all
@@ -20,7 +20,7 @@ UNREACHED = "no state was reached that tests the promise"
 
 
 class Watch:
-    """One promise, with the results of its evaluations so far."""
+    """One promise, with the results of all evaluations so far."""
 
     def __init__(self, system: Any, promise: Any) -> None:
         self.promise = promise

@@ -1,8 +1,8 @@
 """Runs the engine's real locks along runs of the lock models, and compares them after every step.
 
 A run is a sequence of steps of a model. Each contender has a lock object of the engine on one shared store. The clocks
-of the locks advance only by the steps of the run. After each step, the stored lock, its holders, and the awaited access
-of each operation must equal those of the model.
+of the locks advance only by the steps of the run. After each step, three things must equal the model's: the stored
+lock, its holders, and the next storage access of each operation.
 """
 
 from __future__ import annotations

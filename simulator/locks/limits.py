@@ -1,4 +1,4 @@
-"""The limits of a lock model, and the clocks of its contenders."""
+"""The limits of a lock model, and the clocks of the contenders (actors that compete for the lock)."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from .limits import LockLimits
 
 
 class LockModel(Protocol):
-    """The views of a lock model that the promises need."""
+    """The views of a lock model that the promises of locks read."""
 
     limits: LockLimits
     contenders: tuple[str, ...]

@@ -1,4 +1,5 @@
-"""Translates the log compactions in a state of the model into facts of the relation in `lemmas/log_compaction.py`."""
+"""Translates the log compactions in a model state into facts of the transition relation in `lemmas/log_compaction.py`.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Translates a state of the model with a decision log and lost locks into facts of the relation in
-`lemmas/decisions.py`.
-"""
+"""Translates a model state with a decision log and lost locks into facts of the relation in `lemmas/decisions.py`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The proof of a protocol: the results for every obligation of every file of lemmas, and the verdict on each promise.
+"""The proof of a protocol: the result of every proof obligation, and the verdict on each promise.
 
 A promise is PROVED if every obligation that it depends on is proved. A failed obligation has a counterexample to
 induction.

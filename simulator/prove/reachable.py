@@ -1,4 +1,4 @@
-"""Searches small worlds of the model for a run that ends with the violation of a failed obligation.
+"""Searches small worlds of the model for a run that violates a failed proof obligation.
 
 A counterexample to induction may start from a state that no run reaches. If the start of a counterexample is
 unreachable, the invariant is too weak, and the promise may hold nevertheless.

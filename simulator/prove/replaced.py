@@ -1,4 +1,4 @@
-"""Translates the replacing writes in a state of the model into facts of the relation in `lemmas/replaces.py`."""
+"""Translates the replacing writes in a model state into facts of the transition relation in `lemmas/replaces.py`."""
 
 from __future__ import annotations
 

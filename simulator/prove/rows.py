@@ -29,7 +29,7 @@ def with_records(elements: Instance, seed: int) -> Instance:
 def interpret(
     model: Model, state: State, elements: Instance, facts: Table, place: dict[int, int], by_time: dict[int, Any]
 ) -> None:
-    """Add, for each base file, the record that wins the model's merge of the content of the base file.
+    """Add the winning record of each base file, computed by the model's merge.
 
     `place` maps the requested time of each plan to the number of the plan. `by_time` maps the requested time of each
     write to the write.

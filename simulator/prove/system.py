@@ -15,7 +15,7 @@ Formula = Callable[[Any], Term]
 
 @dataclass(frozen=True)
 class Predicate:
-    """A parameter of an action that is a set of elements, such as the instants that a listing showed."""
+    """An action's parameter whose value is a set of elements, such as the instants in a listing."""
 
     arguments: tuple[Sort, ...]
 

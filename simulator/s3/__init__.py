@@ -1,1 +1,1 @@
-"""An S3 server on this machine whose requests fail on demand: for `nbcc check --on s3`, tests and benchmarks."""
+"""A local S3 server that can fail chosen requests, for `nbcc check --on s3`, tests and benchmarks."""

@@ -58,16 +58,16 @@ class Bucket:
 
     @property
     def texts(self) -> dict[str, str]:
-        """The storage options of this server without nested values, for a data source or the command line."""
+        """The storage options of this server flattened to one level, for a data source or the command line."""
         return {"endpoint": self.url, "access_key_id": "test", "secret_access_key": "s3cr3t", "region": "r"}
 
     def asked(self, method: str, end: str) -> int:
-        """Return the number of requests of `method` for keys with the given end."""
+        """Return the number of requests with the HTTP method `method` whose key ends with `end`."""
         return sum(request.method == method and request.key.endswith(end) for request in self.requests)
 
     def depth(self) -> int:
-        """Return the length of the longest sequence of requests in which each request began after the answer to the
-        previous one.
+        """Return the greatest number of requests in sequence: each request began after the answer to the previous
+        request.
         """
         count, until = 0, 0.0
         for request in sorted(self.requests, key=lambda each: each.ended):
@@ -76,8 +76,8 @@ class Bucket:
         return count
 
     def put(self, key: str, data: bytes, absent: bool = False, tag: str | None = None) -> str | None:
-        """Store an object if it is `absent` or has the given `tag`, and return its new tag; return None if the
-        condition is false.
+        """Store an object and return its new tag, on the condition that it is `absent` or has the given `tag`;
+        otherwise return None.
         """
         with self.changing:
             there = self.objects.get(key)

@@ -1,5 +1,5 @@
-"""A schedule for systems in which a data phase is one indivisible step: an actor finishes its data phase before other
-actors continue.
+"""A schedule for systems whose data phase is one indivisible step: an actor finishes the data phase before other actors
+continue.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A schedule that delays the publication of instants, so that more instants overlap."""
+"""A schedule that delays the publication of instants, so that instants overlap more often."""
 
 from __future__ import annotations
 

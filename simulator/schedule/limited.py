@@ -1,4 +1,4 @@
-"""A schedule that ends a history early, while actors have not finished their operations."""
+"""A schedule that ends a history while actors still have unfinished operations."""
 
 from __future__ import annotations
 

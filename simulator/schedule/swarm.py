@@ -1,4 +1,6 @@
-"""Swarm testing (Groce et al., ISSTA 2012): each run avoids some actions, so that others interact more often."""
+"""Swarm testing (Groce et al., ISSTA 2012): each run avoids some actions, so that the remaining actions interact more
+often.
+"""
 
 from __future__ import annotations
 

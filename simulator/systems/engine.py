@@ -178,8 +178,8 @@ class EngineSystem:
         self.harness.storage.put_if_absent(in_partition(partition, name), b"#HUDI#")
 
     def stream_step(self, actor: str, action: str, own: Stream) -> Mapping[str, Any]:
-        """Take a step of a stream whose component of the model was ``own`` before the step. The sink of a stream takes
-        whole rows, so that streams of partial updates and merge functions run only in the model.
+        """Take a step of a stream, whose model state before the step was ``own``. The sink of a stream takes whole
+        rows, so that streams of partial updates and merge functions run only in the model.
         """
         if self.world.custom or column_names(self.world):
             return {}
@@ -235,7 +235,7 @@ class EngineSystem:
         return table
 
     def context(self, handle: Handle) -> Context:
-        """Return the context of an operation of an actor."""
+        """Return the context for one of the actor's operations."""
         jobs, rules = self.actors_jobs(handle), self._rules_of.get(handle.actor, self.rules)
         storage = foreign_storage(handle.storage) if handle.actor in self._foreign else handle.storage
         seams = (storage, handle.lock, handle.clock, handle.names, jobs, rules)

@@ -1,10 +1,9 @@
-"""The table of peer steps: it maps each action of the model to the call of Apache Hudi's client that contains the
-action.
+"""Maps each action of the model to the Apache Hudi client call that performs it.
 
 To map a new action, append a row.
 
-One call of Hudi's client does several steps of the model. In a world with the granularity `call` the model takes the
-steps of one call together.
+One call of Hudi's client performs several steps of the model. In a world with the granularity `call`, the model takes
+all steps of one call as one atomic step.
 """
 
 from __future__ import annotations

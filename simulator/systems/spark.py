@@ -1,4 +1,5 @@
-"""The engine on Spark as a system. Each data phase is a Spark job on real files, and is one step of its actor."""
+"""The engine on Spark as a system. Each data phase is a Spark job on real files, and counts as one step of the actor.
+"""
 
 from __future__ import annotations
 

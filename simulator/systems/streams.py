@@ -1,4 +1,4 @@
-"""The engine's part of the streams of a history: the source on the table, and the sink of each stream.
+"""Runs the streams of a history on the engine: the table as source, and the sink of each stream.
 
 The model contains Spark's part of a stream: the offset log, the commit log and the restarts. A stream requests offsets
 and rows from the engine like Spark, and sends each batch to the sink of its own table.
@@ -54,8 +54,8 @@ class EngineStreams:
         self._sinks: dict[str, SinkTable] = {}
 
     def step(self, actor: str, action: str, own: Stream) -> Mapping[str, Any]:
-        """Take a step of a stream whose component of the model was ``own`` before the step. Return what the engine
-        returned and stored, by name.
+        """Take a step of a stream, whose model state before the step was ``own``. Return what the engine returned and
+        stored, by name.
         """
         source, checkpoint = StreamSource(self._context, consumer=actor), own.checkpoint
         if actor not in self._sinks:

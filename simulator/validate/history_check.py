@@ -27,10 +27,10 @@ BIG: Final = 200_000
 
 @dataclass(frozen=True)
 class Refusal:
-    """The first event that the model refuses: its time and file group, and the conditions that were false.
+    """The first event that the model refuses: the event's time, its file group, and the conditions that were false.
 
-    `before` is the number of instants that were requested earlier. `enabled` contains the events that were possible at
-    this point.
+    `before` is the number of instants that were requested before that event. `enabled` contains the events that were
+    possible at this point.
     """
 
     time: str

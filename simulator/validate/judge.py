@@ -1,5 +1,4 @@
-"""Judges histories of file groups: it plays every segment under every protocol, and segments of equal shape only once.
-"""
+"""Judges histories of file groups: plays every segment under every protocol, but segments of equal shape only once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An index of the plans and log compactions of a file group by the writes whose logs they take."""
+"""Finds the plans and log compactions of a file group that take the logs of given writes."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _completed(write: Written) -> tuple[str, str]:
 
 
 class PlanIndex:
-    """An index of the plans and log compactions of a group by the logs that they take."""
+    """Finds the plans and log compactions of a file group that take given logs."""
 
     def __init__(self, history: GroupHistory, axis: str) -> None:
         self.barriers = [plan.barrier for plan in history.plans]

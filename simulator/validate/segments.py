@@ -40,7 +40,7 @@ event = cache(Event)
 
 
 class Inputs(NamedTuple):
-    """The logs of the segment's writes that a plan took, as pairs (write, version).
+    """The logs in the segment that a plan took, as pairs (write, version).
 
     The logs of the segment's log compactions are (-1, 1), (-2, 1), and so on. `base_is_last` is True if the plan starts
     from the base file directly before it.
@@ -92,7 +92,8 @@ def segments(history: GroupHistory, axis: str) -> Iterator[Segment]:
 
 
 def segments_by_axes(history: GroupHistory) -> Iterator[tuple[Segment, tuple[str, ...]]]:
-    """Return the segments of a file group, each with its axes. Most segments are equal on both axes and are made once.
+    """Return the segments of a file group, each with the axes of the segment. Most segments are equal on both axes and
+    are made once.
     """
     if history.in_one_order:
         yield from ((segment, AXES) for segment in segments(history, AXES[0]))

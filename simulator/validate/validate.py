@@ -1,5 +1,5 @@
-"""`nbcc validate`: gathers the audit of a table, runs the diagnostics and plays the history. An unsupported table is
-UNDETERMINED.
+"""`nbcc validate`: reads the files of a table, runs the diagnostics, and replays the table's history on the model. The
+verdict on an unsupported table is UNDETERMINED.
 """
 
 from __future__ import annotations

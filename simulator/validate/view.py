@@ -42,7 +42,7 @@ class View:
 
     @property
     def mismatches(self) -> Sequence[tuple[str, Stat]]:
-        """Listed files that are missing, are not data files, or have another size or instant than listed.
+        """Listed files that are missing, are not data files, or whose size or instant differs from the listed one.
 
         Each element is a pair: the requested time of the listing commit, and the listed name and size.
         """
@@ -95,7 +95,7 @@ class View:
 
     @cached_property
     def slices(self) -> tuple[FileSlice, ...]:
-        """All present file slices, including those before the horizon of a clean. Replaced file groups have no slices.
+        """All present file slices, including slices before the horizon of a clean. Replaced file groups have no slices.
         """
         pending = {
             group: [part.barrier for part in parts if part.completed is None] for group, parts in self.plans.items()

@@ -1,4 +1,4 @@
-"""The bound of a world: the size of the world in each dimension, such as writers or file groups."""
+"""The bound of a world: how many writers, file groups and so on the world has."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""The isolation level of a protocol: which anomalies are possible, and how many steps a shortest run to each anomaly
-has.
-"""
+"""The isolation level of a protocol: which anomalies are possible, and in how many steps each can occur."""
 
 from __future__ import annotations
 
@@ -26,7 +24,7 @@ REREADS: Final = ("non-repeatable read", "phantom read")
 
 
 def anomalies_in(world: World, protocol: Protocol) -> Mapping[str, int]:
-    """Return a mapping from each possible anomaly to the number of steps of a shortest run to the anomaly."""
+    """Return a mapping from each possible anomaly to the length of a shortest run to that anomaly."""
     searched = [each for each in ANOMALIES.values() if world.groups == 1 or each.name not in REREADS]
     results = explore(Model(world, protocol), searched).promises
     return {name: each.steps or 0 for name, each in results.items() if each.verdict is Verdict.VIOLATED}

@@ -77,7 +77,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MatrixRow:
-    """A protocol with its verdicts and with the worlds in which it was searched."""
+    """A protocol with the verdicts on it and the worlds that were searched."""
 
     file: ProtocolFile
     cells: Mapping[str, Cell]
@@ -156,7 +156,7 @@ def matrix(
 
 
 def searches(depth: Depth) -> int:
-    """Return the number of searches in the matrix of a search depth."""
+    """Return the number of searches that the matrix of a search depth requires."""
     return sum(len(worlds_of(file.name, depth)) for file in protocols())
 
 

@@ -1,4 +1,4 @@
-"""The accepted kills record which mutant breaks which promise in which world. The kills limit the verdict HOLDS.
+"""Kills: accepted records that a mutant breaks a promise in a world. Kills decide whether a verdict HOLDS is believed.
 
 The verdict HOLDS requires that enough mutants of the promise were killed. HOLDS also requires that the searched worlds
 are larger than the worlds in which the mutants were killed.
@@ -52,7 +52,7 @@ def path() -> Path:
 
 
 def accepted() -> tuple[Kill, ...]:
-    """Return the kills that specs/kills.json records. A test compares the accepted kills with new searches."""
+    """Return the kills listed in specs/kills.json. A test compares these accepted kills with new searches."""
     return from_text(path().read_text("utf-8"))
 
 

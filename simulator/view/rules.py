@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class Rule(NamedTuple):
-    """The effect of a weaker option on a file, and the effect of the option's default value on the same file.
+    """The effect of a weakened option on a file, and the effect of the option's default value on that file.
 
     The placeholders {r} and {c} are the requested time and the completion time of the file. {b} is a barrier or a base
     file, and {T} is the time of an as-of read. The placeholders {other}, {o}, {seen} and {at} are the row that the

@@ -1,4 +1,4 @@
-"""Plays a trace on the model, as far as its steps are possible."""
+"""Plays a trace on the model until a step is not possible."""
 
 from __future__ import annotations
 

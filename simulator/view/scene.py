@@ -1,4 +1,4 @@
-"""A scene is the content of a picture as values, with the same types for tables and for traces."""
+"""A scene is the content of a picture as values; pictures of tables and of traces use the same types."""
 
 from __future__ import annotations
 

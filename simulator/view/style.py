@@ -1,4 +1,4 @@
-"""The colours and shapes that every picture uses: the page, its static figure, and plots.
+"""The colours and shapes of all pictures: trace pages, the static figures of pages, and plots.
 
 The hues of writers come from the set of Okabe and Ito, which colour-blind people can distinguish. Vermilion is
 excluded, because red marks the lost row. Every state of a file or instant also has a shape or a word, so that no reader

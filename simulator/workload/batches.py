@@ -25,7 +25,7 @@ def batches(group: Writers, number: int, shape: TableShape, seconds: float, chan
 
 
 def _groups(group: Writers, number: int, shape: TableShape, chance: random.Random) -> Iterator[tuple[int, ...]]:
-    """The file groups of one batch after the other."""
+    """Yield the file groups of each batch, one batch at a time."""
     shares = _shares(shape.buckets, group.zipf)
     rows = max(1, group.rows // group.partitions)
     likely = [1 - (1 - share) ** rows for share in shares]

@@ -1,4 +1,4 @@
-"""The cores of one machine, shared by its processes: each process that computes gets the same share of a core.
+"""The cores of one machine, which its computing processes share equally.
 
 A process that sleeps, waits for the lock or waits for storage uses no core.
 """

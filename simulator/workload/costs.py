@@ -23,8 +23,7 @@ WIDTH: Final = 8  # the engine's requests at the same time (engine.storage.paral
 
 @dataclass(frozen=True, slots=True)
 class Touched:
-    """The amounts that an operation touches: file groups, log files in all of them, and commits that its actor has not
-    read.
+    """The amounts that an operation touches: file groups, their log files, and commits that the actor has not read yet.
     """
 
     groups: int = 0
@@ -162,7 +161,7 @@ def calibration(path: Path | None = None) -> Calibration:
 
 
 class Sampler:
-    """Samples durations of stages on one store in advance, for each stage and number of requests."""
+    """Samples the durations of stages on one store in advance, for each pair of stage and number of requests."""
 
     def __init__(self, store: Store, random: np.random.Generator) -> None:
         self.store, self._random = store, random

@@ -1,4 +1,4 @@
-"""The lock of the simulated table, with the attempts of the engine's locks (engine.lock).
+"""The lock of the simulated table; actors attempt to take it as the engine's locks do (engine.lock).
 
 An actor tries to take the lock once, and then again after each pause. A released lock is free until an attempt finds
 it. An actor that begins to wait after the release is faster than the waiting actors, so the last holder often takes the
@@ -73,7 +73,7 @@ class SimulatedLock:
         return waiter.event
 
     def released(self) -> float:
-        """Return the seconds of the requests of a release."""
+        """Return the seconds that the requests for releasing the lock take."""
         return ZOOKEEPER if self._in_order else self._sent(self._lease.get("release", {}))
 
     def free(self, held: float) -> None:

@@ -14,10 +14,10 @@ PHASES = ("queue", "lock wait", "lock requests", "skew wait", "under lock", "dat
 class Measures:
     """Sums and samples of one run. Times are in seconds.
 
-    `latency` is the time from the arrival of a batch to its acknowledgement. `fresh` is the time from the arrival of a
-    batch to its visibility. `phases` contains sums by phase. `wasted_cores` is the number of core-seconds of attempts
-    that were aborted. `logs` contains (time, mean and greatest number of log files in slices with logs, number of log
-    files). `reads` contains (time, seconds, requests, core-seconds).
+    `latency` is the time from a batch's arrival to its acknowledgement. `fresh` is the time from a batch's arrival
+    until readers see the batch. `phases` contains sums by phase. `wasted_cores` is the number of core-seconds of
+    attempts that were aborted. `logs` contains (time, mean and greatest number of log files in slices with logs, number
+    of log files). `reads` contains a tuple for each read: (start time, duration in seconds, requests, core-seconds).
     """
 
     seconds: float = 0.0

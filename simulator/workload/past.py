@@ -1,4 +1,4 @@
-"""Computes figures of a table's past from its timeline, under the names of the figures of a simulation."""
+"""Computes figures of a table's past from its timeline; the figures have the same names as in a simulation."""
 
 from __future__ import annotations
 

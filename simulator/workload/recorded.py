@@ -28,7 +28,7 @@ MODE_OF: Final[Mapping[str, Mode]] = {NON_BLOCKING: "nbcc", OPTIMISTIC: "occ", S
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """What a table's timeline records: its workload, its own mode, its compactions, and figures of the past.
+    """What a table's timeline records: the workload, the concurrency mode, the compactions, and figures of the past.
 
     `mode` is None if the table's properties do not record it: in Hudi it is an option of each writer. `every`: the
     median of the seconds between two compactions, or from the first write to the first one; 0 if there is none.

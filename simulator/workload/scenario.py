@@ -39,7 +39,7 @@ class TableShape:
 
 @dataclass(frozen=True, slots=True)
 class LockOptions:
-    """The lock of the table, the waits of its clock, and how a commit is decided.
+    """The table's lock, the waits for its clock, and how a commit is decided.
 
     `provider` is `file` (a lock between processes of one machine), `lease` (a lock in the store) or `zookeeper` (a
     queue).

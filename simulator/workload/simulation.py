@@ -1,4 +1,4 @@
-"""One simulated run of a scenario: the table's state, and the stages that writers and services go through."""
+"""One simulated run of a scenario: the table's state, and the stages of writers and services."""
 
 from __future__ import annotations
 
@@ -121,13 +121,13 @@ class Simulation:
         return seconds
 
     def work(self, stage: StageCost, touched: Touched) -> float:
-        """Return the core-seconds in which a stage reads the timeline, without its requests."""
+        """Return the core-seconds that a stage needs to read the timeline, excluding requests."""
         listed = stage.lists * self.table.active * self.times.list_instant
         decoded = stage.decodes * self.times.decode + (stage.rounds[3] - stage.decodes) * self.times.unread
         return listed + touched.commits * decoded
 
     def transfer(self, rows: float, streams: int = 1) -> float:
-        """Return the seconds of the transfer of the given rows to or from the store."""
+        """Return the seconds that the given rows need to be transferred to or from the store."""
         return rows * self.scenario.table.row_bytes / self.store.bytes_per_second / max(1, streams)
 
     def locked(

@@ -1,4 +1,4 @@
-"""Summaries of simulated runs: figures for users, each with its spread over seeds."""
+"""Summaries of simulated runs: figures for users, each with the spread over random seeds."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def percentile(values: Sequence[float], share: float) -> float:
 
 
 def cost(measures: Measures) -> float:
-    """Return the dollars of requests and cores of one hour of the run."""
+    """Return the cost of one hour of the run in dollars, for requests and cores."""
     cores = measures.write_cores + measures.service_cores + measures.read_cores
     return (measures.dollars + cores / 3600 * CORE_HOUR) * 3600 / measures.seconds
 
@@ -94,7 +94,7 @@ def figures(runs: Sequence[Measures]) -> dict[str, Figure]:
 
 
 def phase_shares(runs: Sequence[Measures]) -> dict[str, float]:
-    """Return the mean seconds of a committed batch that each phase takes."""
+    """Return the mean seconds that each phase of a committed batch takes."""
     commits = max(1, sum(len(run.latency) for run in runs))
     return {phase: sum(run.phases[phase] for run in runs) / commits for phase in PHASES}
 

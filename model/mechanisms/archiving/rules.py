@@ -39,7 +39,7 @@ def archivable(rules: Rules, active: Iterable[Any], pending: Iterable[int], stay
 
 
 def staying(rules: Rules, active: list[Any], table: Table, groups: int, retained: int) -> frozenset[int]:
-    """Return the requested times of the completed instants that stay, regardless of pending instants."""
+    """Return the requested times of the completed instants that archiving keeps even if no instant is pending."""
     by_completion = sorted(active, key=lambda entry: entry.completed)
     newest = [entry.requested for entry in by_completion if isinstance(entry, WRITES)][-retained:]
     cleans = [entry.requested for entry in by_completion if isinstance(entry, CompletedClean)][-1:]

@@ -1,9 +1,9 @@
 """A bulk insert writes a base file into each file group without files, and a log file into each other group.
 
-A base file is a barrier at the requested time of its write. The barrier hides earlier slices, and a log that completes
-later belongs to the slice of the barrier. Therefore a bulk insert publishes a base file only if it is the first file of
-its file group to complete. If another write completes first, the bulk inserter gives up. Apache Hudi also checks bulk
-inserts for conflicts under non-blocking concurrency control.
+A base file is a barrier at the requested time of the write that put the file. The barrier hides older slices, and a log
+that completes after the barrier belongs to the barrier's slice. Therefore a bulk insert publishes a base file only if
+no other file of the file group has completed. If another write completes first, the bulk inserter gives up. Apache Hudi
+also checks bulk inserts for conflicts under non-blocking concurrency control.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class BulkInserter(NamedTuple):
 
     @property
     def number(self) -> int:
-        """The number of the bulk insert among the writes of the bulk inserter."""
+        """The position of the present bulk insert among the writes of the bulk inserter."""
         return 1
 
     @property
@@ -184,8 +184,8 @@ def write_file(own: BulkInserter) -> Changes:
 
 
 def check_again(composition: Composition, me: str, by_rule: Mapping[str, str]) -> None:
-    """Make a bulk inserter check under the lock whether another write has completed first in its file groups. A bulk
-    inserter gives up if another write has completed first.
+    """Make a bulk inserter check under the lock whether another write has completed in the same file groups before it.
+    A bulk inserter gives up if another write has completed first.
     """
     overtaken = preset(is_overtaken, **by_rule, optimistic=is_optimistic(composition, me))
     commits = composition.select(COMMITS, actors=[me])
@@ -239,13 +239,13 @@ def become_clear(own: BulkInserter) -> Changes:
 
 
 def published_load(me: str, own: BulkInserter) -> tuple[BulkInserter, Write]:
-    """Return the component of the bulk inserter after its bulk insert is published, and the completed instant."""
+    """Return the state of the bulk inserter after its bulk insert is published, and the completed instant."""
     files = tuple((group, 1) for group in sorted((*own.bases, *own.logs)))
     return BulkInserter("done"), Write(own.requested, own.completed, me, 1, files, marks(Loaded(own.bases)))
 
 
 def other_loads(me: str, every_bulk_inserter: Mapping[str, BulkInserter]) -> tuple[BulkInserter, ...]:
-    """The view `other_writes` of an actor contains all other bulk inserters, whose requests the actor lists."""
+    """The view `other_writes` of an actor contains the requests of all other bulk inserters, which the actor lists."""
     return tuple(each for name, each in every_bulk_inserter.items() if name != me)
 
 

@@ -1,5 +1,5 @@
-"""Rules for reading a table with bulk inserts: a base file of a write begins a file slice and contains the rows of the
-write.
+"""Rules for reading a table with bulk inserts: a base file that a write puts begins a file slice and contains the
+write's rows.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from ...rules import Rules
 
 
 class Loaded(NamedTuple):
-    """The file groups in which a write has put a base file as its only file."""
+    """The file groups in which a write has put only a base file."""
 
     groups: tuple[int, ...] = ()
     kind: str = "loaded"

@@ -1,1 +1,1 @@
-"""Cleaning: a cleaner deletes the files that no read at or after a horizon needs."""
+"""Cleaning: a cleaner deletes the files that are needed only by reads before the horizon (a completion time)."""

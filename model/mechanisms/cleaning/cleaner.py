@@ -95,8 +95,8 @@ def clean_plan(
     me: str, cleaned_table: Table, deleted: frozenset[DataFile], world: World, rules: Rules,
     retained: Mapping[str, int],
 ) -> CleanPlan:  # fmt: skip
-    """The view `clean_plan`: the files and the horizon of a clean that is planned now. `retained` maps each cleaner to
-    the number of commits that its policy retains.
+    """The view `clean_plan`: the files and the horizon that a clean planned now would have. `retained` maps each
+    cleaner to the number of commits that its policy retains.
     """
     found = horizon(cleaned_table, retained[me])
     if found is None:
@@ -126,7 +126,7 @@ def put_plan(own: Cleaner, me: str, cleans: Plans) -> Changes:
 
 
 def start(own: Cleaner, clean: Clean) -> Cleaner:
-    """Return the component of a cleaner that runs a clean."""
+    """Return the state of a cleaner that runs a clean."""
     return own._replace(step=CLEANING, clean=clean.requested, groups=clean.groups, gone=0)
 
 
@@ -142,7 +142,7 @@ def delete_files(own: Cleaner, deleted: frozenset[DataFile]) -> Changes:
 
 
 def published_clean(me: str, own: Cleaner) -> tuple[Cleaner, CompletedClean]:
-    """Return the component of the cleaner after its clean is published, and the completed instant."""
+    """Return the state of the cleaner after its clean is published, and the completed instant."""
     return Cleaner(), CompletedClean(own.clean, own.completed, me)
 
 

@@ -1,4 +1,4 @@
-"""Cleaning: a cleaner deletes the files that no read at or after a horizon needs.
+"""Cleaning: a cleaner deletes the files that are needed only by reads before the horizon (a completion time).
 
 A cleaner makes a plan under the lock, which fixes the files to delete and the horizon. Once the plan is on the
 timeline, a read before the horizon is refused, whether or not the planned files have been deleted. A cleaner that

@@ -8,7 +8,7 @@ from ...machine.options import Limits, Options, limit, option
 
 
 class Cleaning(Options):
-    """The options of cleaning: which files a clean deletes, and when reads begin to respect its horizon."""
+    """The options of cleaning: which files a clean deletes, and when reads begin to respect the clean's horizon."""
 
     retention: Literal["completion", "barrier", "any_barrier"] = option(
         "completion",

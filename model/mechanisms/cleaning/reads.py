@@ -1,4 +1,4 @@
-"""Defines how a reader, and the runner of a compaction plan, react to deleted files."""
+"""Defines how readers, and actors that run a compaction plan, react to deleted files."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 The horizon H is a completion time. A read as of T >= H starts, in each file group, at the newest base file that was
 complete at T. Therefore no read needs the slices before the newest base file that was complete at H. A pending plan
-needs no files of older slices either: it takes the newest base file and the logs of its slice.
+needs no files of older slices either: it takes the newest base file and the logs of that base file's slice.
 """
 
 from __future__ import annotations
@@ -70,8 +70,8 @@ class CompletedClean(NamedTuple):
 
 
 class Oldest(NamedTuple):
-    """A record that is added to a table with a published horizon: for each file group, the barrier before which slices
-    are invisible. If the barrier is 0, all slices of the file group are visible.
+    """A record that is added to a table with a published horizon: for each file group, the barrier of the oldest
+    visible slice. If the barrier is 0, all slices of the file group are visible.
     """
 
     barriers: tuple[int, ...] = ()

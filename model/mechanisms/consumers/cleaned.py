@@ -19,14 +19,14 @@ Cleans = tuple[Clean, ...]
 
 
 def compose(composition: Composition) -> None:
-    """Let a consumer skip a window that begins before the horizon or whose files were deleted."""
+    """Let a consumer skip a window that begins before the cleaning horizon, or that needs deleted files."""
     composition.map_view(READABLE, readable_writes)
     composition.select(LISTS_WINDOW).extend(note_horizon)
     composition.select("consumer_reads_window").divert(cannot_be_read, end_unread)
 
 
 def note_horizon(own: Consumer, cleans: Cleans, published: Published, rules: Rules) -> Changes:
-    """Record whether the window begins before the horizon that the listing shows."""
+    """Record whether the window begins before the cleaning horizon in the consumer's listing."""
     return {"own": own._replace(behind=own.after < published_horizon(rules, cleans, published))}
 
 

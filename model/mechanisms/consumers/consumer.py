@@ -44,7 +44,7 @@ class Consumer(NamedTuple):
     of the writes of all windows so far. `again` is the requested time of a write that the consumer delivered twice.
 
     `store` is the checkpoint that the consumer will store with the rows of the window. `behind` is True if the window
-    begins before the horizon that the listing shows.
+    begins before the cleaning horizon, so that files of the window may be deleted.
     """
 
     step: str = "idle"
@@ -85,7 +85,7 @@ def compose(composition: Composition) -> None:
 
 
 def time_of(entry: Any, protocol: Protocol) -> int:
-    """Return the time that decides in which window an instant is: its completion time, or its requested time."""
+    """Return the time that assigns an instant to a window: its completion time or its requested time."""
     time: int = entry.completed if protocol[Windows].incremental_axis == "completion" else entry.requested
     return time
 

@@ -31,8 +31,8 @@ LOG_PLAN = "log_plan"
 
 
 class LogCompactor(NamedTuple):
-    """A log compactor. `plan` is the requested time of its plan, and `groups` lists the file groups of the plan. `logs`
-    counts the logs that the log compactor has written.
+    """A log compactor. `plan` is the requested time of the log compactor's plan, and `groups` lists the file groups of
+    the plan. `logs` counts the logs that the log compactor has written.
 
     `parts` contains the inputs of the plan until the plan is on storage.
     """
@@ -107,7 +107,7 @@ def latest_time(latest_time: int, log_plans: Plans) -> int:
 
 
 def planned_logs(completed_table: Table, world: World, rules: Rules) -> tuple[GroupPlan, ...]:
-    """The view `log_plan`: the inputs of a log compaction that is planned now."""
+    """The view `log_plan`: the inputs that a log compaction planned now would have."""
     return log_plan(rules, completed_table, world.groups)
 
 
@@ -135,7 +135,7 @@ def put_plan(own: LogCompactor, me: str, log_plans: Plans) -> Changes:
 
 
 def start(own: LogCompactor, plan: Plan) -> LogCompactor:
-    """Return the component of a log compactor that runs a plan."""
+    """Return the state of a log compactor that runs a plan."""
     return LogCompactor(RUNNING, plan.requested, tuple(part.group for part in plan.groups))
 
 
@@ -150,7 +150,7 @@ def write_log(own: LogCompactor) -> Changes:
 
 
 def published_log_compaction(me: str, own: LogCompactor) -> tuple[LogCompactor, LogCompaction]:
-    """Return the component of the log compactor after its log compaction is published, and the completed instant."""
+    """Return the state of the log compactor after its log compaction is published, and the completed instant."""
     return LogCompactor(), LogCompaction(own.plan, own.completed, me)
 
 

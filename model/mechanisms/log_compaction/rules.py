@@ -1,9 +1,9 @@
 """Log compaction: one log file replaces several logs of its slice (RFC-66, `handle_log_compaction`).
 
-A completed log compaction *covers* its inputs. Reads at or after the completion of the log compaction use its log
-instead of the inputs. The log of a log compaction is in the slice of its newest input and has the rank of that input,
-as in hudi-rs. The inputs are contiguous in completion order, so the record that wins among the inputs wins in every
-merge. Windows and older reads use the inputs, which record the write and the time of each row.
+A completed log compaction *covers* its inputs. Reads at or after the completion of the log compaction use the log that
+it wrote instead of the inputs. The log of a log compaction is in the slice of its newest input and has the rank of that
+input, as in hudi-rs. The inputs are contiguous in completion order, so the record that wins among the inputs wins in
+every merge. Windows and older reads use the inputs, which record the write and the time of each row.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def with_log_plans(table: Table, published: Iterable[Any], plans: tuple[Plan, ..
 
 
 def log_compactions(table: Table) -> tuple[tuple[Plan, int | None], ...]:
-    """Return the plans of log compactions of a table, each with its completion time; None while the plan is pending."""
+    """Return the table's log compaction plans, each with its completion time; None while the plan is pending."""
     return mark(table, PlannedLogs).plans if table.marks else ()
 
 
@@ -176,9 +176,7 @@ def covered(table: Table, group: int, logs: Iterable[Log]) -> tuple[Log, ...]:
 
 
 def folded_inputs(table: Table, group: int, logs: Iterable[Log]) -> tuple[Log | Fold, ...]:
-    """Return the logs in the form in which they merge: the log of a log compaction becomes the merge tree of its
-    inputs.
-    """
+    """Return the logs as they merge: a log that a log compaction wrote becomes the merge tree of its input logs."""
     taken = inputs(table, group)
     if not taken:
         return tuple(logs)

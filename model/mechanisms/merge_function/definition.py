@@ -1,4 +1,4 @@
-"""The definition of a user's merge function: the row of a key after all its writes.
+"""Defines a user's merge function: the row of a key after all writes of the key.
 
 A delete hides every record that completed before the delete. The function combines the records that completed after the
 last delete into one value. If the function keeps the laws (docs/contract.md, LAWS), any order and grouping of merges

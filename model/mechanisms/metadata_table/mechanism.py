@@ -155,7 +155,7 @@ def append_instant(own: Any, published: tuple[Any, ...], publish: Publish) -> Ch
 
 
 def leave(own: Any, publish: Publish) -> Changes:
-    """Set the component of the actor to its value after publication."""
+    """Put the actor into its state after publication."""
     return {"own": publish(own)[0]}
 
 

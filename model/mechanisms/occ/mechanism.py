@@ -70,8 +70,8 @@ def take_back_aborted(composition: Composition, me: str) -> None:
 
 
 def take_back(own: Writer, own_validation: Validation, world: World) -> Changes:
-    """Delete the files of the write, and then, under the lock, its pending instant. Retry the write if the world's
-    limit on retries allows it.
+    """Delete the files of the write, and then, under the lock, the write's pending instant. Retry the write if the
+    world's limit on retries allows it.
     """
     if own_validation.tries < world[Retries].retries:
         again = Validation(tries=own_validation.tries + 1)

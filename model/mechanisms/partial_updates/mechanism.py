@@ -21,7 +21,7 @@ from .columns import Contents, Made
 
 
 class PartialUpdates(Options):
-    """The option that decides with which rank a column merges in partial updates."""
+    """The option that decides by which rank partial updates merge a column."""
 
     column_merge: Literal["by_column", "by_row", "by_row_in_base"] = option(
         "by_column",

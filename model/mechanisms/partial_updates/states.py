@@ -1,4 +1,4 @@
-"""The definition of partial updates: the columns of a key after all its writes (docs/contract.md, SNAP).
+"""Defines partial updates: the columns of a key after all writes of the key (docs/contract.md, SNAP).
 
 Each record has a rank. A record is a delete, or it sets some columns. The row exists if and only if some record
 outranks the greatest delete. Each column has the value of the highest-ranked record that sets the column and outranks

@@ -24,8 +24,7 @@ def compose(composition: Composition) -> None:
 
 
 def check(world: World) -> None:
-    """Raise ValueError for lost locks, because a querier that loses its lock while it settles a time is not modelled.
-    """
+    """Raise ValueError if locks can be lost: the model has no querier that loses the lock while it settles a time."""
     if world.actors.get("querier") and world[LostLocks].lock_losses:
         raise ValueError("world: a querier together with lock_losses is not modelled; leave one of them out")
 

@@ -43,8 +43,8 @@ UNSETTLED, SETTLED, READING, ANSWERED = "asked for an unsettled time", "asked", 
 
 
 class Querier(NamedTuple):
-    """A querier. `kind`, `after` and `until` describe its present or last query. `settled` is the greatest time that
-    the querier has found settled.
+    """A querier. `kind`, `after` and `until` describe the querier's present or last query. `settled` is the greatest
+    time that the querier has found settled.
 
     `table` is the table that the second listing shows. `refusal` is the class of the refusal; empty if the query is
     answered. `queries` counts the queries that the querier has asked.
@@ -132,8 +132,8 @@ def ask_as_of(own: Querier, active_instants: Published, restores: Restores = (),
 def ask_window(
     own: Querier, active_instants: Published, restores: Restores = (), *, window: tuple[int, int]
 ) -> Changes:
-    """Ask a query of a window of completion times. The first listing of the timeline shows whether the end of the
-    window is settled.
+    """Request an incremental query of a window of completion times. The first listing of the timeline shows whether the
+    end of the window is settled.
     """
     return _ask(own, "incremental", window, found_settled(active_instants, restores))
 
@@ -141,8 +141,8 @@ def ask_window(
 def ask_changes(
     own: Querier, active_instants: Published, restores: Restores = (), *, window: tuple[int, int]
 ) -> Changes:
-    """Ask a query of a window of completion times. The first listing of the timeline shows whether the end of the
-    window is settled.
+    """Request an incremental query of a window of completion times. The first listing of the timeline shows whether the
+    end of the window is settled.
     """
     return _ask(own, "changes", window, found_settled(active_instants, restores))
 

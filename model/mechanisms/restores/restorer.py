@@ -150,7 +150,7 @@ def put_plan(
 
 
 def start(own: Restorer, restore: Restore) -> Restorer:
-    """Return the component of a restorer that runs a restore."""
+    """Return the state of a restorer that runs a restore."""
     return Restorer("undoing", restore.requested, restore.undone)
 
 
@@ -159,14 +159,14 @@ def next_instant(own: Restorer) -> Iterable[Args]:
 
 
 def undo_instant(own: Restorer, restores: Planned) -> Changes:
-    """Delete the data files of one instant, and then its files on the timeline."""
+    """Delete the data files of one instant, and then the instant's files on the timeline."""
     own = own._replace(step="undone" if own.done + 1 == len(own.undone) else "undoing", done=own.done + 1)
     mine = (r._replace(gone=max(r.gone, own.done)) if r.requested == own.restore else r for r in restores)
     return {"own": own, "restores": tuple(mine)}
 
 
 def published_restore(me: str, own: Restorer) -> tuple[Restorer, Restored]:
-    """Return the component of the restorer after its restore is published, and the completed instant."""
+    """Return the state of the restorer after its restore is published, and the completed instant."""
     return Restorer(), Restored(own.restore, own.completed, me)
 
 

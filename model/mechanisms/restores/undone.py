@@ -1,4 +1,4 @@
-"""Defines how an actor detects that a restore has undone its instant.
+"""Defines how an actor detects that a restore has undone the actor's instant.
 
 Writers and overwriters detect a restore only under the lock. Compactors and log compactors may also find that a file of
 their plan is deleted, or that their plan is undone before they start it.
@@ -84,7 +84,7 @@ IS_NOT_UNDONE = Guard("no restore may have undone its instant", preset(is_not_un
 
 
 def give_up_write(own: Writer) -> Changes:
-    """Delete the files of the write, and then, under the lock, its pending instant."""
+    """Delete the files of the write, and then, under the lock, the write's pending instant."""
     return {"own": Writer(number=own.number)}
 
 

@@ -1,8 +1,8 @@
 """Heartbeats: a writer renews its heartbeat while it writes. An expired heartbeat stays expired.
 
-According to RFC-22, a write has failed if its heartbeat has expired. A live writer may stall until its heartbeat
-expires without noticing, for example during a garbage collection or on a suspended machine. Therefore a writer checks
-its heartbeat before it publishes, and gives up if the heartbeat has expired.
+According to RFC-22, a write has failed if the writer's heartbeat has expired. A live writer may stall until its
+heartbeat expires without noticing, for example during a garbage collection or on a suspended machine. Therefore a
+writer checks its heartbeat before it publishes, and gives up if the heartbeat has expired.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ UNAWARE = "unaware of what comes"
 
 
 class Heartbeat(NamedTuple):
-    """The record `own_heartbeat` of a writer: whether its heartbeat has expired."""
+    """The record `own_heartbeat` of a writer: whether the writer's heartbeat has expired."""
 
     expired: bool = False
 
@@ -99,7 +99,7 @@ def expire(own: Writer, own_heartbeat: Heartbeat, stalls: int, left: tuple[str, 
 
 
 def give_up(own: Writer) -> Changes:
-    """Delete the files of the write, and then, under the lock, its pending instant."""
+    """Delete the files of the write, and then, under the lock, the write's pending instant."""
     return {"own": Writer(number=own.number)}
 
 

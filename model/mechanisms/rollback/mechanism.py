@@ -1,8 +1,8 @@
 """Heartbeats, and the rollback of failed writes (RFC-22, "Inline rollback").
 
-A writer renews its heartbeat while it writes. A rollbacker plans the rollback of a pending write whose heartbeat has
-expired. Then the rollbacker deletes the files of the write, and removes the instant of the write from the timeline. A
-slow writer checks before it publishes whether its heartbeat has expired, or whether a rollback of its write was
+A writer renews its heartbeat while it writes. A rollback actor (rollbacker) plans the rollback of a pending write whose
+heartbeat has expired. Then the rollbacker deletes the files of the write, and removes the instant of the write from the
+timeline. Before it publishes, a slow writer checks whether its heartbeat has expired or a rollback of its write is
 planned.
 """
 

@@ -173,7 +173,7 @@ def choose_and_take_time(
     clock: int, published: Published, rollbacks: Plans, every_writer: Writers, table_protocol: Protocol,
     restores: Restores = (),
 ) -> Changes:  # fmt: skip
-    """Choose a failed write, and take a requested time for its rollback."""
+    """Choose a failed write, and take a requested time for the rollback of that write."""
     target = failed_write(published, rollbacks, every_writer, table_protocol, restores) or 0
     return {"own": Rollbacker(rollback=clock + 1, target=target), "clock": clock + 1}
 
@@ -213,7 +213,7 @@ def resume(
 def started(
     found: Rollback, world: World, published: Published, rollbacks: Plans, writers: Writers, restores: Restores
 ) -> Changes:
-    """Set the component of a rollbacker that starts or resumes a rollback, and make the plan inflight."""
+    """Set the state of a rollbacker that starts or resumes a rollback, and make the plan inflight."""
     first = max(each.forgotten for each in rollbacks if each.target == found.target)
     files = () if is_gone(restores, found.target) else files_of(found.target, world, published, writers)[first:]
     own = Rollbacker(UNDOING if files else "undone", found.requested, found.target, first, files)
@@ -237,7 +237,7 @@ def next_file(own: Rollbacker) -> Iterable[Args]:
 
 
 def one_more(own: Rollbacker) -> Rollbacker:
-    """Return the component of a rollbacker after it has processed one more file."""
+    """Return the state of a rollbacker after it has processed one more file."""
     return own._replace(step="undone" if own.done + 1 == len(own.files) else UNDOING, done=own.done + 1)
 
 
@@ -287,7 +287,7 @@ CAUGHT_UP = Guard(ALL_PUBLISHED.reason, starts_or_is_caught_up)
 
 
 def published_rollback(me: str, own: Rollbacker) -> tuple[Rollbacker, RolledBack]:
-    """Return the component of the rollbacker after its rollback is published, and the completed instant."""
+    """Return the state of the rollbacker after its rollback is published, and the completed instant."""
     return Rollbacker(), RolledBack(own.rollback, own.completed, me)
 
 

@@ -104,7 +104,7 @@ def start_commit(own: SchemaEvolver) -> Changes:
 
 
 def published_change(me: str, own: SchemaEvolver) -> tuple[SchemaEvolver, Altered]:
-    """Return the component of the schema evolver after its commit is published, and the completed instant."""
+    """Return the state of the schema evolver after its commit is published, and the completed instant."""
     return SchemaEvolver(), Altered(own.requested, own.completed, me, own.columns)
 
 

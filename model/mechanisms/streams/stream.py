@@ -223,7 +223,7 @@ def copy_checkpoint(own: Stream) -> Changes:
 
 
 def restore_checkpoint(own: Stream) -> Changes:
-    """Start from the copy of the Spark checkpoint, which contains the id of the copied query."""
+    """Start from a copy of the Spark checkpoint; the copy contains the id of the original query."""
     assert own.copy is not None
     return resumed(own._replace(restarts=own.restarts + 1, copy=None), own.copy)
 

@@ -26,8 +26,8 @@ def parsed(org: Any, schema: str) -> Any:
 
 
 def record_arguments(table_config: Any) -> list[Any]:
-    """Return the arguments for making records that only this release of Hudi requires, after the arguments that every
-    release requires.
+    """Return the extra arguments that this release of Hudi requires to make records; they follow the arguments common
+    to all releases.
     """
     return [table_config] if _MINOR >= (1, 1) else []
 

@@ -1,5 +1,5 @@
-"""Runs TLC, the model checker of TLA+, on the TLA+ twin of the model in specs/tla. Tests compare the sizes, verdicts
-and speed of TLC's searches with the searches of nbcc.
+"""Runs TLC, the model checker of TLA+, on the TLA+ specification in specs/tla, which is equivalent to the model. Tests
+compare the sizes, verdicts and speed of TLC's searches with the searches of nbcc.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Computes the constants of the TLA+ twin (specs/tla/Nbcc.tla) for a world and a protocol."""
+"""Computes the constants of the equivalent TLA+ specification (specs/tla/Nbcc.tla) for a world and a protocol."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ def configuration(
     invariants: tuple[str, ...] = INVARIANTS,
     symmetric: bool = False,
 ) -> str:
-    """Return the text of a TLC configuration. Raises `ValueError` if the TLA+ twin cannot express the world or the
-    protocol.
+    """Return the text of a TLC configuration. Raises `ValueError` if the TLA+ specification cannot express the world or
+    the protocol.
 
     If `symmetric` is True, TLC stores only one of several states that differ only in the names of actors (`SAME`).
     """

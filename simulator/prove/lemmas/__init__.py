@@ -1,4 +1,6 @@
-"""The relations whose promises are proved. Each file extends the core relation by actions, clauses and promises."""
+"""The transition relations for which promises are proved. Each file extends the core relation by actions, clauses and
+promises.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,8 @@ from . import (
 
 @dataclass(frozen=True)
 class Lemmas:
-    """One file of lemmas: the options that it supports, the class that builds its relation, and worlds of the model.
+    """One file of lemmas: the supported options, the class that builds the transition relation, and worlds of the
+    model.
 
     `worlds` contains the worlds in which the relation is compared with the model; () if there is no comparison.
     `search` contains the worlds that are searched for a run that violates a failed obligation.

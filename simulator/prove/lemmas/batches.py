@@ -1,6 +1,6 @@
 """Batch ids: a batch commits at most once, however many writers send the batch, and however often they send it.
 
-A writer searches for its batch under the lock, when it requests an instant and again before it takes its completion
+Under the lock, a writer searches for its batch when it requests an instant, and again before it takes a completion
 time.
 """
 
@@ -26,7 +26,7 @@ class Options(options.Options):
 
 
 class Batches(GivingUp):
-    """The core relation, extended by batches that are sent more than once."""
+    """The core transition relation, to which batches that are sent several times are added."""
 
     options: Options
 

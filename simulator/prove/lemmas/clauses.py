@@ -1,4 +1,4 @@
-"""The invariant of the core relation: a mapping from the statement of each clause in words to its formula."""
+"""The invariant of the core transition relation: it maps the wording of each clause to the clause's formula."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The core relation of RFC-66 for any number of writers, logs, file groups, plans, compactors and readers.
+"""The core transition relation: RFC-66 for any number of writers, logs, file groups, plans, compactors and readers.
 
 Writers put several logs in several groups. Compactors crash, and other compactors run the plans of crashed compactors.
 Readers list the timeline twice, and no listing is a snapshot. The relation describes the transitions of `model/kernel`
@@ -151,7 +151,7 @@ class Core(Writers, Compactors, Readers):
         return frozenset(action.name for action in self.completing_writes())
 
     def reads_what_it_finds(self, s: Any) -> Term:
-        """True if each reader that has finished listing keeps every write that completed by the reader's time."""
+        """True if each reader that has finished listing uses every write that completed by the reader's time."""
         return s.every(READER, WRITE, lambda d, w: implies(
             both(s.reading(d) >= SURE, complete(s, w, s.reads_at(d))), s.kept_write(d, w)))  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""Compactors that take one number of the decision log for a plan, and another number for the completion of the plan."""
+"""Compactors that take two numbers of the decision log: one for the plan, one for the plan's completion."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class DecidedPlans(core.Core):
         }
 
     def refused(self, kind: str, sort: Sort, waits: str, times: Any) -> tuple[Action, ...]:
-        """Return the actions by which an actor finds that its time is claimed, and reads the clock again."""
+        """Return the actions by which an actor finds that another actor claimed its time, and reads the clock again."""
 
         def waited(s: Any, x: Term) -> Term:
             return (

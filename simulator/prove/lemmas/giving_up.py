@@ -1,7 +1,7 @@
 """Writers that abandon a write: such a writer releases the lock, and deletes its files and its instant.
 
-Several mechanisms have a check under the lock after which a writer may abandon its write. Each mechanism names the
-reason for which the writer abandons its write.
+Several mechanisms make a writer check a condition under the lock, and abandon the write if the check fails. Each
+mechanism names the reason to abandon the write.
 """
 
 from __future__ import annotations

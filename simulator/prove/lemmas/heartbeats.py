@@ -37,7 +37,7 @@ class Options(options.Options):
 
 
 class Heartbeats(GivingUp, Services):
-    """The core relation, extended by heartbeats and rollbackers."""
+    """The core transition relation, to which heartbeats and rollback actors are added."""
 
     options: Options
     kind = "rollbacker"

@@ -1,8 +1,8 @@
-"""Log compaction: one log replaces all completed logs of a slice, and has the rank of the newest of these logs.
+"""Log compaction: one log replaces all completed logs of a slice, and takes the rank of the newest replaced log.
 
 The plan of a log compaction takes every completed log of the newest slice of a file group, including the logs of
-earlier log compactions. A read at or after the completion of a log compaction uses its log instead of the logs that it
-covers.
+earlier log compactions. A read at or after the completion of a log compaction uses the compacted log instead of the
+logs that it covers.
 """
 
 from __future__ import annotations

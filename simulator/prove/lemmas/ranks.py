@@ -59,7 +59,7 @@ HINTS: Final[dict[str, tuple[str, ...]]] = {
 
 
 class Ranks(core.Core):
-    """The core relation, extended by the records of one key."""
+    """The core transition relation, to which the records of one key are added."""
 
     options: Options
 

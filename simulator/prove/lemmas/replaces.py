@@ -2,7 +2,8 @@
 requested.
 
 An overwriter acts like a compactor, but its plan takes no logs, and its base files contain the rows of the replace.
-Each overwriter replaces once. No plan may be pending in the overwriter's file groups when it takes its requested time.
+Each overwriter replaces once. No plan may be pending in the overwriter's file groups when the overwriter takes the
+requested time.
 """
 
 from __future__ import annotations
@@ -133,7 +134,7 @@ class Replaces(core.Core):
             s.replaces(r), s.part(r, s.group_of(log)), s.done(r), s.compacted(r) <= t))))  # fmt: skip
 
     def snap(self, s: Any) -> Term:
-        """True if SNAP holds for each read that starts from a base file that no complete replace hides."""
+        """True if SNAP holds for each read whose base file is not hidden by a complete replace."""
         t = any_time(s)
 
         def is_complete(r: Term) -> Term:
@@ -180,9 +181,7 @@ class Replaces(core.Core):
         return frozenset(self.clauses())
 
     def claims_of_the_core(self) -> tuple[Claim, ...]:
-        """Return the promises of the core without ATOM and INCR, because the formulas of ATOM and INCR ignore what a
-        replace hides.
-        """
+        """Return the core's promises except ATOM and INCR, whose formulas ignore that a replace hides writes."""
         about = "a read contains exactly the logs that completed by then and that no complete replace hides"
         others = (each for each in super().claims_of_the_core() if each.promise not in {"ATOM", "INCR"})
         claims = tuple(replace(each, about=about) if each.promise == "SNAP" else each for each in others)

@@ -34,7 +34,7 @@ class Rule(NamedTuple):
 
 
 class Diagnostic(NamedTuple):
-    """A case with the name of its rule."""
+    """A fault that a rule found, with the name of the rule."""
 
     rule: str
     gravity: Gravity
@@ -66,7 +66,7 @@ def undo(view: View, requested: str) -> str:
 
 
 def diagnostics_of(view: View, rules: Iterable[Rule]) -> list[Diagnostic]:
-    """Return all cases of all rules: first BROKEN, then AT RISK, each in the order of the rules."""
+    """Return the faults that all rules found: first BROKEN, then AT RISK, each in the order of the rules."""
     diagnostics = [
         Diagnostic(rule.name, case.gravity, case.promises or rule.promises, case.file, case.because, case.remedy)
         for rule in rules

@@ -173,7 +173,7 @@ def replaced(view: View) -> Iterator[Case]:
 
 
 def first_log(view: View) -> Iterator[Case]:
-    """Yield file groups whose first slice Hudi names by their oldest log, whether or not the log is committed.
+    """Yield file groups whose first slice is named after the oldest log by Hudi, even if that log is not committed.
 
     See apache/hudi#19774.
     """

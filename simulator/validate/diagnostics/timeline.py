@@ -1,4 +1,4 @@
-"""Diagnostics of instants, their contents, and the properties of the table."""
+"""Diagnostics of instants, of the contents of instants, and of the table's properties."""
 
 from __future__ import annotations
 
