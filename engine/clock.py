@@ -61,10 +61,10 @@ class Clock(Protocol):
 class WallClock:
     """The machine's clock, made monotonic.
 
-    `skew_ms` is the maximum difference between the clocks of two writers. `take` waits for `skew_ms`, so that any
-    writer that calls `take` later gets a greater time. The clock refuses a time of the timeline that is more than
-    `skew_ms` (at least 200 ms) in the future. If the clock accepted a time in the future, later commits could get
-    earlier times, and Hudi's readers would miss them.
+    `skew_ms` is the maximum difference between the clocks of two writers. `take` waits for `skew_ms`, so that every
+    subsequent call of `take` by any writer returns a greater time. The clock refuses a time of the timeline that is
+    more than `skew_ms` (at least 200 ms) in the future. If the clock accepted a time in the future, the commits after
+    it could get smaller times, and Hudi's readers would miss these commits.
     """
 
     def __init__(
@@ -88,12 +88,12 @@ class WallClock:
         return to_instant(millis)
 
     def read(self) -> str:
-        """Return a new time, which other clocks may not have passed yet: the first half of `take`."""
+        """Return a new time, which the clocks of other writers may not have passed yet (the first half of `take`)."""
         with self._guard:
             return to_instant(self._read())
 
     def wait(self, instant: str) -> None:
-        """Wait until every clock has passed a time that `read` returned: the second half of `take`."""
+        """Wait until every writer's clock has passed a time that `read` returned (the second half of `take`)."""
         self._wait_until(to_millis(instant) + self._skew + 1)
 
     def not_before(self, instant: str) -> None:

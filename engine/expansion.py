@@ -34,7 +34,8 @@ class _Bound(NamedTuple):
 
 
 class Opened(NamedTuple):
-    """An open parquet file of `size` bytes. `reopen` opens the file with other columns that are read as dictionaries.
+    """An open parquet file of `size` bytes. `reopen` opens the file again and reads a different set of columns as
+    dictionaries.
 
     `few` contains the columns that are read as dictionaries. `row_groups` contains the numbers of the row groups to
     read; None means all.

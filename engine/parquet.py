@@ -94,7 +94,9 @@ def has_statistics(column: pa.ChunkedArray) -> bool:
 
 
 def is_ranged_type(kind: pa.DataType) -> bool:
-    """Return True if files have statistics of columns of this type, and Parquet orders the type's values as Arrow."""
+    """Return True if files have statistics of columns of this type, and Parquet orders the values of this type in the
+    same way as Arrow.
+    """
     return bool(
         kind in (pa.bool_(), pa.int32(), pa.int64(), pa.float32(), pa.float64(), pa.string(), pa.date32())
         or pa.types.is_timestamp(kind)
@@ -145,9 +147,9 @@ def decode_parquet(
     contains the numbers of the row groups to decode (default: all).
 
     The columns have the types of the file, but dictionaries are unpacked. If `packed` is True, the columns `FEW_VALUES`
-    stay dictionaries, for callers that merge and write rows. `name` is the file's name in errors. Raises `Damaged` if
-    the bytes are not Parquet. Raises `LimitExceeded` if the rows need more memory than `bounds` (default: the limits of
-    this process) allows.
+    stay dictionaries, for callers that merge and write rows. `name` is the file name for error messages. Raises
+    `Damaged` if the bytes are not Parquet. Raises `LimitExceeded` if the rows need more memory than `bounds` (default:
+    the limits of this process) allows.
     """
     buffer, few = pa.py_buffer(data), FEW_VALUES if packed else ()
 

@@ -26,8 +26,8 @@ QUERY_ID: Final = "sql.streaming.queryId"
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """A description of an open table that can be pickled. Spark Connect pickles the sink, and the session of each batch
-    then opens the table.
+    """A picklable description of an open table. Spark Connect pickles the sink, and the session of each batch then
+    opens the table.
     """
 
     kind: type[Table]

@@ -122,7 +122,7 @@ def stream_tasks(
     """Return the tasks that read the window (after, until], and the schema of the tasks' rows.
 
     The rows are read under the table's present columns. Raises `Unsupported` for a window in which a partition was
-    replaced, because its rows do not identify the replaced rows.
+    replaced, because the rows in the window do not identify the replaced rows.
     """
     shape = table_shape(config, context.rules)
     schema = shape.changes_schema if change_log else shape.window_schema

@@ -239,7 +239,7 @@ class Table(TableReads):
         return cast("Instant | None", self.run("run_rollback", instant=instant))
 
     def rollback(self, instant: Time | None = None) -> tuple[Instant, ...]:
-        """Undo the writes that have renewed no heartbeat for two minutes, or only the named write."""
+        """Undo the writes whose writers have renewed no heartbeat for two minutes, or only the named write."""
         return cast("tuple[Instant, ...]", self.run("rollback", instant=instant))
 
     def clean(self, policy: PolicyName = "KEEP_LATEST_COMMITS", retained: int = 10) -> Instant | None:

@@ -23,8 +23,8 @@ WRITES_BETWEEN: Final = 10
 
 
 def keep_up(run: Callable[..., Any], context: Context, config: TableConfig, operation: str, answer: Any) -> None:
-    """Archive, and put a state checkpoint, as the result of an operation requires. `run` runs an operation by name; if
-    upkeep fails, a warning is issued.
+    """Archive and put a state checkpoint, if the result of an operation makes this necessary. `run` runs an operation
+    by name; if upkeep fails, a warning is issued.
     """
     if operation in CHECKPOINTED:
         failed = "the operation is complete, but no state checkpoint was put"

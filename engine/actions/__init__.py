@@ -1,6 +1,6 @@
 """The operations of a table; each is a module of this package.
 
-Every module of this package with a function `run` is an operation with the name of the module. The function
+Each module of this package that has a function `run` is an operation, named like the module. The function
 ``run(context, config, **arguments)`` is a plain sequence of steps over the storage, lock and clock of the `Context`.
 Help texts print the first line of the docstring of each operation's module.
 """

@@ -24,9 +24,9 @@ def run(
     """Publish a savepoint of `instant` (by default of the newest completed instant) and return it.
 
     A savepoint has the same requested time as the instant that it pins. One lock covers three steps: list the timeline,
-    find the files of a read as of the instant, publish the savepoint. Every clean that is planned later sees the
-    savepoint, because cleans are planned under the same lock. Raises `BadInput` if the instant is not completed or
-    already has a savepoint, and `Cleaned` if files of its state were deleted.
+    find the files of a read as of the instant, publish the savepoint. Every clean that is planned afterwards keeps the
+    files of the savepoint, because cleans are planned under the same lock. Raises `BadInput` if the instant is not
+    completed or already has a savepoint, and `Cleaned` if files of its state were deleted.
     """
     config.check_writable()
     if not (isinstance(comment, str) and isinstance(user, str)):

@@ -25,8 +25,9 @@ def run(
     The plan of a clean records the horizon. As soon as the plan is published, reads as of times before the horizon are
     refused (docs/contract.md, CLEAN). The horizon does not pass the progress of a named consumer, unless the consumer
     is too far behind. The planner lists the timeline and takes the requested time of the plan under one lock. A
-    compaction that is planned later therefore selects only files that this clean keeps. With a decision log, None is
-    also returned if another actor has put a decision first (`put_plan`). Raises `BadInput` if the policy is unknown.
+    compaction that is planned after the clean therefore selects only files that the clean keeps. With a decision log,
+    None is also returned if another actor has put a decision first (`put_plan`). Raises `BadInput` if the policy is
+    unknown.
     """
     config.check_writable()
     chosen = Policy(policy, retained)

@@ -15,8 +15,8 @@ def run(context: Context, config: TableConfig) -> Instant | None:
     """Publish a plan for every file group with several logs in its newest slice; None if there is no such file group.
 
     The planner lists the timeline under the lock, so the plan takes every completed log of the slice. Every log that
-    completes later ranks after the planned logs (RFC-66; docs/contract.md, LAWS). With a decision log, None is also
-    returned if another actor has put a decision first (`put_plan`).
+    completes after the planning ranks after the planned logs (RFC-66; docs/contract.md, LAWS). With a decision log,
+    None is also returned if another actor has put a decision first (`put_plan`).
     """
     config.check_writable()
     with held(context.lock):

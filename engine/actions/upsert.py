@@ -104,7 +104,7 @@ def _attempt(
     batch: Batch,
     sets: frozenset[str] | None,
 ) -> Instant:
-    """Make one attempt at the write, with an instant of its own. If the batch has committed already, its rows are
+    """Make one attempt at the write, under a new instant. If the batch has committed already, its rows are
     only compared with the committed rows.
     """
     action = action_of(config)

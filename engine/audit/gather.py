@@ -1,5 +1,5 @@
-"""Reads a table completely even if some of its files are damaged. The audit reads one listing, the timeline again, the
-archive, and then the file of each instant.
+"""Reads a table completely even if some of its files are damaged. The audit lists all files, lists the timeline again,
+reads the archive, and then reads the file of each instant.
 
 The data files are listed before the timeline, and again if the timeline has grown between both listings. A writer
 requests its instant before it writes its first file, and an instant is archived before it leaves the timeline. A file

@@ -143,7 +143,7 @@ class Audit:
 
     @cached_property
     def serious_faults(self) -> tuple[Fault, ...]:
-        """All faults except missing plans of completed instants, because other engines may delete such plans."""
+        """All faults, except that a completed instant lacks its plan file: other engines may delete such plans."""
         pending = {instant.requested for instant in self.timeline.pending if instant.writes}
         return tuple(
             fault
@@ -190,8 +190,8 @@ class Audit:
 
     @cached_property
     def shared_requests(self) -> frozenset[str]:
-        """The requested times that several instants share. If several instants share a requested time, the name of a
-        data file does not show which of the instants wrote the file.
+        """The requested times that belong to more than one instant. If several instants share a requested time, the
+        name of a data file does not show which of the instants wrote the file.
         """
         instants: dict[str, set[tuple[str, str | None]]] = {r: {("", done)} for r, done in self.archived.items()}
         for instant in self.timeline.instants:

@@ -1,4 +1,4 @@
-"""The file slices of a table at one time, from its audit, and the reason why a file is in no slice."""
+"""Computes the file slices of a table at one time from the table's audit, and the reason why a file is in no slice."""
 
 from __future__ import annotations
 

@@ -34,8 +34,8 @@ class Line:
     """One record of the key in one file.
 
     `slice` is the barrier of the file's slice; None for the slice before the first barrier. `status` is one of four
-    values: the record answers, is outranked, is in a superseded slice, or is in an unused file. `because` is the rule
-    that determines the `status`.
+    values: the record is the answer, is outranked, is in a superseded slice, or is in an unused file. `because` is the
+    rule that determines the `status`.
     """
 
     path: str

@@ -9,8 +9,8 @@ from .options import ARCHIVE, AUTOMATIC, LEAST, MOST, Refusal, parsed
 
 
 class ArchivePolicy(NamedTuple):
-    """A writer archives after its own write if more than `most` writes are active; the newest `least` writes stay
-    active. The default values are the defaults of Hudi.
+    """The limits of archiving: a writer archives after its own write if more than `most` writes are active, and leaves
+    the newest `least` writes active. The default values are the defaults of Hudi.
 
     Writes with uncompacted logs also stay active, so a table without compaction archives nothing.
     """

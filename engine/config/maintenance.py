@@ -29,8 +29,8 @@ class MaintenancePolicy:
     `log_compact_logs` is the number of logs of a slice that triggers a log compaction, if `log_compaction` is enabled.
     `clean_policy` and `clean_retained` are as in `Table.clean`; a clean is planned once `clean_commits` writes have
     completed since the newest clean. If more than `archive_most` writes are active, all but the newest `archive_least`
-    are archived. `batch_hours` is the time after which the id of a batch is deleted, so that a batch sent again would
-    be written again. `leftover_seconds` is the age after which files that belong to no instant are deleted.
+    are archived. `batch_hours` is the time after which the id of a batch is deleted; a batch that is repeated after the
+    deletion is written again. `leftover_seconds` is the age after which files that belong to no instant are deleted.
     """
 
     rollback: bool = True

@@ -28,9 +28,9 @@ class OpenOptions(NamedTuple):
     """The options of `Table.open`.
 
     `listing` states where readers look for the files of a table without nbcc's properties.
-    `takes_over` is True if nbcc may remove the metadata table, and write its own properties, before its first write.
-    `buckets` is the number of buckets of a table without nbcc's properties. If `buckets` is None, the file ids
-        determine the number.
+    `takes_over` is True if nbcc may remove the metadata table and write nbcc's properties before the first write by
+    nbcc. `buckets` is the number of buckets of a table without nbcc's properties. If `buckets` is None, the file ids
+    determine the number.
     `coordination` states how writers exclude each other, in a table without nbcc's properties.
     """
 

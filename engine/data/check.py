@@ -1,7 +1,7 @@
 """The rules that the rows of a batch must satisfy before any of them is written.
 
-`problems` applies the rules to rows. A writer calls `problems` with all rows of some keys. `refuse` raises one error
-for all problems that several calls have found.
+`problems` applies the rules to rows. Each call of `problems` must receive all rows of the keys that occur in it.
+`refuse` raises one error for all problems that several calls have found.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 The digest does not depend on the order of rows, on chunks, on Spark tasks, or on whether Spark or Arrow delivers the
 rows. All NaNs are equal, and -0.0 equals 0.0. A null in a column has the same effect as a missing column, so a column
-added or widened later does not change a digest. The hashes of a digest are not cryptographic: they detect accidental
-differences only.
+that is added or widened after the write does not change the digest. The hashes of a digest are not cryptographic: they
+detect accidental differences only.
 """
 
 from __future__ import annotations

@@ -39,8 +39,8 @@ def compact_logs(storage: Storage, names: Names, task: LogCompactTask) -> list[W
     """Merge the logs, and put the log that replaces the merged logs. The new log contains the winning rows and deletes.
 
     A log compaction does not change the commit time and the sequence number of a row. A delete without an ordering
-    value wins over every record before the merged logs, even if a later row replaces it. The new log therefore contains
-    all deletes without an ordering value, in a block before the rows.
+    value wins over every record before the merged logs, even if a row after the delete replaces the delete. The new log
+    therefore contains all deletes without an ordering value, in a block before the rows.
     """
     layers = whole_layers(storage, task.slice)
     merged = merged_of(layers, task.slice.shape.merge)

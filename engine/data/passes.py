@@ -84,7 +84,6 @@ def name_of(task: ReadTask) -> str:
 
 
 def _opened(storage: Storage, task: ReadTask) -> RangedFile | None:
-    """Return the base file of a slice, if it has one."""
     return None if task.base_input is None else RangedFile(storage, task.base_input, task.shape.limits)
 
 

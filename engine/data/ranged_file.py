@@ -93,7 +93,6 @@ class RangedFile:
         return content
 
     def _tail(self, storage: RangedStorage) -> bytes:
-        """Return the end of the file, with the footer."""
         size = self._size
         last = storage.get_ranges(self._file.path, [ByteRange(size - TAIL_BYTES, size + 1)])[0]
         if len(last) != TAIL_BYTES:  # one byte more was requested, to detect a longer file

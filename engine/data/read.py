@@ -41,7 +41,9 @@ def read_slice(storage: Storage, task: ReadTask) -> pa.Table:
 
 
 def _matching_part(storage: Storage, task: ReadTask, where: Predicate) -> pa.Table:
-    """Return the merged rows of a slice without the data that `skipping` skips: every matching row, and some others."""
+    """Return the merged rows of a slice, without data that the module `skipping` skips. The result has every matching
+    row, and some rows that do not match.
+    """
     shape, file = task.shape, task.base_input
     if file is None:
         if not can_match(where, shape, task.logs):

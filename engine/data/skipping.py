@@ -4,8 +4,8 @@ A row that does not match may still determine which row of its key wins. For exa
 hides a matching row of a log. Therefore:
 
 - A slice is skipped only if neither its base file nor any of its logs can contain a matching row.
-- Otherwise every log is read. Row groups of the base file that cannot match are skipped. If a log can match, their rows
-  take part in the merge as deletes: with key and ordering value only, and without a result.
+- Otherwise every log is read. Row groups of the base file that cannot match are skipped. If a log can match, the rows
+  of the skipped row groups take part in the merge as deletes: with key and ordering value only, and without a result.
 - If records are merged by column or by function, a merged row has values of several records. Only ranges of the key
   columns apply then, because all records of a key have equal key columns.
 """
@@ -87,7 +87,7 @@ def columns_of_keys(shape: TableShape) -> list[str]:
 
 
 def _by_row(shape: TableShape) -> bool:
-    """Return True if each merged row is one of the records."""
+    """Return True if each merged row equals one record, instead of combining several records."""
     return not shape.merge.partial and not shape.merge.function
 
 

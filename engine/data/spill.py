@@ -54,7 +54,7 @@ class Spill:
         """Write the records of the layers, which rank above the records of all earlier layers."""
         for layer in layers:
             if not self._empty or not is_continued(self._empty[-1], layer):
-                self._empty.append(layer._replace(rows=layer.rows.slice(0, 0), deletes=layer.deletes.slice(0, 0)))
+                self._empty.append(layer._replace(rows=_empty(layer.rows), deletes=_empty(layer.deletes)))
             for table, deletes in ((layer.rows, False), (layer.deletes, True)):
                 count = max(1, len(table) * _SLICE_BYTES // max(1, table.nbytes))
                 for first in range(0, len(table), count):
@@ -94,6 +94,11 @@ class Spill:
         """Return the part of each key, which is determined by some of the upper bits of the key's hash."""
         mixed = (string_hash(keys).astype(np.uint64) * _MIX) >> self._shift
         return (mixed & self._mask).astype(np.int64)
+
+
+def _empty(table: pa.Table) -> pa.Table:
+    """Return a table without rows. An empty slice would retain the memory of all rows."""
+    return table.schema.empty_table()
 
 
 def is_continued(layer: Layer, following: Layer) -> bool:

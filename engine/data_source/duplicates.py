@@ -57,8 +57,8 @@ def fingerprints(rows: pa.Table, shape: TableShape) -> Fingerprints:
 
 
 def _mixed(text: pa.Array) -> npt.NDArray[np.uint64]:
-    """Return 64 bits for each string: the Java hashes of the string and of the reversed string. A collision of hashes
-    costs time, but changes no result.
+    """Return a 64-bit hash of each string, which joins the Java hashes of the string and of the reversed string. A
+    collision of hashes costs time, but changes no result.
     """
     forward, backward = string_hash(text), string_hash(pc.utf8_reverse(text))
     return forward.astype(np.uint64) << np.uint64(32) | backward.astype(np.uint64)

@@ -1,7 +1,7 @@
 """Applies filters that Spark pushes down: as Arrow expressions on merged rows, and to skip data.
 
-The reader accepts only filters that mean the same in Arrow and Spark: comparisons of booleans, integers, strings and
-dates. Spark itself applies filters on floating point (NaN), decimals and timestamps.
+The reader accepts only filters that have the same meaning in Arrow and in Spark: comparisons of booleans, integers,
+strings and dates. Spark itself applies filters on floating point (NaN), decimals and timestamps.
 """
 
 from __future__ import annotations

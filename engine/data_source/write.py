@@ -2,8 +2,8 @@
 
 Spark's API has no shuffle for writes, so that rows of a file group arrive in several tasks. Each task writes separate
 log files into a file group, also in a bulk insert. To write one base file for each group, `Table.bulk_insert` shuffles
-the rows. Reads rank the rows in the logs of several tasks. If two tasks have rows of one key that reads cannot rank,
-the file group is combined before the commit (`duplicates`).
+the rows. Reads rank the rows in the logs of several tasks. If two tasks wrote rows of equal key and equal rank, the
+rows of the file group are combined before the commit (`duplicates`).
 """
 
 from __future__ import annotations

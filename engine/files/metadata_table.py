@@ -166,8 +166,8 @@ def _apply(known: dict[str, _Info], newer: Mapping[str, _Info]) -> None:
 def cross_checked_files(
     storage: Storage, timeline: Timeline, commits: Commits, rules: Rules, as_of: str | None = None
 ) -> list[BaseFile | LogFile]:
-    """Return the visible files in the folders; raise `Damaged` if the metadata table lists other visible files or
-    sizes.
+    """Return the visible files in the folders; raise `Damaged` if the files or sizes in the metadata table differ from
+    these.
 
     Files that a clean or a restore deletes meanwhile are not a difference.
     """

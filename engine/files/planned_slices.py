@@ -1,7 +1,7 @@
 """The file slices from which services make plans, without the commits that no plan needs any more.
 
 A table's history grows, and its live files do not. The services of a long-lived process therefore retire old commits: a
-commit is retired if it is archived, and a clean has put all slices with its files before the horizon. The horizon never
+commit is retired once it is archived and all slices with its files precede the horizon of a clean. The horizon never
 moves back, so no later plan needs these files. A restore changes which files are live: after one, nothing is retired.
 """
 

@@ -2,8 +2,8 @@
 
 A writer acquires the lock by creating the file if absent, and releases it by deleting the file (docs/hudi-format.md). A
 writer may remove a lock file older than `hoodie.write.lock.filesystem.expire` minutes; processes of nbcc do so one at a
-time. The holder does not renew the file, so the lock can expire while it is held. Hudi deletes the file without a check
-of its content, so that Hudi can release the lock of another writer.
+time. The holder does not renew the file, so the lock can expire while it is held. Hudi deletes the file without
+checking the content, so Hudi may release the lock of another writer.
 """
 
 from __future__ import annotations

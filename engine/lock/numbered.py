@@ -32,7 +32,7 @@ class _Last(NamedTuple):
 
 
 class NumberedLock(Waiting):
-    """A lock that is a lease of `valid_seconds`; a thread renews its heartbeat every `renew_seconds`."""
+    """A lock that is a lease of `valid_seconds`; a thread renews the heartbeat of the lock every `renew_seconds`."""
 
     def __init__(
         self,

@@ -36,7 +36,9 @@ class Lease(NamedTuple):
 
 
 class _Held:
-    """One acquisition of the lease: the state that the renewing and the releasing thread share."""
+    """One acquisition of the lease: the state shared by the thread that renews the lease and the thread that releases
+    it.
+    """
 
     def __init__(self, owner: str, version: Version, until: int) -> None:
         self.owner, self.process = owner, os.getpid()

@@ -35,8 +35,8 @@ def load_at(context: Context, time: str, asked: str) -> Loaded:
 
 
 def through_checkpoint(context: Context, load: Callable[[Context], Timeline], until: str = "~") -> Loaded:
-    """Load a timeline through the newest state checkpoint at or before the time `until`. If no checkpoint is usable,
-    load the timeline with all commits instead.
+    """Load a timeline through the newest state checkpoint at or before the time `until`. If no state checkpoint is
+    usable, load the timeline with all commits instead.
     """
     commits = _commits_through(context, until)
     if commits is not None:

@@ -37,8 +37,8 @@ def horizon(context: Context, timeline: Timeline) -> str | None:
 
     A plan of a clean by nbcc records the horizon of the clean. A clean by Hudi retains one instant as the earliest that
     can be read. In each file group, a clean by Hudi keeps the newest slice that is older than the earliest retained
-    instant, and later slices. Hudi identifies the earliest retained instant by its requested time. A read uses this
-    oldest slice only if every write requested before the earliest retained instant has completed.
+    instant, and all slices newer than this one. Hudi identifies the earliest retained instant by its requested time. A
+    read uses the oldest kept slice only if every write requested before the earliest retained instant has completed.
     """
     ours = context.commits.horizon(timeline)
     cleans = [i for i in timeline.completed if i.action == "clean" and not context.commits.clean(i.requested).horizon]

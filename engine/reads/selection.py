@@ -1,4 +1,4 @@
-"""The part of an answer that a caller requests: columns, rows that match a condition, and partitions."""
+"""The part of a read's answer that a caller requests: columns, rows that match a condition, and partitions."""
 
 from __future__ import annotations
 
@@ -158,7 +158,7 @@ def _refusal(expression: pc.Expression, schema: pa.Schema) -> str | None:
 
 
 class RangesOfLogs:
-    """Looks up the ranges of logs in the commits that list them. Each commit is decoded once."""
+    """Looks up the ranges of the logs' column values in the commits that list the logs. Each commit is decoded once."""
 
     def __init__(self, context: Context, timeline: Timeline) -> None:
         self._context = context
@@ -166,8 +166,8 @@ class RangesOfLogs:
         self._listed: dict[str, dict[str, LogRanges]] = {}
 
     def of(self, logs: Sequence[LogInput]) -> tuple[LogInput, ...]:
-        """Return the logs with their ranges. A log has no ranges if another engine wrote it, or if writes have appended
-        to it.
+        """Return the logs, each with the ranges of the log's column values. A log has no ranges if another engine wrote
+        it, or if writes have appended to it.
         """
         return tuple(replace(log, ranges=None if log.appended else self._of(log)) for log in logs)
 

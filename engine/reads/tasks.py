@@ -41,8 +41,8 @@ def _refuse_lost(context: Context, timeline: Timeline, time: str | None, pinned:
 def state_tasks(
     context: Context, config: TableConfig, timeline: Timeline, time: str | None = None
 ) -> tuple[ReadTask, ...]:
-    """Return the tasks that read the table as of `time`, one for each file group. `time` may be a time that a savepoint
-    pins.
+    """Return the tasks that read the table as of `time`, one for each file group. `time` may precede the horizon if a
+    savepoint pins that time.
     """
     _refuse_lost(context, timeline, time, pinned=True)
     if context.rules.files == "listed":

@@ -25,9 +25,9 @@ class Orphan:
 def orphan_files(audit: Audit) -> tuple[Orphan, ...]:
     """Return the orphans among the data files, sorted by path.
 
-    The files in `audit` were listed before the timeline. A running writer puts its instant before its files, so that a
-    file whose instant is on no timeline belongs to no running write. If the archive cannot be read, or does not reach
-    back to a file, the file's instant may have completed. An orphan whose instant may have completed gets a reason in
+    The files in `audit` were listed before the timeline. A running writer puts its instant before its files, so a file
+    belongs to no running write if its instant is on no timeline. If the archive cannot be read, or does not reach back
+    to a file, the file's instant may have completed. An orphan whose instant may have completed gets a reason in
     `kept`.
     """
     archive_fault = next((fault for fault in audit.faults if fault.kind == "archive"), None)

@@ -1,8 +1,8 @@
 """Corrects the completion time of an instant (promise MONO, docs/contract.md).
 
 A completion time can be changed, because it occurs only in the name of the instant's file. A requested time cannot be
-changed, because it also occurs in the names of data files. A changed time must not alter the order of all times, on
-which slices, plans and reads depend.
+changed, because it also occurs in the names of data files. A changed time must not alter the order of the timeline's
+times, because slices, plans and reads depend on this order.
 """
 
 from __future__ import annotations

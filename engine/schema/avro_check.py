@@ -1,7 +1,7 @@
 """Validates an Avro schema from a file before a decoder uses the schema.
 
-The decoder is native code: a recursive schema, or one with thousands of levels, overflows its stack. In an array of a
-type whose values have no bytes, a few bytes can encode any number of values. Hudi writes neither recursive schemas nor
+The decoder is native code: a recursive schema, or one with thousands of levels, overflows its stack. If the items of an
+array are encoded in zero bytes, a few bytes can encode any number of items. Hudi writes neither recursive schemas nor
 arrays of types without bytes.
 """
 
@@ -38,8 +38,8 @@ class _Check:
         self._known: dict[str, tuple[Any, str]] = {}
 
     def width(self, kind: Any, space: str, depth: int, within: frozenset[str]) -> int:
-        """Return the minimum number of bytes that encode a value of the type. `within` contains the named types that
-        enclose the type.
+        """Return the least number of bytes in the encoding of a value of this type. `within` contains the named types
+        that enclose the type.
         """
         self._types += 1
         if depth > self._bounds.schema_depth:

@@ -3,9 +3,9 @@
 Instants are archived in the order of their requested times. The order has the effect that every instant older than the
 active timeline is completed, as Apache Hudi's readers assume. An instant is not archived if it was requested or
 completed after a pending instant was requested. Archiving stops at a pending instant, so the files of a failed write
-remain recognisable until a rollback deletes them. For the same reason, the active timeline contains every write that
-completed since a pending optimistic writer began. Instants after a savepoint are not archived, because a restore can
-undo only instants of the active timeline.
+remain recognisable until a rollback deletes them. The active timeline therefore contains every write that completed
+since a pending optimistic writer began. Instants after a savepoint are not archived, because a restore can undo only
+instants of the active timeline.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Selects leftovers: batch ids that no writer sends again, and small files of instants that have ended.
 
-An instant that is neither on the timeline nor in the archive was rolled back. Ages are compared with the newest
-completion, so that no clock is read, and an idle table collects nothing.
+An instant that is neither on the timeline nor in the archive was rolled back. An age is the time until the newest
+completion: no clock is read, and in an idle table nothing becomes old.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Leftovers(NamedTuple):
     batch_ids: tuple[str, ...] = ()
 
     def counts(self) -> dict[str, int]:
-        """The number of paths of each kind."""
+        """The number of leftover files of each kind."""
         return {kind: len(paths) for kind, paths in self._asdict().items()}
 
 

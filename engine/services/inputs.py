@@ -43,8 +43,8 @@ class PlanInputs:
         return LogInput(path, named.instant, self._size(path, named.instant))
 
     def _size(self, path: str, instant: str) -> int | None:
-        """Return the size of a file according to its commit; None if no completed instant lists the file, which other
-        engines' plans allow.
+        """Return the size of a file according to its commit; None if no completed instant lists the file, which can
+        occur in plans of other engines.
         """
         if instant not in self._sizes:
             write = completed_write(self.context, self.timeline, instant)

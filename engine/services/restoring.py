@@ -1,8 +1,8 @@
 """Selects the instants that a restore undoes: instants completed after the pinned instant, and all pending instants.
 
 A restore compares completion times, because a savepoint pins the state as of a completion time. Restores of Apache Hudi
-before 1.1 compare requested times. A restore by an older release keeps a write that was requested before the savepoint
-and completed after it (HUDI-9667).
+before 1.1 compare requested times. Such a restore keeps a write that was requested before the savepoint and completed
+after the savepoint (HUDI-9667).
 """
 
 from __future__ import annotations

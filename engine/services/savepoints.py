@@ -18,7 +18,7 @@ def decoded(context: Context, saved: Instant) -> Savepoint:
 
 
 def pinned_files(context: Context, timeline: Timeline) -> frozenset[str]:
-    """Return the paths of the files that a clean must keep for the savepoints of a timeline."""
+    """Return the paths of the files that a clean must keep, because a savepoint of the timeline pins them."""
     if context.rules.savepoint_keeps == "nothing":
         return frozenset()
     paths = (path for saved in timeline.savepoints for path in decoded(context, saved).paths)

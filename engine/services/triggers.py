@@ -1,5 +1,5 @@
-"""Decides which services are due under a maintenance policy. The reasons are counts, which the report of a pass
-contains.
+"""Decides which services are due under a maintenance policy. The reason for a service is a count, such as the number of
+new commits, which is listed in the report of the pass.
 """
 
 from __future__ import annotations

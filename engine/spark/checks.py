@@ -1,5 +1,5 @@
-"""Checks that this machine has what Spark needs before Spark starts: a Java runtime, Java's modules, and a supported
-version.
+"""Checks, before Spark starts, that this machine has a Java runtime with the needed modules, and supported versions of
+Java, Python and Spark.
 
 This module neither imports PySpark nor starts Spark, so `nbcc doctor` runs on any machine.
 """

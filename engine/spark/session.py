@@ -46,7 +46,7 @@ def session(
 
     `master` is the Spark master; by default this machine. The workers of a cluster run the Python that PYSPARK_PYTHON
     names in the environment, or else the path of this Python. The session sends nbcc to the workers of a cluster
-    (docs/clusters.md). `conf` overrides single settings of Spark. The JVM appends its output to the file `log`
+    (docs/clusters.md). `conf` overrides individual Spark settings. The JVM appends its output to the file `log`
     (default: `jvm_log()`). Raises `CannotRun` if a check fails, if the JVM does not start, or if the workers cannot run
     nbcc.
     """

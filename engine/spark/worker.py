@@ -1,4 +1,4 @@
-"""Python workers of Spark, which run many tasks one after the other."""
+"""Python workers of Spark: a worker process runs many tasks one after the other."""
 
 from __future__ import annotations
 

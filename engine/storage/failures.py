@@ -88,7 +88,7 @@ def shown(error: BaseException, options: Mapping[str, Any]) -> str:
 
 
 def _code_of(error: BaseException) -> str:
-    """Return the error code in the store's answer; '' if there is none."""
+    """Return the error code in the store's answer; '' if the answer has no code."""
     code = _CODE.search(str(error))
     return code[1] if code else ""
 

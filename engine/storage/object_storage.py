@@ -204,8 +204,8 @@ class ObjectStorage:
         """Send a request that may be executed twice. The method repeats the request if the store answers 409 or does
         not answer.
 
-        After most failures the library repeats the request for minutes. A failure that the library reports after its
-        repetitions is final.
+        After most failures the store library repeats the request for several minutes. A failure that the library
+        reports after its repetitions is final.
         """
         began = time.monotonic()
         for pause in PAUSES:

@@ -30,7 +30,7 @@ class RangedStorage(Protocol):
 
 
 def merged_ranges(ranges: Sequence[ByteRange], gap: int) -> list[ByteRange]:
-    """Return the ranges in order, where ranges that are at most `gap` bytes apart are one range."""
+    """Return the ranges in order, after merging ranges that are at most `gap` bytes apart."""
     joined: list[ByteRange] = []
     for each in sorted(ranges):
         if joined and each.start - joined[-1].end <= gap:

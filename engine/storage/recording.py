@@ -1,4 +1,4 @@
-"""A storage that records puts and deletes, and either executes each put and delete or (in a dry run) simulates it."""
+"""A storage that records puts and deletes, and executes them or, in a dry run, simulates them."""
 
 from __future__ import annotations
 

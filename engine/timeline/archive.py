@@ -69,8 +69,8 @@ class Archived:
 
     @property
     def states(self) -> Iterator[Instant]:
-        """The states that represent the instant in a timeline: the completed one, and the requested one that
-        identifies a (log) compaction.
+        """The states that represent the instant in a timeline: the completed state, and for a (log) compaction also the
+        requested state.
         """
         yield self.instant
         if self.plan and self.action in _PLANNED:
@@ -131,8 +131,8 @@ class Archive:
         return tuple(state for file in self.files() for state in self._states[file])
 
     def cached(self, instant: Instant) -> Archived | None:
-        """Return an archived instant from the archive files that were read before; None if they do not contain it.
-        `cached` reads no file.
+        """Return an archived instant from the archive files that were already read; None if these files do not contain
+        it. The method reads no file.
         """
         return self._known.get((instant.requested, instant.action))
 

@@ -3,8 +3,8 @@
 A lock can be lost between any two steps of its holder. With `decision = log`, a writer publishes in three steps, so
 that the loss of its lock does no damage. First, the writer publishes the last entry, if that entry is not yet
 published. Second, the writer puts the next entry, with a greater time and with everything that is needed to publish the
-entry. Third, the writer publishes its own entry. Entries are never changed. The plan of a service is an entry of the
-log, like a commit.
+entry. Third, the writer publishes its own entry. Entries are never changed. The plan of a table service is an entry of
+the decision log, as a commit is.
 
 Archiving shortens the decision log. The archiver publishes a checkpoint, the number up to which all entries are
 published, and deletes older entries after an hour. Once an entry is deleted, another actor could put an entry with the
@@ -80,7 +80,7 @@ def last_decision(storage: Storage) -> Decision | None:
 
 
 def _numbers(storage: Storage) -> list[int]:
-    """Return the numbers of the newest entries; in an object store, of the entries since the last call or the
+    """Return the numbers of the log's entries; in an object store, only of the entries since the last call or the
     checkpoint.
     """
     if not isinstance(storage, ObjectStorage):

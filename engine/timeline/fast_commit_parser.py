@@ -1,8 +1,8 @@
 """A fast parser of commits for audits: one regular expression reads the needed fields of each listed file.
 
-A commit contains a record of about thirty fields for each of its files. Nearly all fields of the record of a file are
-nullable numbers and texts. The encoding of such fields is a regular language, except that a length precedes each text.
-The expression matches texts as printable characters, and the parser compares their lengths afterwards. If the lengths
+A commit contains a record of about thirty fields for each of its files. Nearly all fields of such a record are nullable
+numbers and texts. The encoding of such fields is a regular language, except that a length precedes each text. The
+expression matches texts as printable characters, and the parser compares their lengths afterwards. If the lengths
 agree, an Avro reader would decode the same values as the fast parser. If the lengths disagree, the parser raises `Odd`,
 and the caller uses the complete decoder, `decode_record`.
 """

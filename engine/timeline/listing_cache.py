@@ -20,7 +20,7 @@ REMEMBERED: Final = 4
 
 
 class Listing(NamedTuple):
-    """The paths in a listing, and the timeline that they represent."""
+    """The paths in a listing, and the timeline that these paths represent."""
 
     paths: frozenset[str]
     timeline: Timeline

@@ -1,7 +1,7 @@
 """Plans of restores and completed restores (docs/hudi-format.md).
 
 A plan takes effect as soon as it is on the timeline: readers then ignore the instants that it names. The data files of
-the undone instants may still exist, and a paused writer may even put more of them later.
+the undone instants may still exist, and a paused writer may put more data files after the restore.
 """
 
 from __future__ import annotations

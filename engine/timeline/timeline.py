@@ -123,8 +123,8 @@ class Timeline:
 
     @cached_property
     def newest(self) -> str | None:
-        """The greatest requested or completion time on the timeline; every new time must be greater. The value is None
-        if the timeline is empty.
+        """The greatest requested or completion time on the timeline; every new instant must get a greater time. The
+        value is None if the timeline is empty.
         """
         last = [instant.requested for instant in self.instants[-1:]]
         return max((*last, *(i.completed for i in self.instants if i.completed)), default=None)

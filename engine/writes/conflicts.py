@@ -59,9 +59,9 @@ def conflict_of(
     """Return the `Conflict` that forbids publishing `files`, or None if there is no conflict.
 
     A write conflicts if it completed after `sealed` was loaded, and has files in the same buckets or in partitions of
-    the `read_set`. The caller holds the lock under which it publishes. `now` is the timeline listed under the lock;
-    None means that `conflict_of` lists it. Only a writer with optimistic concurrency control checks for conflicts. In
-    every other concurrency mode, the function returns None.
+    the `read_set`. The caller holds the lock under which it publishes. `now` is the timeline listed under the lock. If
+    `now` is None, the function lists the timeline itself. Only a writer with optimistic concurrency control checks for
+    conflicts. In every other concurrency mode, the function returns None.
     """
     if config.concurrency_mode != OPTIMISTIC:
         return None

@@ -1,4 +1,4 @@
-"""Finds the file ids of the buckets of a table whose file groups Hudi may have named."""
+"""Finds the file id of each bucket, for a table in which Hudi may have named the file groups."""
 
 from __future__ import annotations
 

@@ -2,8 +2,8 @@
 
 The commit of a batch records the batch id and a digest of the rows. If the batch is sent again, the writer computes its
 rows and compares their digest with the digest in the commit. If the digests are equal, the writer returns the instant
-of the first commit; otherwise it raises `Conflict`. No batch is lost, because the writer acknowledges it only if the
-table contains its rows.
+of the first commit; otherwise it raises `Conflict`. No batch is lost, because the writer acknowledges a batch only if
+the table contains the rows of the batch.
 
 Each attempt at a batch first puts an empty file, named after the attempt's instant, in a folder for the batch. One
 listing of the batch's folder shows whether the batch was written, at the same cost for a long history. The file of a

@@ -1,8 +1,8 @@
 """Lets all tasks of a batch share one instant, if no driver process can request the instant before the tasks start.
 
 Spark's streaming writer consists of tasks and a commit. The first task that holds the lock requests the instant, and
-its claim names the owner of the batch (the run of the query). The other tasks find the claim of the first task when
-they hold the lock. A restart of the query, or a copy of its checkpoint, begins another run of the query. A run never
+its claim names the owner of the batch (the run of the query). Every other task finds the first task's claim when it
+holds the lock. A restart of the query, or a copy of its checkpoint, begins another run of the query. A run never
 continues an instant that another run has requested.
 """
 

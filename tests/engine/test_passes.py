@@ -11,8 +11,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from nbcc.engine import Table, parquet
-from nbcc.engine.data import passes, ranged_file
+from nbcc.engine.data import passes, ranged_file, spill
 from nbcc.engine.data.fetch import decoding
+from nbcc.engine.data.layers import Layer
 from nbcc.engine.data.memory import COPIES
 from nbcc.engine.errors import BadInput, LimitExceeded
 from nbcc.engine.limits import Limits, set_limits
@@ -238,3 +239,15 @@ def test_a_read_of_the_data_source_takes_the_bound_as_an_option(tmp_path: Path) 
 def test_a_lack_of_memory_is_not_a_damaged_file() -> None:
     with pytest.raises(MemoryError), decoding("p/f.parquet"):
         raise pa.ArrowMemoryError("malloc of size 64 failed")
+
+
+def test_a_split_retains_no_rows(tmp_path: Path) -> None:
+    table = batch(0, ROWS, 1, "x").rename_columns(["_hoodie_record_key", *SCHEMA.names[1:]])
+    with (tmp_path / "spill").open("w+b") as file:
+        split = spill.Spill(file, 4, 0)
+        before = pa.total_allocated_bytes()
+        for _ in range(10):
+            copy = pa.concat_tables([table, table]).combine_chunks()
+            split.add([Layer(copy, copy.schema.empty_table())])
+            del copy
+        assert pa.total_allocated_bytes() - before < table.nbytes
