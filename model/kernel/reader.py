@@ -82,8 +82,7 @@ def start_listing(own: Reader, published: Published, plans: Plans) -> Changes:
 
 
 def start_second_listing(own: Reader, published: Published, plans: Plans) -> Changes:
-    """Begin the second listing, which shows every instant that completed at or before T, because all of them exist now.
-    """
+    """Begin the second listing, which shows every instant that completed at or before T: all of them exist now."""
     return {"own": _started(own, published, plans)}
 
 
