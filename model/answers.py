@@ -91,8 +91,8 @@ class BadInput(ValueError):
 
 
 class NoAnswer(ValueError):
-    """Raised if a read is refused. The message is the error class of the refusal, which is the same in every system
-    that the simulator compares.
+    """Raised if a read is refused. The message is the error class of the refusal; all systems that the simulator
+    compares use the same class.
     """
 
 

@@ -1,4 +1,4 @@
-"""Interfaces for mechanisms that form one row from several records, or that read base files in an incremental read."""
+"""Interfaces for mechanisms that combine several records into one row, or that use base files in incremental reads."""
 
 from __future__ import annotations
 

@@ -58,8 +58,8 @@ class Call:
         return f"c{len(self.fixed) - 1}"
 
     def bound(self, function: Callable[..., Any]) -> Bound:
-        """Return a function of component values that calls `function` with the arguments that its parameters name. If
-        the parameters of `function` are exactly the component values, the result is `function` itself.
+        """Return a function of component values that calls `function` with the values named by the parameters of
+        `function`. If the parameters of `function` are exactly the component values, the result is `function` itself.
         """
         everything = tuple(dict.fromkeys((*self.keywords, *self.of_views)))
         if self.keywords:

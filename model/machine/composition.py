@@ -90,8 +90,8 @@ class Composition:
         self.components[name] = first
 
     def withdraw(self, component: str) -> None:
-        """Declare that an effect of the mechanism removes part of the value of a component, so that the component does
-        not only grow.
+        """Declare that an effect of the mechanism removes part of a component's value, so that the component may also
+        shrink.
 
         The parallel search relies on the declaration that the component `published` only grows.
         """

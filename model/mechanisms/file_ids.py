@@ -37,7 +37,7 @@ class FileIds(Options):
 
 
 class NewFileIds(NamedTuple):
-    """Pairs (file group, file id) for each file id of a write that differs from the id that the bucket determines."""
+    """The file ids of a write that its buckets do not determine, as pairs (file group, file id)."""
 
     ids: tuple[tuple[int, int], ...] = ()
     kind: str = "minted ids"

@@ -187,7 +187,8 @@ NO_PLAN_PENDING = Guard("no plan may be pending in its partitions", no_plan_is_p
 
 
 def take_time(me: str, clock: int, request_time: TakeTime, world: World) -> Changes:
-    """Take the requested time of the replace, which will hide writes that completed earlier in the partitions."""
+    """Take the requested time of the replace: writes that completed in the partitions before this time will be hidden.
+    """
     time, clock = request_time(clock, action="commit")
     return {"own": Overwriter(SCHEDULED, replaced_partitions(world, me), time), "clock": clock}
 

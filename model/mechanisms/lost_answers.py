@@ -27,7 +27,9 @@ UNSURE = "informed that its instant exists"
 
 
 class LostAnswers(Options):
-    """The option that decides how a writer reacts to the answer that its completed instant exists."""
+    """The option that decides how a writer reacts if the store answers that the writer's completed instant already
+    exists.
+    """
 
     lost_answer: Literal["recognised", "reported_failed"] = option(
         "recognised",

@@ -5,8 +5,8 @@ its results, so that all runners of a plan write the same content, each into its
 lock whether another runner has completed its plan. A runner whose plan is completed deletes its own files and publishes
 nothing.
 
-A runner that is about to publish first deletes the files that other runners of its plan have put. If a publishing
-runner dies after it deletes these files, the other runners find them missing, and the plan stays pending.
+Before a runner publishes, it deletes the files that other runners of the same plan have put. If a publishing runner
+dies after it deletes these files, the other runners find them missing, and the plan stays pending.
 """
 
 from __future__ import annotations

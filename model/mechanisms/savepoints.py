@@ -43,8 +43,8 @@ class SavepointLimits(Limits):
 
 
 class Savepoint(NamedTuple):
-    """A savepoint pins the instant that has the same requested time and that completed at `at`. `files` lists the files
-    that a read as of `at` opens.
+    """A savepoint pins an instant: both have the same requested time, and the instant completed at `at`. `files` lists
+    the files that a read as of `at` opens.
 
     `writes` lists the requested times of the writes that had completed when the savepoint was begun. `completed` is
     None while the savepoint is not published.
@@ -126,9 +126,7 @@ def compose(composition: Composition) -> None:
 
 
 def newest(published: Published) -> Any | None:
-    """Return the instant that was published last among the instants that add data files; None if there is no such
-    instant.
-    """
+    """Return the last published instant that adds data files; None if there is no such instant."""
     return next((entry for entry in reversed(published) if isinstance(entry, WRITES)), None)
 
 

@@ -33,7 +33,7 @@ def against_oracle(
 
 
 def misses(view: View, shape: Fold, right: Iterable[Log]) -> str:
-    """Return a phrase that names the writes that a read misses or wrongly contains; '' if there are no such writes."""
+    """Return a phrase with the writes that a read misses or wrongly contains; '' if there are no such writes."""
     held, wanted = {log[0] for log in logs_of(shape)}, {log[0] for log in right}
     parts = []
     if lost := sorted(wanted - held):

@@ -59,8 +59,8 @@ def _has_live(model: Model, state: State, kind: str) -> bool:
 
 
 def limited(model: Model, state: State) -> str:
-    """Return a phrase that names the actors, other than writers, that only a limit of the world stops; '' if there are
-    no such actors.
+    """Return a phrase with the actors, except writers, that are stopped only by a limit of the world; '' if there are
+    none.
     """
     writers = model.actors_of("writer")
     return " and ".join(name for name in model.stopped_by_limits(state) if name not in writers)

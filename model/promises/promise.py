@@ -37,10 +37,10 @@ class Promise:
 
     `holds(model, before, step, after)` returns None if the promise holds; otherwise it returns a sentence about the
     violation. A promise over states reads only `after`; the other arguments may be None. `sometimes` returns True if a
-    state exercises the promise. A search that reaches no state that exercises the promise is no evidence for the
-    promise. `reads` names the components that `holds` and `sometimes` read. `unfit` returns the reason why the promise
-    does not apply to a model, or None. `shape(model, *states)` returns an optional key; the promise has the same
-    verdict for two states with equal keys (see `promises.shape`).
+    state exercises the promise. If no state that a search reaches exercises the promise, the search is no evidence for
+    the promise. `reads` names the components that `holds` and `sometimes` read. `unfit` returns the reason why the
+    promise does not apply to a model, or None. `shape(model, *states)` returns an optional key; the promise has the
+    same verdict for two states with equal keys (see `promises.shape`).
 
     For a promise over runs, `outstanding` returns the events that must still occur at the end of a run or in a cycle.
     The result of `outstanding` maps the name of each event to a sentence. `limited` names the actors that only a limit

@@ -136,8 +136,8 @@ class View:
 
     @cached_property
     def other_windows(self) -> tuple[tuple[float, float], ...]:
-        """The windows that begin or end at a requested time or barrier, and whose reads differ from the reads of
-        windows between completion times.
+        """The windows with a requested time or barrier as an end, if they read differently from all windows between
+        completion times.
         """
         if self.model.protocol[Windows].incremental_axis != "completion":
             return ()

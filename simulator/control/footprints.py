@@ -1,5 +1,5 @@
-"""Records the objects that each segment (the calls of one model step) accessed, and checks that it was atomic for other
-actors.
+"""Records the objects that each segment (the calls of one model step) accessed, and checks that each segment was
+atomic.
 
 The model treats a segment of the engine's calls as one step. The model may treat a segment as one step if no other
 actor can observe a difference (Lipton's reduction). An atomic segment consists of lock acquisitions, at most one call
@@ -64,7 +64,7 @@ def violations(accesses: Iterable[Access], crashed: Mapping[str, int] | None = N
 
 
 def unread_attempts(accesses: Iterable[Access]) -> set[str]:
-    """Return the data files that rivals put for one instant and that no actor has read.
+    """Return the data files of one instant that rivals put and no actor has read.
 
     Rivals are several actors that put files of one instant. Readers open only files that a completed instant lists.
     Therefore other actors can observe an unread file of a rival only through its marker.

@@ -29,7 +29,7 @@ def records_in(entry: Record | Several) -> tuple[Record, ...]:
 
 
 def as_written(batch: Batch) -> Batch:
-    """Return the rows that a writer puts: if the batch has several records of a key, only the record that wins."""
+    """Return the rows that a writer puts: for each key of the batch, only the winning record."""
     if not any(isinstance(entry, Several) for records in batch.values() for entry in records.values()):
         return batch
     return {
@@ -138,9 +138,9 @@ def final_queries(timeline: tuple[Any, ...], change_logs: bool = True, most_wind
     The incremental windows are all pairs of completion times (and 0), if there are at most ``most_windows`` pairs. If
     there are more than ``most_windows`` pairs, the windows are the full window and the windows between consecutive
     completion times. Change logs of consecutive windows can be joined, so consecutive windows and the full window
-    suffice for change logs. An engine that keeps the promises may compute a change log from the keys that the window's
-    writes contain. Under protocols that break promises, a change log that is computed from the keys of a window's
-    writes can be wrong. Callers set ``change_logs`` to False for protocols that break promises.
+    suffice for change logs. An engine that keeps the promises may compute a change log from the keys in the window's
+    writes. Under protocols that break promises, a change log that is computed from the keys of a window's writes can be
+    wrong. Callers set ``change_logs`` to False for protocols that break promises.
     """
     ends = sorted(completed for action, _, _, completed in timeline if completed is not None and action != "savepoint")
     first = min((completed for action, _, _, completed in timeline if completed and action != "rollback"), default=None)

@@ -50,11 +50,11 @@ class Space:
         return 1
 
     def ends(self, state: Any) -> Iterator[Any]:
-        """Yield the states of the system in which a run ends, for a state that has no successors in this space."""
+        """Yield the system's states in which a run ends, for a state without successors in this space."""
         yield state
 
     def to_end(self, state: Any) -> Iterator[Any]:
-        """Yield the steps that the system can still take in a state that has no successors in this space."""
+        """Yield the steps that the system can still take from a state without successors in this space."""
         yield from ()
 
     def steps(self, before: Any, step: Any, after: Any) -> Iterator[Any]:

@@ -27,8 +27,8 @@ class Property(Protocol):
 
     `holds(system, before, step, after)` returns None or a message. `sometimes(system, state)` is true in a state that
     exercises the promise. A promise may also have two further methods. `reads(system)` returns the components that the
-    promise reads, so that a search evaluates the promise once for each combination of their values. `unfit(system)`
-    returns the reason why the promise does not apply to a system.
+    promise reads: a search evaluates it once for each combination of their values. `unfit(system)` returns the reason
+    why the promise does not apply to a system.
     """
 
     @property

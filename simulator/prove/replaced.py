@@ -16,7 +16,7 @@ WORKS = {SCHEDULED: core.SCHEDULED, REPLACING: core.RUNNING, "written": core.RUN
 
 
 def fixed(model: Model, groups: list[int]) -> Table:
-    """Return the facts about which compactors are overwriters, and which file groups each of them replaces."""
+    """Return facts that state which compactors are overwriters, and which file groups each overwriter replaces."""
     found: Table = {}
     for me in model.actors_of("overwriter"):
         found["overwriter", me] = True

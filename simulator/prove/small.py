@@ -22,8 +22,8 @@ class Universe:
         self._kept: list[Term] = []  # z3 reuses the identity of a term that is not kept
 
     def given(self, terms: Iterable[Term]) -> list[Term]:
-        """Return the terms restricted to the elements of the universe, with the condition that it contains each element
-        that a term names.
+        """Return the terms, restricted to the universe, and the condition that the universe contains every element they
+        name.
         """
         expanded = [self._expand(term) for term in terms]
         return [*expanded, *self._closure(expanded)]

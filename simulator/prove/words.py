@@ -101,7 +101,7 @@ def facts(system: System | None, result: Result) -> Iterator[str]:
 
 
 def shown(relations: Mapping[str, Relation], found: Counterexample) -> set[str]:
-    """Return the elements that are in the step or have a true fact, and the elements to which these elements refer."""
+    """Return the elements that occur in the step or in a true fact, and the elements to which they refer."""
     needed = set(found.named)
     for name, *elements in found.values:
         relation = relations[name]

@@ -86,7 +86,7 @@ class PlanIndex:
         return self.with_later(numbers)
 
     def with_later(self, numbers: set[int]) -> set[int]:
-        """Return the log compactions, and all further log compactions that took a log that one of them made."""
+        """Return the log compactions, and all further log compactions that directly or indirectly took their output."""
         reached, new = set[int](), numbers
         while new:
             reached |= new

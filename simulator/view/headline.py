@@ -94,7 +94,7 @@ def _since(context: Context, answers_at: Sequence[Answers], broke: int) -> str:
 
 
 def other_rule(context: Context, label: str, must: Record | None, judged: int) -> Parts:
-    """Return the sentence at the top for a run in which the protocol keeps every promise that was judged."""
+    """Return the sentence at the top of a page for a run that keeps every judged promise."""
     answer = [": the reader returns ", *row_words(context.case.key, must)] if context.case.key else []
     far = "" if judged == len(context.states) - 1 else f" (judged up to step {judged})"
     return [f"Under {label} the same steps keep every promise{far}", *answer, "."]

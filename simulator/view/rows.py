@@ -199,7 +199,7 @@ def choose(model: Model, states: Sequence[Any], broke: int, puts: Sequence[Put],
 
 
 def readings(model: Model, states: Sequence[Any], broke: int, promise: str) -> list[Reading]:
-    """Yield the reads that can show the wrong answer; reads of the kinds that the promise is about come first."""
+    """Yield the reads that can show the wrong answer, first the kinds of reads that the promise concerns."""
     ends = sorted({i.completed for i in model.timeline(states[broke]) if i.completed})
     readers = [r for r in model.actors.get("reader", ()) if model.component(states[broke], r).step == "answered"]
     now = [Reading(Query("snapshot"))]

@@ -42,9 +42,7 @@ def completed_at(context: Context, step: int, requested: int | None) -> int | No
 
 
 def lost_row(context: Context, must: Record | None, got: Record | None) -> Record:
-    """Return the row that the path follows: a row that only a correct read returns, or a row that only this read
-    returns.
-    """
+    """Return the row that the path follows: a row that this read misses, or a row that only this read returns."""
     if must is None or (got is not None and _intrudes(context, got)):
         assert got is not None, "two absent rows do not differ"
         return got

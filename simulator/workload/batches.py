@@ -10,8 +10,8 @@ from .scenario import Batch, TableShape, Writers
 
 
 def batches(group: Writers, number: int, shape: TableShape, seconds: float, chance: random.Random) -> Iterator[Batch]:
-    """Return the batches of writer `number` of a group of writers, by time of arrival. The batches of a continuous
-    writer have no times.
+    """Return the batches of one writer (`number`) in a group of writers, by time of arrival. The batches of a
+    continuous writer have no times.
     """
     touched = _groups(group, number, shape, chance)
     until = min(group.ends, seconds)

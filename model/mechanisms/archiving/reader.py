@@ -88,7 +88,7 @@ def open_archive(archive: frozenset[int]) -> Changes:
 
 
 def keep_archived(own: Reader, own_archived: Archived, published: Published) -> Changes:
-    """Add the archived instants that completed at or before T to the instants that the reader uses."""
+    """Make the reader also use the archived instants that completed at or before T."""
     return {"own": own._replace(instants=_kept(own, own_archived.instants, published)), "own_archived": Archived()}
 
 

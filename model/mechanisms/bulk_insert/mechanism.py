@@ -152,7 +152,7 @@ def start_writing(own: BulkInserter, me: str, world: World, published: Published
 
 
 def filled_groups(published: Iterable[Any], plans: Plans) -> set[int]:
-    """Return the file groups in which a write has completed, or that are in a plan."""
+    """Return the file groups that contain a completed write or belong to a plan."""
     written = {group for entry in published if isinstance(entry, Write) for group, _ in entry.files}
     return written | {part.group for plan in plans for part in plan.groups}
 

@@ -36,7 +36,7 @@ def concurrent(published: Published, sealed: int, protocol: Protocol) -> Publish
 
     With the option value `conflict_window = requested`, an instant may conflict only if it was requested after the
     newest instant that the attempt saw. The option value excludes an instant that was requested before the newest
-    instant that the attempt saw and completes later.
+    instant that the attempt saw, but completes after it.
     """
     if protocol[Occ].conflict_window == "completion":
         return published[sealed:]

@@ -41,8 +41,7 @@ class Seen(NamedTuple):
     """A record that is added to each reader. `restores` is the number of restores that were planned when the present
     listing began. `before` is the number of restores that were planned when the first listing began.
 
-    `first` contains the requested times of instants with files that completed by T and that the previous listing
-    showed.
+    `first` contains the requested times of instants in the previous listing, if they have files and completed by T.
     """
 
     restores: int = 0
@@ -218,7 +217,7 @@ def known(own_seen: Seen, seen: tuple[int, ...], restores: Planned) -> Planned:
 
 
 def up_to(entries: Iterable[Any], time: int) -> tuple[int, ...]:
-    """Return the requested times of the instants that completed at or before `time` and that a restore could undo."""
+    """Return the requested times of the instants that completed at or before `time`, if a restore could undo them."""
     return tuple(e.requested for e in entries if isinstance(e, WRITES) and (e.completed or 0) <= time)
 
 

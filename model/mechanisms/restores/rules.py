@@ -115,5 +115,5 @@ def loses_input(plan: int, group: int, restores: tuple[Restore, ...]) -> bool:
 
 
 def hides(restores: tuple[Restore, ...], time: float) -> Restore | None:
-    """Return the restore that undoes writes that a read as of `time` would show; None if there is no such restore."""
+    """Return the restore that undoes writes in the answer of a read as of `time`; None if there is no such restore."""
     return next((each for each in restores if each.at < time < each.requested), None)

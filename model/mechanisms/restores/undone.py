@@ -1,7 +1,7 @@
 """Defines how an actor detects that a restore has undone the actor's instant.
 
-Writers and overwriters detect a restore only under the lock. Compactors and log compactors may also find that a file of
-their plan is deleted, or that their plan is undone before they start it.
+Writers and overwriters detect a restore only under the lock. Compactors and log compactors may also find a file of
+their plan deleted, or the plan undone before they start it.
 """
 
 from __future__ import annotations

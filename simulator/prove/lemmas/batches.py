@@ -90,7 +90,7 @@ class Batches(GivingUp):
         )  # fmt: skip
 
     def answered(self, s: Any, n: Any) -> Term:
-        """True if each write that ends without a completed instant has a batch that another write has committed."""
+        """True if each write that ends without a completed instant belongs to a batch committed by another write."""
         return s.every(WRITE, lambda w: implies(
             both(n.over(w), no(s.over(w)), no(s.given_up(w))), self.is_repeat(s, w)))  # fmt: skip
 

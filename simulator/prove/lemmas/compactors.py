@@ -105,7 +105,7 @@ class Compactors(Relations):
         return (*self.running(), *self.completing_plans(), *self.giving_way(), *self.dying_compactors())
 
     def running(self) -> tuple[Action, ...]:
-        """Return the actions that schedule, start or resume a plan, and that write its base files."""
+        """Return the actions that schedule, start or resume a plan, and the actions that write base files."""
         return (
             Action(
                 "compactor schedules plan", (COMPACTOR, PLAN),

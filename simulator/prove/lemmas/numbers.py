@@ -81,7 +81,8 @@ def counts_too(s: Any, c: Term) -> Term:
 
 
 def number_is_taken(s: Any) -> dict[str, Update]:
-    """Return the updates that mark each actor that has counted the numbers as late, because the next number is taken.
+    """Return the updates that mark actors as late: they have counted the numbers, and another actor took the next
+    number.
     """
     return {
         "late": lambda w: either(s.late(w), counts(s, w)),

@@ -64,8 +64,8 @@ def broken(view: View) -> Iterator[Case]:
 
 
 def foreign(view: View) -> Iterator[Case]:
-    """Yield listed files whose name is not the name of a data file, or names another instant, so that readers cannot
-    use them.
+    """Yield listed files that readers cannot use, because their names are not those of data files of the listing
+    instant.
     """
     for requested, stat in view.mismatches:
         if view.named_after(stat.path) != requested:

@@ -74,8 +74,8 @@ def _logs(view: View, group: Group) -> Iterator[LogFile]:
 
 
 def twice(view: View) -> Iterator[Case]:
-    """Yield logs that a plan took from another slice: readers merge such a log onto a base file that already contains
-    its rows.
+    """Yield logs that a plan took wrongly: readers merge such a log onto a base file that already contains the log's
+    rows.
     """
     for (partition, _), parts in view.plans.items():
         taken: dict[str, str] = {}
