@@ -61,7 +61,8 @@ class TableConfig:
     `consumer_hours` is the number of hours for which cleaning waits for a named consumer to process a write.
     `session_time_zone` is the time zone of timestamps that have no time zone in Arrow batches. If `session_time_zone`
         is None, timestamps without a time zone are refused.
-    `shared_store` is True if several machines can access the table, so that its lock must exclude them from each other.
+    `shared_store` is True if several machines can access the table, so that the table's lock must exclude these
+    machines from each other.
     """
 
     name: str

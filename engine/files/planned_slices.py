@@ -2,7 +2,8 @@
 
 A table's history grows, and its live files do not. The services of a long-lived process therefore retire old commits: a
 commit is retired once it is archived and all slices with its files precede the horizon of a clean. The horizon never
-moves back, so no later plan needs these files. A restore changes which files are live: after one, nothing is retired.
+moves back, so no later plan needs these files. A restore changes which files are live; after a restore, no commit is
+retired.
 """
 
 from __future__ import annotations

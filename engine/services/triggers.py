@@ -58,7 +58,9 @@ def compaction_due(context: Context, timeline: Timeline, policy: MaintenancePoli
 
 
 def log_compaction_due(context: Context, timeline: Timeline, policy: MaintenancePolicy) -> Reasons:
-    """Return the number of logs of the longest slice, if it reaches the trigger of a log compaction."""
+    """Return the number of logs in the slice with the most logs, if this number reaches the trigger of a log
+    compaction.
+    """
     most = max((each.number for each in logs_of(worth_log_compacting(context, timeline))), default=0)
     return {"logs": most} if most >= policy.log_compact_logs else {}
 

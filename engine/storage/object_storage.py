@@ -1,7 +1,7 @@
 """The storage protocol on object stores, through obstore.
 
-An object for which several writers may compete is put conditionally, in one request. Data files are uploaded
-unconditionally, in parts, because stores have no conditional multipart put. Large objects are read in ranges.
+If several writers may compete to create an object, the object is put conditionally, in one request. Data files are
+uploaded unconditionally, in parts, because stores have no conditional multipart put. Large objects are read in ranges.
 """
 
 from __future__ import annotations
@@ -174,7 +174,7 @@ class ObjectStorage:
         )
 
     def last_seen(self, folder: str) -> str:
-        """Return the path after which a listing of the folder may begin, because all objects up to it are known.
+        """Return the path after which a listing of the folder may begin, because all objects up to this path are known.
         Returns '' if no object is known.
         """
         return self._last_seen.get(folder, "")
