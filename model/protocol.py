@@ -1,7 +1,8 @@
 """A protocol: the options of every mechanism and variant in one value. With the default options, a model keeps every
 promise.
 
-Each value other than the default reproduces a behaviour of an RFC, an older table layout or another reader.
+Each value other than the default reproduces a behaviour of an RFC, of an older table layout, or of readers other than
+nbcc.
 """
 
 from __future__ import annotations

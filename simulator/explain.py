@@ -105,10 +105,10 @@ def _known() -> Iterator[tuple[str, Callable[[], Explanation]]]:
 
 @cache
 def pinned() -> dict[str, Any]:
-    """Return the recorded results of each protocol: the smallest world, the main promise, and the steps of each
-    violated promise.
+    """Return each protocol's recorded results: the smallest world, the main promise, and the number of steps to each
+    violation.
 
-    Protocols without a violation are left out.
+    Protocols without a violated promise are omitted.
     """
     text = (files("nbcc") / "specs" / "sizes.toml").read_text(encoding="utf-8")
     return {name: known for name, known in tomllib.loads(text)["protocols"].items() if known["violated"]}

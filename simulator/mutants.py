@@ -1,4 +1,4 @@
-"""Mutants: small wrong changes in ``specs/mutants`` that a check, a search or a test must detect.
+"""Mutants: deliberate small errors, described in ``specs/mutants``, that a check, a search or a test must detect.
 
 A mutant changes the engine, the model or the harness at run time: it sets an option, replaces a function, or both.
 """

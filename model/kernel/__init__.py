@@ -4,8 +4,7 @@
 `timeline` and `table` model the completed and pending instants, and the values on storage.
 `publication` models how an actor takes a completion time and publishes an instant under one lock.
 `writer`, `compactor` and `reader` model the actors.
-`slicing`, `planning`, `merge` and `tombstones` define a log's slice, a plan's inputs, a key's row, and the
-    deletes that base files keep.
+`slicing`, `planning`, `merge` and `tombstones` define a log's slice, a plan's inputs, a key's row, and kept deletes.
 `reads` defines snapshots, time travel, read-optimised and incremental reads, and change logs.
 """
 

@@ -1,8 +1,7 @@
 """Time: actors read one clock under the lock, and the clock never returns a time twice (RFC-66, "Global Monotonically
 Increasing Timestamp").
 
-The component `clock` contains the last time that an actor took: an instant's requested time or completion time (see
-`publication.py`).
+The component `clock` contains the last time that an actor took: a requested or completion time (`publication.py`).
 """
 
 from __future__ import annotations

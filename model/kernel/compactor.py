@@ -34,9 +34,8 @@ PLANNED, RUNNING = "about to start its plan", "running its plan"
 
 
 class Compactor(NamedTuple):
-    """`plan` is the requested time of the compactor's plan. `groups` are the file groups of the plan. `bases` is the
-    number of base files that the compactor has written. `parts` are the inputs of the plan until the plan is on
-    storage.
+    """`plan` is the requested time of the compactor's plan, and `groups` are the plan's file groups. `bases` counts the
+    written base files. `parts` are the inputs of the plan until the plan is on storage.
     """
 
     step: str = "idle"

@@ -18,9 +18,7 @@ if TYPE_CHECKING:
 
 
 class Ranked(NamedTuple):
-    """A record within a merge. `place` is the record's position in the merge order (by completion, then by log
-    version).
-    """
+    """A record in a merge. `place` is the record's position in merge order (by completion, then log version)."""
 
     ordering: int
     place: float

@@ -1,7 +1,7 @@
 """Planning decides which files a compaction plan takes (RFC-66, "Non-Serial Compaction Plan Schedule").
 
-In each file group without a pending plan, a plan at barrier b takes the newest file slice: its base file, and its logs
-that completed before b. A file group is not in the plan if no log of that slice completed before b.
+In each file group without a pending plan, a plan at barrier b takes the newest slice: base file, and logs that
+completed before b. A file group is not in the plan if no log of that slice completed before b.
 """
 
 from __future__ import annotations

@@ -31,9 +31,7 @@ Publish = Callable[[Any], tuple[Any, Any]]
 
 
 class Publication(NamedTuple):
-    """The publication of one actor: it starts at the step `since`, and the actor's field `requested` holds the
-    requested time.
-    """
+    """One actor's publication. It starts at the step `since`; the actor's field `requested` is the requested time."""
 
     kind: str
     actor: str

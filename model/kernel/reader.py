@@ -82,8 +82,7 @@ def start_listing(own: Reader, published: Published, plans: Plans) -> Changes:
 
 
 def start_second_listing(own: Reader, published: Published, plans: Plans) -> Changes:
-    """Begin the second listing, which shows every instant that completed at or before T, because all of them exist now.
-    """
+    """Begin the second listing, which shows every instant that completed at or before T: all of them exist now."""
     return {"own": _started(own, published, plans)}
 
 
@@ -108,7 +107,7 @@ def take_time(own: Reader, newest_shown: int) -> Changes:
 
 
 def forget_listing(own: Reader) -> Changes:
-    """Forget the first listing: the second one shows every instant that completed at or before T."""
+    """Forget the first listing, because the second listing shows every instant that completed at or before T."""
     return {"own": own._replace(at_start=(), plans=())}
 
 

@@ -26,9 +26,7 @@ def barrier_of(rules: Rules, write: Write, group: int, among: tuple[int, ...]) -
 
 
 def slice_time(write: Write, group: int) -> float:
-    """The completion time of the write. The slice time of a pending write is infinity, because it will complete after
-    every present barrier.
-    """
+    """The write's completion time; infinity for a pending write, which will complete after all present barriers."""
     return write.completed or inf
 
 
@@ -43,9 +41,7 @@ def bases(table: Table, group: int) -> list[tuple[int, int | None]]:
 
 
 def slices(rules: Rules, table: Table, group: int) -> dict[int | None, tuple[Write, ...]]:
-    """Map each barrier to the writes with logs in its slice: first the slice without a barrier, then in ascending
-    order.
-    """
+    """Map None (no barrier), then each barrier in ascending order, to the writes with logs in that slice."""
     among = rules.barriers(rules, table, group)
     members: dict[int | None, tuple[Write, ...]] = dict.fromkeys((None, *among), ())
     for write in rules.sliced_writes(rules, table, group):

@@ -17,18 +17,14 @@ Log = tuple[int, int]  # (requested time of its write, version)
 
 
 class CompletesAs(NamedTuple):
-    """Records the action of a write that is not a deltacommit. A commit completes the compaction plan that has the same
-    requested time.
-    """
+    """The action of a write that is not a deltacommit. A commit completes the plan with the same requested time."""
 
     action: str = "deltacommit"
     kind: str = "completes as"
 
 
 class Write(NamedTuple):
-    """One write of an actor, usually a deltacommit. `files` are the log files of the write as pairs (file group,
-    version).
-    """
+    """A write, usually a deltacommit. `files` are the log files of the write as pairs (file group, version)."""
 
     requested: int
     completed: int | None

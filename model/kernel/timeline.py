@@ -43,8 +43,7 @@ def compose(composition: Composition) -> None:
 
 
 def nothing() -> tuple[()]:
-    """Return an empty tuple: no instant and no write. In the kernel, a reader ignores writes that have not completed.
-    """
+    """Return an empty tuple. In the kernel, a reader ignores writes that have not completed."""
     return ()
 
 

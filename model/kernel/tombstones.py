@@ -19,5 +19,5 @@ def needs_tombstones(event_time: bool) -> bool:
 
 
 def keeps_deletes(shape: Fold, merger: Merger) -> bool:
-    """True if a base file has tombstones. A base file of another engine may lack tombstones (`Fold.drops_deletes`)."""
+    """True if a base file has tombstones. Base files of a foreign engine may lack them (`Fold.drops_deletes`)."""
     return merger.keeps_tombstones and not (shape.base is not None and shape.base.drops_deletes)

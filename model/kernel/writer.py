@@ -27,9 +27,7 @@ REQUESTS, PUTS_FILE = "requests", "puts file"
 
 
 class Writer(NamedTuple):
-    """`number` is the number of the writer's current write, from 1. `files` is the number of the writer's log files on
-    storage.
-    """
+    """`number` is the number of the current write, from 1. `files` counts the writer's log files on storage."""
 
     step: str = "idle"
     number: int = 0

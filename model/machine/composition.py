@@ -45,8 +45,8 @@ class Composition:
     """A model under construction. `actors` maps each kind to the names of its actors.
 
     `protocol_of` returns the protocol of one actor. `idle_steps` maps a kind of actors to the steps at which an actor
-    of that kind is between two operations. `views` maps each view to its functions of components. Guards and effects
-    refer to a view by name, as they refer to a component.
+    of that kind is between two operations. `views` maps the name of each view to the functions that compute it from
+    components. Guards and effects refer to a view by name, as they refer to a component.
     """
 
     world: Any

@@ -2,7 +2,7 @@
 protocol collects the options of all modules, and a world collects the limits of all modules.
 
 An option is a choice between named values of a protocol. A limit is a number that bounds a world. Each declaration
-states the default, the meaning, and the kinds of actors that may have a different value.
+states the default, the meaning, and which kinds of actors may override the value.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class ProtocolOptions(Protocol):
 
 
 def option(default: str, about: str, *, by: tuple[str, ...] = ()) -> Any:
-    """Declare an option: its default value, its meaning, and the kinds of actors that may choose a different value."""
+    """Declare an option: its default value, its meaning, and the kinds of actors that may override the value."""
     return field(default=default, metadata={"about": about, "by": by})
 
 

@@ -41,8 +41,8 @@ def commute(one: Refinement, other: Refinement) -> bool:
     A replacement or a split commutes with no other refinement. Both parts of a split transition get the conditions that
     were added before the split. Only one part of a split transition gets the conditions that are added after the split.
     An exit transition copies the `place` conditions of the transition at whose step the exit starts. Two steps that are
-    inserted on the same side of a transition do not commute. Two effects commute if neither changes a component that
-    the other one reads or changes.
+    inserted on the same side of a transition do not commute. Two effects commute if neither effect changes a component
+    that the other effect reads or changes.
     """
     first, second = one.operation, other.operation
     if {first, second} & {"replace", "split"}:

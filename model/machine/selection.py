@@ -81,9 +81,7 @@ class Selection:
         return self._each("replace", change)
 
     def divert(self, when: Callable[..., object], *effects: Effect, changes: tuple[str, ...] = ()) -> Selection:
-        """Add another outcome: if `when` holds, the effects `effects` happen instead of the present effects of the
-        transition.
-        """
+        """Add an alternative outcome: if `when` holds, `effects` replace the present effects of the transition."""
         return self._each("divert", lambda each: each.divert(when, *effects, changes=changes))
 
     def remove(self) -> None:

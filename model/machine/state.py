@@ -36,7 +36,7 @@ class Coding:
         self._tables = [tables.setdefault(leader.get(n, n), ([value], {value: 0})) for n, value in first.items()]
 
     def number(self, position: int, value: Any) -> int:
-        """The number of a value of a component. A value that occurs for the first time gets the next number."""
+        """The number that encodes a component's value. A value that occurs for the first time gets the next number."""
         values, numbers = self._tables[position]
         number = numbers.get(value)
         if number is None:

@@ -116,7 +116,7 @@ DEAD = "dead"
 
 
 class ActorState(Protocol):
-    """The component of an actor as the machine uses it: the step of its operation, and the records of mechanisms."""
+    """The component of an actor as this package uses it: the step of the operation, and the records of mechanisms."""
 
     @property
     def step(self) -> str: ...

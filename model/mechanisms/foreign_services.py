@@ -24,7 +24,8 @@ from ..rules import Rules
 
 
 class ForeignServices(Options):
-    """Options that decide whether another engine compacts, and how readers treat the base files of another engine."""
+    """Options that decide whether an engine other than nbcc compacts, and how readers treat that engine's base files.
+    """
 
     services: Literal["own", "foreign"] = option(
         "own",
@@ -59,8 +60,8 @@ def theirs(rules: Rules) -> Rules:
 def merges_by_theirs(rules: Rules, table: Table, group: int, base: int | None) -> bool:
     """True if an engine other than nbcc wrote the base file, so that logs merge with it by that engine's rules.
 
-    The base file of another engine lacks nbcc's mark. A base file of a pending plan does not count, because the engine
-    that will run the plan is not known yet.
+    The base file of an engine other than nbcc lacks nbcc's mark. A base file of a pending plan does not count, because
+    the engine that will run the plan is not known yet.
     """
     if rules[ForeignServices].unmarked == "by_the_table":
         return False
@@ -69,7 +70,7 @@ def merges_by_theirs(rules: Rules, table: Table, group: int, base: int | None) -
 
 
 def refine(rules: Rules, protocol: Protocol) -> Rules:
-    """Return the rules for tables that another engine compacts."""
+    """Return the rules for tables that an engine other than nbcc compacts."""
     inner_read, inner_file = rules.as_of, rules.base_file
 
     def as_of(rules: Rules, table: Table, group: int, time: float) -> Fold:

@@ -169,7 +169,7 @@ def replaced_groups(world: World, me: str) -> tuple[int, ...]:
 
 
 def replaced_partitions(world: World, me: str) -> tuple[int, ...]:
-    """Return the partitions in which the overwriter's write has rows."""
+    """Return the partitions that the overwriter replaces."""
     return tuple(sorted({group // world.buckets for group, _ in world.files(me, 1)}))
 
 

@@ -1,8 +1,8 @@
 """Rivals: several live actors (runners) run one plan, and the runner that publishes first completes the plan.
 
-No actor can distinguish a slow runner from a dead one, so an idle runner may resume any pending plan. A plan fixes its
-results, so that all runners of a plan write the same content, each into its own files. A runner checks under the lock
-whether another runner has completed its plan. A runner whose plan is completed deletes its own files and publishes
+No actor can distinguish a slow runner from a dead runner, so an idle runner may resume any pending plan. A plan fixes
+its results, so that all runners of a plan write the same content, each into its own files. A runner checks under the
+lock whether another runner has completed its plan. A runner whose plan is completed deletes its own files and publishes
 nothing.
 
 A runner that is about to publish first deletes the files that other runners of its plan have put. If a publishing
@@ -56,7 +56,7 @@ def published_instants(published: Published) -> Published:
 
 
 def several_runners(composition: Composition, each: Publication) -> None:
-    """Add the transitions of actors of one kind that run the same plans."""
+    """Add the transitions for several actors of one kind that run the same plans."""
     runs = composition.facts(Runner).get(each.actor)
     if runs is None or len(composition.actors_of(each.kind)) < 2:
         return
@@ -142,8 +142,8 @@ def checks_before_lock(composition: Composition, me: str) -> bool:
 
 
 def checks_to_commit(composition: Composition, me: str) -> bool:
-    """True if the runner checks in its last step under the lock that its plan is pending: locks can be lost, or a
-    decision log decides.
+    """True if the runner checks in its last locked step that its plan is pending: locks can be lost, or a decision log
+    decides.
     """
     lossy = composition.world[LostLocks].lock_losses or composition.protocol.to_mapping()["decision"] == "log"
     return bool(lossy) and not checks_before_lock(composition, me)

@@ -68,7 +68,7 @@ CHECKPOINTER = Kind(name="checkpointer", prefix="ckpt", first=Checkpointer(), se
 
 
 def compose(composition: Composition) -> None:
-    """Add the component of the checkpoints, and the transitions of every checkpointer."""
+    """Add a component that contains the checkpoints, and the transitions of every checkpointer."""
     if not composition.actors_of("checkpointer"):
         return
     composition.add_component("state_checkpoints", ())

@@ -102,7 +102,8 @@ class View:
 
     @cached_property
     def asked_times(self) -> tuple[float, ...]:
-        """The times as of which a user may read: the known times, and one time between each two adjacent known times.
+        """The times as of which a user may read: the known times, and one time between each pair of adjacent known
+        times.
         """
         ordered = sorted(self.known_times)
         between = (_between(one, other) for one, other in pairwise((0, *ordered)))

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Merging(Options):
-    """Options for other interpretations of the merge of a base file with logs."""
+    """Options that select how a base file merges with logs, where the RFCs allow several interpretations."""
 
     tombstones: Literal["keep", "drop"] = option(
         "keep",

@@ -1,4 +1,4 @@
-"""Other interpretations of compaction planning: when a plan may be made, and which logs it takes."""
+"""Options for compaction planning: when a plan may be made, and which logs it takes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`nbcc doctor`: checks the requirements of nbcc on this machine, and prints how to install missing ones."""
+"""`nbcc doctor`: checks the requirements of nbcc on this machine, and prints how to install missing requirements."""
 
 from __future__ import annotations
 

@@ -95,7 +95,7 @@ class LockReport:
             locks_path().write_text(locks_text(data), encoding="utf-8")
 
     def exit(self) -> Exit:
-        """The exit code: VIOLATED if a verdict differs from the accepted one."""
+        """The exit code: VIOLATED if a verdict differs from the accepted verdict."""
         doubts = [Exit.UNDETERMINED] if self._is_undetermined() else []
         return gravest([Exit.AGREES, *([Exit.VIOLATED] if self.changed() else []), *doubts])
 

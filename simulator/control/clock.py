@@ -89,7 +89,7 @@ class ActorsClock:
 
 
 class ReadOnlyClock:
-    """A clock that returns the newest time without taking a new one, so that reads do not change the times of actors.
+    """A clock that returns the newest time without taking a new time, so that reads do not change the times of actors.
     """
 
     def __init__(self, clock: VirtualClock) -> None:

@@ -26,8 +26,8 @@ class _ForeignStorage:
 
 
 def foreign_storage(storage: Storage) -> Storage:
-    """Return the storage that removes nbcc's mark from each put, so that the actor looks like a service of another
-    engine.
+    """Return a storage that removes nbcc's mark from each put, so that the actor looks like a service of an engine
+    other than nbcc.
     """
     return cast(Storage, _ForeignStorage(storage))
 

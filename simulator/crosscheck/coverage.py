@@ -40,7 +40,7 @@ class EdgeCoverage:
 
 @cache
 def pinned(world: World, protocol: Protocol) -> Quotient:
-    """Return the graph of states of the pinned world, whose actors and limits are fixed. The graph is cached, so that
+    """Return the state graph of the pinned world (a world with fixed actors and limits). The graph is cached, so that
     each state has the same encoding in every history.
     """
     return Quotient(Model(world, protocol))

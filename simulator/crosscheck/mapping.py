@@ -56,8 +56,7 @@ def giving_way(kind: str, operation: str) -> tuple[MappingRow, ...]:
 
 
 def losing_files(kind: str, operation: str) -> tuple[MappingRow, ...]:
-    """Return the mapping rows of a runner that puts data files, while other runners of its plan may delete these files.
-    """
+    """Return the mapping rows of a runner that puts data files, which other runners of the same plan may delete."""
     return (
         # A file of its plan is deleted. It deletes its files without the lock.
         MappingRow(f"{kind}_finds_input_cleaned", operation),

@@ -19,9 +19,9 @@ class CheckReport:
     """The figures of a check, and the disagreement that the check found, if any.
 
     ``overlapping`` counts histories in which a compaction and a write were pending at the same time. The pinned world
-    has ``all_edges`` edges; the histories took ``edges`` of these edges. ``differences`` maps an option of another
-    reader to the number of predicted reads in which this option changed the answer. ``skipped`` counts steps and reads
-    that the system does not support. ``faults`` counts the requests that a store failed, by method and kind of fault.
+    has ``all_edges`` edges; the histories took ``edges`` of these edges. ``differences`` maps an option of a reader
+    other than nbcc's to the number of predicted reads whose answer it changed. ``skipped`` counts steps and reads that
+    the system does not support. ``faults`` counts the requests that a store failed, by method and kind of fault.
     ``disagreement`` is the shrunk trace of a history that disagreed.
     """
 

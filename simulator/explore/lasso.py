@@ -28,7 +28,7 @@ Path = tuple[tuple[Any, Any], ...]
 
 
 class Lasso(NamedTuple):
-    """A run whose last `cycle` steps lead back to the same state, and the events that never occur in it."""
+    """A run whose last `cycle` steps form a cycle, and the events that never occur in that cycle."""
 
     because: str
     steps: tuple[Any, ...]
@@ -52,8 +52,8 @@ class Graph(NamedTuple):
             yield step, self.numbers.get(after)
 
     def fair_actions(self, number: int) -> dict[Action, bool]:
-        """Map each possible action to which fairness applies to True if fairness applies even when the action is
-        possible only repeatedly.
+        """Map each possible action to which fairness applies to True if the fairness is strong (the action need not
+        stay possible).
         """
         system = self.space.system
         often: Callable[..., bool] = getattr(self.promise, "often", lambda system, step: False)

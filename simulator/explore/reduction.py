@@ -40,7 +40,7 @@ def private_transitions(model: Model | TransitionSystem, promises: Iterable[Any]
 
 
 def symmetric(private: frozenset[tuple[str, str]], exchangeable: Sequence[Sequence[str]]) -> frozenset[tuple[str, str]]:
-    """Return the private transitions whose images under every exchange are private as well."""
+    """Return the private transitions that stay private under every exchange of actors."""
     others = {name: each for each in exchangeable for name in each}
     return frozenset(
         (actor, action) for actor, action in private

@@ -129,7 +129,7 @@ class NumberedLockModel(LockModel):
             )
 
     def contender(self, state: int, name: str) -> Contender:
-        """Return a contender in a state."""
+        """Return one contender's part of a state."""
         found: Contender = self.component(state, name)
         return found
 

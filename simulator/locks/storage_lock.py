@@ -149,7 +149,7 @@ def _always(own: Contender, lease: Lease | None) -> bool:
 
 
 class _Effects:
-    """The conditions and effects of one contender. Each gets the contender and the stored lease."""
+    """The conditions and effects of the steps of one contender. Each gets the contender and the stored lease."""
 
     def __init__(self, me: str, limits: LockLimits, rules: StorageLockRules) -> None:
         self.me, self.limits, self.rules = me, limits, rules

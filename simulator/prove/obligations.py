@@ -1,4 +1,4 @@
-"""The proof obligations of a system, and the answers of z3 to these obligations.
+"""The proof obligations of a system, and z3's answers to them.
 
     `initially`: each initial state satisfies each clause.
     `preserved`: a step from a state that satisfies all clauses leads to a state that satisfies each clause.
@@ -139,8 +139,8 @@ def discharge(obligation: Obligation, steps: int = STEPS) -> Result:
 
 @dataclass(frozen=True)
 class Attempt:
-    """One question to z3. If `models` is True, z3 also searches for models of quantified formulas. `steps` is the limit
-    on z3's steps.
+    """One attempt to answer an obligation with z3, with the settings of z3. If `models` is True, z3 also searches for
+    models of quantified formulas. `steps` is the limit on z3's steps.
     """
 
     given: tuple[Term, ...]

@@ -62,8 +62,8 @@ class Part:
         return "PROVED" if all(result.answer == "PROVED" for result in rests_on) else "UNDETERMINED"
 
     def with_runs(self, protocol: Protocol, shown: frozenset[str]) -> Part:
-        """Return the part, extended by the runs of the model that break a promise. `shown` contains the failed
-        obligations of earlier files.
+        """Return the part with model runs that break a promise added to it. `shown` contains the failed obligations of
+        earlier files.
         """
         failed = {result.obligation.name for result in self.open() if result.answer == "FAILED"}
         if not failed - shown:

@@ -67,7 +67,7 @@ class Fault:
 
 @dataclass
 class Meeting:
-    """Requests that the server delays until all of them have begun: the first `size` matching ones, after the next
+    """Requests that the server delays until all of them have begun: the first `size` matching requests after the next
     `spared`.
 
     Each request waits until all requests of the meeting have begun. `is_missed` is True if the requests did not all

@@ -190,7 +190,7 @@ class EngineSystem:
 
     @contextmanager
     def folder(self) -> Iterator[Path]:
-        """Write the table as files into a temporary folder, from which other readers can read it."""
+        """Write the table as files into a temporary folder, so that readers other than nbcc can read it."""
         with tempfile.TemporaryDirectory(dir=MEMORY if MEMORY.is_dir() else None) as name:
             folder = Path(name)
             for entry in self.harness.storage.list(""):

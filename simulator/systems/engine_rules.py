@@ -83,7 +83,7 @@ def rules_of(protocol: Protocol) -> Rules:
 
 
 def by_their_rules(rules: Rules) -> Rules:
-    """Return the rules of another engine's service, which merges the files of the table as Hudi does."""
+    """Return the rules of a service of an engine other than nbcc, which merges the table's files as Hudi does."""
     return replace(rules, merge_order=HUDI.merge_order, fold=HUDI.fold, tombstones=HUDI.tombstones)
 
 

@@ -151,7 +151,7 @@ def _pending_logs(view: View) -> Mapping[Group, list[LogFile]]:
 
 
 def _is_log(file: File, view: View) -> TypeGuard[LogFile]:
-    """True if the history includes a log; it excludes a log whose rows a later write has repeated."""
+    """True if the history includes the file: a log whose rows no later write has repeated."""
     return isinstance(file, LogFile) and file.path not in view.audit.rewritten
 
 

@@ -48,7 +48,7 @@ class HistoryCheck:
 
     `refusal` is the first event that `own` refuses, or None. `left_out` maps a reason to the number of file groups that
     the model does not support for that reason. `played` is the number of segments (short parts of histories), and
-    `shapes` the number of different ones.
+    `shapes` the number of distinct segment shapes.
     """
 
     own: str

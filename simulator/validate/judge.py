@@ -107,8 +107,8 @@ class _Judging:
             self.left.pop(name, None)
 
     def _refusals(self, shape: Shape, axes: tuple[str, ...]) -> Iterator[tuple[str, Refused]]:
-        """Return the remaining protocols that refuse a shape, among the protocols that order neighbouring writes by one
-        of the axes.
+        """Yield each remaining protocol that refuses a shape. Only protocols that order neighbouring writes by one of
+        `axes` are tried.
         """
         for name in {self.own: 0, **self.left}:
             protocol = protocols()[name]

@@ -1,8 +1,8 @@
 """Draws the breaking step of a trace as one static picture, for print, the gallery and browsers without scripts.
 
 The picture shows the timeline on the left. The picture shows the files on the right, or below the timeline if there are
-many file groups. Both answers, the right and the wrong one, are above the files. A red path leads from the lost row's
-write through its file to the wrong answer.
+many file groups. Both answers, the right answer and the wrong answer, are above the files. A red path leads from the
+lost row's write through its file to the wrong answer.
 """
 
 from __future__ import annotations

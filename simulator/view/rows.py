@@ -27,8 +27,8 @@ MOST_WRITES = 4
 
 
 class Put(NamedTuple):
-    """One write of the trace. `number` is the number of the write among the writes of its actor. `files` contains its
-    log files as pairs (group, version).
+    """One write of the trace. `number` is the position of the write among the writes of the same actor. `files`
+    contains its log files as pairs (group, version).
     """
 
     requested: int

@@ -78,8 +78,8 @@ class Calibration:
 
     `prepare`, `request`, `write`, `publish` and `clean_up` are the constant times of a stage without its requests.
     `per_row` and `per_file` are times of the data phase. `list_instant` is the time of a listing of the timeline for
-    each active instant. `unread` is the time for a commit that a listing shows for the first time, and `decode` the
-    time to decode it. `compact_row` and `compact_log` are times of a compaction, `read_row` and `read_log` of a
+    each active instant. `unread` is the time for a commit that a listing shows for the first time; `decode` is the time
+    to decode that commit. `compact_row` and `compact_log` are times of a compaction, `read_row` and `read_log` of a
     snapshot, for each row and log. `noise` is the spread (sigma of a log-normal) of the fitted times. `latency` is the
     latency of the local store.
     """

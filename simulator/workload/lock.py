@@ -144,7 +144,7 @@ class SimulatedLock:
         waiter.event.succeed(waiter.waited)
 
     def _fail(self, waiter: _Waiter) -> None:
-        """Begin to poll after an attempt that did not get the lock."""
+        """Begin to poll for the lock after a failed attempt."""
         if not waiter.waited:
             waiter.waited = True
             self._by_age.append(waiter)

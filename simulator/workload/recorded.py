@@ -31,7 +31,7 @@ class Recording:
     """What a table's timeline records: the workload, the concurrency mode, the compactions, and figures of the past.
 
     `mode` is None if the table's properties do not record it: in Hudi it is an option of each writer. `every`: the
-    median of the seconds between two compactions, or from the first write to the first one; 0 if there is none.
+    median seconds between two compactions, or from the first write to the first compaction; 0 without compactions.
     `figures`: by the names of `summary.LINES`; a timeline does not record the other figures.
     """
 

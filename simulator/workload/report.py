@@ -110,7 +110,7 @@ def _by_writers(blocks: Sequence[Block], width: int, skipped: int) -> Iterator[s
 def document(
     scenario: Scenario, blocks: Sequence[Block], calibration: Calibration, past: Recording | None = None
 ) -> dict[str, Any]:
-    """The report as JSON. `modes` are the runs of the last block; `compared_with` are those of the first one."""
+    """The report as JSON. `modes` are the runs of the last block; `compared_with` are the runs of the first block."""
     made: dict[str, Any] = {
         "scenario": scenario.name,
         "hours": scenario.hours,

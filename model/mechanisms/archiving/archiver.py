@@ -68,7 +68,9 @@ def instants_left(active_instants: Published, removed: Times) -> Published:
 
 
 def visible_instants(visible_instants: Published, removed: Times) -> Published:
-    """The view `visible_instants` of readers that never read the archive: omit the removed instants."""
+    """The view `visible_instants` of readers that never read the archive: omit instants removed from the active
+    timeline.
+    """
     return tuple(entry for entry in visible_instants if entry.requested not in removed)
 
 

@@ -83,8 +83,7 @@ def _placed(state: State, place: float) -> State:
 
 
 def _of_one_rank(state: State) -> State:
-    """Return a row as a base file stores it: every column has the rank of the row instead of the rank with which it was
-    set.
+    """Return a row as a base file stores it: every column has the row's rank, not the rank of the record that set it.
     """
     if state.row <= state.delete:
         return State(state.delete)

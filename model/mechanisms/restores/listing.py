@@ -38,8 +38,8 @@ Planned = tuple[Restore, ...]
 
 
 class Seen(NamedTuple):
-    """A record of a reader. `restores` is the number of restores that were planned when the present listing began.
-    `before` is the number of restores that were planned when the first listing began.
+    """A record that is added to each reader. `restores` is the number of restores that were planned when the present
+    listing began. `before` is the number of restores that were planned when the first listing began.
 
     `first` contains the requested times of instants with files that completed by T and that the previous listing
     showed.

@@ -104,9 +104,7 @@ def to_undo(
     table_protocol: Protocol, restores: Planned, published: Published, plans: Plans, savepoints: Savepoints,
     every_writer: Writers, log_plans: Plans = (), rollbacks: tuple[Rollback, ...] = (),
 ) -> tuple[int, ...]:  # fmt: skip
-    """The requested times of the instants that a restore to the newest savepoint undoes now, in the order of their
-    removal.
-    """
+    """The requested times of the instants that a restore to the newest savepoint would undo now, in removal order."""
     saved = newest(savepoints)
     if saved is None:
         return ()

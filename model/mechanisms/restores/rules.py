@@ -23,10 +23,9 @@ from .options import Restores
 class Restore(NamedTuple):
     """A planned restore to the state as of `at`. Once a restore is planned, no reader sees the instants `undone`.
 
-    `undone` lists requested times of instants in the order of their removal; the first `gone` of them are already
-    removed. `runner` is the actor that runs the restore. `kept` lists the writes of the savepoint. `plans` lists the
-    undone compaction plans. `entries` lists the undone completed instants, in worlds in which a reader or consumer may
-    still use them.
+    `undone` lists requested times of instants in removal order; the first `gone` of them are already removed. `runner`
+    is the actor that runs the restore. `kept` lists the writes of the savepoint. `plans` lists the undone compaction
+    plans. `entries` lists the undone completed instants, in worlds in which a reader or consumer may still use them.
     """
 
     requested: int
@@ -60,7 +59,7 @@ class Restored(NamedTuple):
 def undone_by(
     saved: Savepoint, published: tuple[Any, ...], plans: tuple[Plan, ...], writing: Iterable[int], protocol: Protocol
 ) -> tuple[int, ...]:
-    """The requested times of the instants that a restore to a savepoint undoes, in the order of their removal.
+    """The requested times of the instants that a restore to a savepoint undoes, in removal order.
 
     `writing` contains the requested times of pending writes. A restore removes pending instants first, and then
     completed instants, newest first.

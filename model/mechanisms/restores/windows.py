@@ -14,7 +14,8 @@ Planned = tuple[Restore, ...]
 
 
 class UndoneWindow(NamedTuple):
-    """A record of a consumer. `undone` is True if the window begins or ends within the range that a restore has undone.
+    """A record that is added to each consumer. `undone` is True if the window begins or ends within the range that a
+    restore has undone.
     """
 
     undone: bool = False

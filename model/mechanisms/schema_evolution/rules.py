@@ -25,7 +25,8 @@ from .options import SchemaEvolution
 
 
 class Altered(NamedTuple):
-    """A published commit without files. When the commit was requested, the table already had `columns` added columns.
+    """A published commit without files. When the commit was requested, the table already had this number (`columns`) of
+    added columns.
     """
 
     requested: int

@@ -33,7 +33,7 @@ BOUND = "nothing is archived past a pending instant, or before an older one"
 
 @dataclass(frozen=True)
 class Options(options.Options):
-    """The options of the model on which archiving depends, with the model's names and values."""
+    """The model options that affect archiving, with the names and values that they have in the model."""
 
     completion_time: Literal["under_lock"] = "under_lock"
     listing: Literal["twice"] = "twice"
@@ -43,7 +43,7 @@ class Options(options.Options):
 
 
 class Archiving(core.Core):
-    """The core relation, extended by archivers."""
+    """The core transition relation, to which archivers are added."""
 
     options: Options
 

@@ -19,7 +19,7 @@ from .state import IDLE, READY, WRITE, published
 
 @dataclass(frozen=True)
 class Options(options.Options):
-    """The options of the model on which repeated batches depend, with the model's names and values."""
+    """The model options that affect repeated batches, with the names and values that they have in the model."""
 
     completion_time: Literal["under_lock"] = "under_lock"
     batch_ids: Literal["checked", "at_request", "ignored"] = "checked"

@@ -37,7 +37,7 @@ LATE: Final = Relation("planned_horizon", (SERVICE,), "time")
 
 @dataclass(frozen=True)
 class Options(options.Options):
-    """The options of the model on which cleaning depends, with the model's names and values."""
+    """The model options that affect cleaning, with the names and values that they have in the model."""
 
     completion_time: Literal["under_lock"] = "under_lock"
     retention: Literal["completion", "barrier", "any_barrier"] = "completion"
@@ -45,7 +45,7 @@ class Options(options.Options):
 
 
 class Cleaning(Services):
-    """The core relation, extended by cleaners."""
+    """The core transition relation, to which cleaners are added."""
 
     options: Options
     kind = "cleaner"

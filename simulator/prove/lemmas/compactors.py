@@ -36,7 +36,7 @@ def pending(s: Any, q: Term) -> Term:
 
 
 def removes_files(s: Any, c: Term) -> Mapping[str, Update]:
-    """Return the updates by which a compactor deletes the base files that other live runners of its plan have put."""
+    """Return the updates by which a compactor deletes base files that other live runners of the same plan have put."""
     def is_rival(b: Term) -> Term:
         files = s.some(GROUP, lambda g: s.base_written(b, g))
         return both(b != c, s.own_plan(b) == s.own_plan(c), s.work(b) > IDLE, no(s.dead_compactor(b)), files)
@@ -48,8 +48,8 @@ class Compactors(Relations):
     """Builds the actions of compactors."""
 
     def takes(self, s: Any, log: Term) -> Term:
-        """True if a plan that is scheduled now takes the log, because the log is complete and in the newest slice of
-        its group.
+        """True if a plan scheduled now would take the log: the log is complete, and is in the newest slice of its file
+        group.
         """
         w, g = s.write_of(log), s.group_of(log)
         complete = (
@@ -60,14 +60,14 @@ class Compactors(Relations):
         return both(complete, implies(has_base(s, g), self.slice_time(s, w) >= s.barrier(s.newest(g))))
 
     def new_part(self, s: Any, g: Term) -> Term:
-        """True if a plan that is scheduled now takes the group, because no plan of the group is pending and it has a
-        log to compact.
+        """True if a plan scheduled now would take the file group: the group has no pending plan, and has a log to
+        compact.
         """
         idle = s.every(PLAN, lambda q: implies(s.part(q, g), s.done(q)))
         return both(idle, s.some(LOG, lambda log: both(s.group_of(log) == g, self.takes(s, log))))
 
     def new_content(self, s: Any, log: Term) -> Term:
-        """True if the base file of a plan that is scheduled now contains the log."""
+        """True if the base file of a plan scheduled now would contain the log."""
         g = s.group_of(log)
         merged = both(has_base(s, g), s.holds(s.newest(g), log))
         return both(self.new_part(s, g), either(merged, self.takes(s, log)))

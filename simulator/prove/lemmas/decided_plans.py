@@ -27,7 +27,7 @@ PUBLISHES_DECIDED: Final = ("writer_publishes_decided", "compactor_publishes_dec
 
 @dataclass(frozen=True)
 class Options(options.Options):
-    """The options of the model on which decisions depend, with the model's names and values."""
+    """The model options that affect decisions, with the names and values that they have in the model."""
 
     completion_time: Literal["under_lock"] = "under_lock"
     plan_takes: Literal["completed_before_barrier"] = "completed_before_barrier"

@@ -21,7 +21,7 @@ GIVEN_UP: Final = (
 
 
 class GivingUp(core.Core):
-    """The core relation, extended by writers that may abandon a write."""
+    """The core transition relation, to which writers that may abandon a write are added."""
 
     def relations(self) -> tuple[Relation, ...]:
         return (*super().relations(), *GIVEN_UP)

@@ -28,7 +28,7 @@ HEARTBEATS: Final = (
 
 @dataclass(frozen=True)
 class Options(options.Options):
-    """The options of the model on which rollbacks depend, with the model's names and values."""
+    """The model options that affect rollbacks, with the names and values that they have in the model."""
 
     completion_time: Literal["under_lock"] = "under_lock"
     failed_writes: Literal["lazy", "eager"] = "lazy"

@@ -36,7 +36,7 @@ PLANS: Final = (
 
 @dataclass(frozen=True)
 class Options(options.Options):
-    """The options of the model on which log compaction depends, with the model's names and values."""
+    """The model options that affect log compaction, with the names and values that they have in the model."""
 
     completion_time: Literal["under_lock"] = "under_lock"
     plan_takes: Literal["completed_before_barrier"] = "completed_before_barrier"
@@ -46,7 +46,7 @@ class Options(options.Options):
 
 
 class LogCompaction(Services):
-    """The core relation, extended by log compactors."""
+    """The core transition relation, to which log compactors are added."""
 
     options: Options
     kind = "log_compactor"
@@ -74,8 +74,8 @@ class LogCompaction(Services):
         return both(published(s, w), implies(has_base(s, g), s.completed(w) >= s.barrier(s.newest(g))))
 
     def new_logs(self, s: Any, g: Term) -> Term:
-        """True if a log compaction that is scheduled now includes the group, because the newest slice of the group has
-        several logs.
+        """True if a log compaction scheduled now would include the file group: the group's newest slice has several
+        logs.
         """
 
         def is_covered(a: Term, b: Term) -> Term:

@@ -27,7 +27,7 @@ CHECKS: Final = (
 
 @dataclass(frozen=True)
 class Options(options.Options):
-    """The options of the model on which conflict checks depend, with the model's names and values."""
+    """The model options that affect conflict checks, with the names and values that they have in the model."""
 
     completion_time: Literal["under_lock"] = "under_lock"
     concurrency: Literal["nbcc", "occ"] = "nbcc"
@@ -40,7 +40,7 @@ class Options(options.Options):
 
 
 class Optimistic(GivingUp):
-    """The core relation, extended by optimistic writers."""
+    """The core transition relation, to which optimistic writers are added."""
 
     options: Options
 

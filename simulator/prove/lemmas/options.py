@@ -11,7 +11,7 @@ from .state import lock_is_free, published
 
 @dataclass(frozen=True)
 class Options:
-    """The options of the model on which the core depends, with the model's names and values."""
+    """The model options that affect the core, with the names and values that they have in the model."""
 
     slicing: Literal["completion", "requested"] = "completion"
     completion_time: Literal["under_lock", "outside_lock"] = "under_lock"

@@ -26,7 +26,7 @@ RECORDS: Final = (
 
 @dataclass(frozen=True)
 class Options(options.Options):
-    """The options of the model on which the merge depends, with the model's names and values."""
+    """The model options that affect the merge, with the names and values that they have in the model."""
 
     merge_order: Literal["completion", "requested"] = "completion"
     tombstones: Literal["keep", "drop"] = "keep"
@@ -104,7 +104,7 @@ class Ranks(core.Core):
         return either(in_logs, in_base)
 
     def new_winner(self, s: Any, log: Term) -> Term:
-        """True if the base file of a plan that is scheduled now contains the record of the log."""
+        """True if the base file of a plan scheduled now would contain the record of the log."""
         g = s.group_of(log)
 
         def base(o: Term) -> Term:

@@ -1,9 +1,9 @@
 """Replacing writes: a completed replace hides the writes in its file groups that completed before the replace was
 requested.
 
-An overwriter acts like a compactor, but its plan takes no logs, and its base files contain the rows of the replace.
-Each overwriter replaces once. No plan may be pending in the overwriter's file groups when the overwriter takes the
-requested time.
+An overwriter acts like a compactor, but the overwriter's plan takes no logs, and the base files contain the replace's
+rows. Each overwriter replaces once. No plan may be pending in the overwriter's file groups when the overwriter takes
+the requested time.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ STEPS: Final = {
 
 @dataclass(frozen=True)
 class Options(options.Options):
-    """The options of the model on which replaces depend, with the model's names and values."""
+    """The model options that affect replaces, with the names and values that they have in the model."""
 
     completion_time: Literal["under_lock"] = "under_lock"
     plan_takes: Literal["completed_before_barrier"] = "completed_before_barrier"
@@ -57,7 +57,7 @@ class Options(options.Options):
 
 
 class Replaces(core.Core):
-    """The core relation, extended by overwriters."""
+    """The core transition relation, to which overwriters are added."""
 
     options: Options
 

@@ -30,7 +30,7 @@ def is_alive(s: Any, a: Term, work: int) -> Term:
 
 
 class Services(core.Core):
-    """The core relation, extended by services of one kind."""
+    """The core transition relation, to which services of one kind are added."""
 
     kind: ClassVar[str]
 
