@@ -72,8 +72,7 @@ class TableShape:
 
     @property
     def packed_schema(self) -> pa.Schema:
-        """`stored_schema` with dictionary types for the columns of few distinct values. Merges use the packed schema.
-        """
+        """`stored_schema`, with dictionary types for repetitive columns. Merges use the packed schema."""
         few = pa.dictionary(pa.int32(), pa.string())
         return pa.schema([field.with_type(few) if field.name in FEW_VALUES else field for field in self.stored_schema])
 

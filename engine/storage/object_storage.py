@@ -258,8 +258,7 @@ def _content(store: ObjectStore, path: str) -> bytes:
 
 
 def _limited(arguments: Mapping[str, Any], limit: float) -> dict[str, Any]:
-    """Return the arguments with which the library ends each request, its repetitions included, within `limit` seconds.
-    """
+    """Return arguments for the library, so that each request and its repetitions end within `limit` seconds."""
     first, longest_pause = timedelta(seconds=min(0.1, limit / 16)), timedelta(seconds=limit / 8)
     pauses = {"init_backoff": first, "max_backoff": longest_pause, "base": 2}
     client = arguments.get("client_options", {})

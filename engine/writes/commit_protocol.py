@@ -123,8 +123,8 @@ def undo_on_error(context: Context, requested: str, action: str) -> Iterator[Non
 
 
 def undo_own_write(context: Context, requested: str, action: str) -> None:
-    """Delete the files of an instant, then the instant itself. The deletion runs under the lock, because it changes
-    what later lock holders list.
+    """Delete the files of an instant, then the instant itself. The deletion runs under the lock, because it changes the
+    listings of all lock holders after this one.
     """
     for path in marked_files(context, requested):
         context.storage.delete(path)
@@ -329,8 +329,7 @@ def delete_attempts(context: Context, requested: str, paths: Sequence[str]) -> N
 
 
 def marked_files(context: Context, requested: str, storage: Storage | None = None) -> list[str]:
-    """Return the data files for which attempts at this instant have put markers, whether or not the data files exist.
-    """
+    """Return the data files named in the markers of attempts at this instant, whether or not the data files exist."""
     entries = (storage or context.storage).list(marker_folder(requested))
     return [path for entry in entries if (path := marked_file(requested, entry.path)) is not None]
 
