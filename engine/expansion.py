@@ -1,8 +1,8 @@
 """Reads Parquet files within a memory limit. Dictionary pages let a small file expand to any number of long values.
 
-The footer bounds the size of most columns. If the bound of a file exceeds the limit, its text columns are read as
-dictionaries, whose size the file states. The module sums the unpacked sizes of the text columns before it unpacks any
-of them.
+The footer bounds the size of most columns. If the bound of a file exceeds the limit, the text columns are read as
+dictionaries, because a dictionary's size is stated in the file. The module sums the unpacked sizes of the text columns
+before it unpacks any of them.
 """
 
 from __future__ import annotations

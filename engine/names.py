@@ -36,6 +36,6 @@ def bucket_file_id(bucket: int) -> str:
 
 
 def bucket_of(file_id: str) -> int | None:
-    """Return the bucket that a file id of a bucket index names; None for a file id of another index."""
+    """Return the bucket number in a file id of a bucket index; None for a file id of another kind of index."""
     head = file_id[:8]
     return int(head) if len(head) == 8 and head.isdecimal() else None

@@ -174,8 +174,8 @@ def parquet_batches(
     bounds: Limits,
     row_groups: Sequence[int],
 ) -> Iterator[pa.Table]:
-    """Return the rows of `decode_parquet` with `packed`, in batches. `reopen` opens the file of `size` bytes, with the
-    columns that are read as dictionaries.
+    """Return the rows of `decode_parquet` with `packed`, in batches. `reopen` opens the file, which has `size` bytes,
+    with the given columns read as dictionaries.
     """
     file = reopen(FEW_VALUES)
     opened = Opened(name, size, reopen, file, FEW_VALUES, row_groups)

@@ -41,8 +41,8 @@ class Rules:
         it takes the lock.
     `conflict_window` selects which writes an optimistic writer checks: writes that completed since it began, or writes
         requested since it began.
-    `conflict_reads` selects which writes conflict besides writes to the same files: later writes to the partitions that
-        the writer has read, or no others.
+    `conflict_reads` selects which writes conflict besides writes to the same files: writes to the partitions that the
+        writer has read, if they completed after the read; or no further writes.
     `priority` selects which compactions conflict with an optimistic writer: none, or those that completed before the
         writer.
     `failed_writes` selects which writes a rollback undoes: only those whose heartbeat has expired, or all pending

@@ -1,5 +1,5 @@
-"""The sink of a streaming query, which `foreachBatch` calls. Spark calls the sink for each batch, and repeats a batch
-that may not have been written.
+"""The sink of a streaming query: the function that `foreachBatch` calls. Spark calls the sink for each batch, and
+repeats a batch that may not have been written.
 """
 
 from __future__ import annotations

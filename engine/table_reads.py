@@ -89,7 +89,7 @@ class TableReads:
         return self.run("incremental", after=after, until=until, **part)
 
     def replaced(self, after: Time, until: Time | None = None) -> tuple[Replaced, ...]:
-        """Return the partitions replaced in (after, until], each with the time before which its writes are hidden.
+        """Return the partitions replaced in (after, until], each with the time before which the replace hides writes.
 
         A consumer that maintains a copy window by window drops the rows of a replaced partition before it merges the
         window. A copy as of a time between `requested` and `completed` of a replace must be rebuilt from a snapshot.

@@ -1,4 +1,4 @@
-"""The operations of a table; each is a module of this package.
+"""The operations of a table; each operation is a module of this package.
 
 Each module of this package that has a function `run` is an operation, named like the module. The function
 ``run(context, config, **arguments)`` is a plain sequence of steps over the storage, lock and clock of the `Context`.

@@ -29,9 +29,9 @@ def run(context: Context, config: TableConfig, schema: Schema) -> Instant | None
     """Change the columns of the table to `schema`. Returns the commit that records the change; None if the table
     already has the requested columns.
 
-    A read uses the present columns, but a read as of an earlier time has the columns of that time. A writer that opened
-    the table before the change continues to write the old columns. If a change was interrupted, the next request for
-    the same change completes it. Raises `BadInput` for a change that would make existing rows invalid.
+    A read returns the present columns, but a read as of an earlier time returns the columns of that time. A writer that
+    opened the table before the change continues to write the old columns. If a change was interrupted, the next request
+    for the same change completes it. Raises `BadInput` for a change that would make existing rows invalid.
     """
     config.check_writable()
     if not config.merge_on_read:

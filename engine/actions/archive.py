@@ -21,10 +21,10 @@ def run(context: Context, config: TableConfig, retained: int = RETAINED) -> tupl
     `retained` writes stay active.
 
     The operation writes the archive's manifest first; then it deletes the originals, oldest first. Because the manifest
-    is written first, each completed instant is always on the active timeline or in the archive. Instants that a crashed
-    archiver left in both timelines are deleted from the active timeline first. Under the lock, an instant's pending
-    files are deleted before its completed file, so that no lock holder mistakes it for pending. Raises `BadInput`
-    unless `retained` is a positive number.
+    is written first, each completed instant is always on the active timeline or in the archive. If a crash during
+    archiving left instants in both timelines, they are deleted from the active timeline first. Under the lock, an
+    instant's pending files are deleted before its completed file, so that no lock holder mistakes it for pending.
+    Raises `BadInput` unless `retained` is a positive number.
     """
     config.check_writable()
     refuse_retained(retained)

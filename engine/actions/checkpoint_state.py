@@ -14,8 +14,8 @@ def run(context: Context, config: TableConfig) -> str | None:
     """Put a checkpoint of the state as of the greatest completion time, and drop superfluous checkpoints.
 
     The operation takes no lock, because a checkpoint changes no answer (docs/contract.md, SAME). Returns the time of
-    the checkpoint. Returns None if there is no write, if another engine has cleaned the table, or if the rules of the
-    table use no checkpoints.
+    the checkpoint. Returns None if no write has completed, if another engine has cleaned the table, or if the rules of
+    the table use no checkpoints.
     """
     config.check_writable()
     if not has_checkpoints(context.rules):

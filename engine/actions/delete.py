@@ -25,7 +25,7 @@ def run(
     ignored.
 
     A delete is ranked against other records in the same way as a row. In an event-time table a delete wins over each
-    record of its key whose ordering value is not greater than that of the delete. `retries`, `batch_id` and
+    record of the same key whose ordering value is at most the delete's ordering value. `retries`, `batch_id` and
     `replay_difference` have the same meaning as in `upsert`. Raises `BadInput` and publishes nothing if the batch is
     invalid.
     """

@@ -32,8 +32,8 @@ def run(
 
     `_hoodie_is_deleted` is true for a delete; all columns of a delete except key, partition and ordering value are
     null. The returned record may rank below an older record of its key that is outside the window. A consumer that
-    overwrites its rows by key must use `changes` instead. The columns are the table's columns at the end of the window.
-    (RFC-66, "Incremental queries".)
+    overwrites its rows by key must use `changes` instead. The result has the columns that the table had at the end of
+    the window. (RFC-66, "Incremental queries".)
 
     `columns`, `where` and `partitions` are as in `snapshot`. The condition applies to the returned records. If a write
     changes a matching row so that it no longer matches, the window has no record of the row; `changes` has one.

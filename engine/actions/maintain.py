@@ -51,7 +51,7 @@ class ServiceStep:
     `service` is rollback, compact, log_compact, clean, archive, collect or `state`. `did` states what the step did,
     such as "ran" or "planned", or "would plan" in a dry run. `instants` contains the requested times of the step's
     instants. `counts` contains the numbers of the files, rows or instants that the step handled. `because` lists the
-    triggers that caused the step, with the values that they counted.
+    triggers that caused the step, with their counts, such as ``5 commits``.
     """
 
     service: str

@@ -10,8 +10,9 @@ from . import run_restore, schedule_restore
 
 
 def run(context: Context, config: TableConfig, instant: Time | None = None) -> Instant | None:
-    """If a restore is pending, run only that restore, which does not undo writes after its plan. If no restore is
-    pending, plan a restore and run it; return None if nothing has happened since the savepoint.
+    """If a restore is pending, run only that restore; it does not undo writes that were requested after the restore was
+    planned. If no restore is pending, plan a restore and run it; return None if nothing has happened since the
+    savepoint.
     """
     if (finished := run_restore.run(context, config)) is not None:
         return finished

@@ -19,7 +19,7 @@ ACTION = "clean"
 
 def run(context: Context, config: TableConfig, instant: Time | None = None) -> Instant | None:
     """Delete the files listed in the plan of a clean, and publish the completed clean. Any process may run the pending
-    plan, and a file that is already missing is not an error.
+    plan. A file that is already missing is not an error.
 
     `instant` is the clean, or its requested time; by default the oldest pending clean. Returns the completed instant,
     also if another process completed it; None if no clean is pending.

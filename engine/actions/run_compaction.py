@@ -121,6 +121,6 @@ def _made_at(operation: CompactionOperation) -> str | None:
 
 def keeps_tombstones(shape: TableShape, rules: Rules) -> bool:
     """Return whether a compaction must keep the deletes that it merges. In a commit-time table no delete is kept,
-    because a later record always wins over an earlier delete.
+    because any record written after the delete wins over the delete.
     """
     return rules.tombstones == "keep" and shape.merge.mode == EVENT_TIME

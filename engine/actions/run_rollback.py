@@ -14,7 +14,7 @@ from ..writes.commit_protocol import ROLLBACK, marked_files, remove_pending
 
 def run(context: Context, config: TableConfig, instant: Time | None = None) -> Instant | None:
     """Undo the write named in the plan of a rollback. Any process may run a pending plan, also while another process
-    runs it.
+    runs the same plan.
 
     The markers and the plan stay until all files are deleted, so that an interrupted rollback can be repeated. If the
     writer of the undone write puts files after the rollback, these files have markers, but no completed instant lists

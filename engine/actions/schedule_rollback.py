@@ -41,7 +41,7 @@ def run(context: Context, config: TableConfig, instant: Time | None = None) -> I
 
 
 def failed_writes(context: Context, timeline: Timeline) -> Iterator[Instant]:
-    """Return the pending writes whose writer has failed and that no pending rollback undoes, the oldest first."""
+    """Return the pending writes of failed writers, without those that a pending rollback undoes, the oldest first."""
     undone = {
         load_rollback_plan(context.storage, pending.requested).target
         for pending in timeline.pending

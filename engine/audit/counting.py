@@ -1,4 +1,4 @@
-"""A storage that counts requests, so that a command can report the number of its requests and bytes."""
+"""A storage that counts requests, so that a command can report how many requests it made and how many bytes it read."""
 
 from __future__ import annotations
 

@@ -97,7 +97,7 @@ class Inventory:
 
     `rules` names the rules by which the table is read: ``nbcc``, ``hudi`` or ``names``. The value ``names`` stands for
     a table without completion times, whose logs name the base instant of their slice. `as_of` is the completion time
-    for which the inventory was requested; None means the newest settled state.
+    for which the inventory was requested; None means the newest settled time.
     """
 
     name: str

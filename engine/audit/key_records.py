@@ -66,7 +66,7 @@ def key_records(
 
     `buckets` is the number of buckets of an nbcc table; in such a table only file groups of the key's bucket are
     opened. If a hidden file cannot be read because its writer died, the result contains no records of the file. Raises
-    `BadInput` for a key that the table cannot have.
+    `BadInput` for a key that cannot be a record key of the table.
     """
     bucket = None if buckets is None else _bucket(key, shape, buckets)
     records: list[KeyRecord] = []

@@ -66,8 +66,8 @@ def stats(audit: Audit) -> Stats:
 
 
 def _written(audit: Audit) -> tuple[int, int]:
-    """Return the bytes that all commits wrote, and the bytes that writers wrote. A file to which several commits append
-    counts once.
+    """Return the bytes written by all commits, and the bytes written by writers (without services). A file to which
+    several commits append counts once.
     """
     sizes: dict[bool, dict[str, int]] = {True: {}, False: {}}
     for commit in (*audit.commits.values(), *audit.twins):

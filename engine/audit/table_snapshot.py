@@ -84,8 +84,8 @@ class TableSnapshot:
 
     @cached_property
     def _commits(self) -> tuple[Commit, ...]:
-        """The commits that completed by the time of the snapshot, by requested time. For a table of Hudi the result has
-        only commits on the active timeline.
+        """A mapping from requested times to the commits that had completed at the time of the snapshot. For a table of
+        Hudi the result has only commits on the active timeline.
         """
         commits = {
             (commit.instant.requested, commit.instant.action): commit

@@ -11,7 +11,7 @@ from .key_records import NUMBER, KeyRecord
 
 
 def winner(records: Sequence[KeyRecord], rule: MergeRule) -> KeyRecord | None:
-    """Return the record that the engine's merge chooses among `records`, which are in merge order; None if there are no
+    """Return the record that wins when the engine merges `records`, which are in merge order; None if there are no
     records.
     """
     if not records:

@@ -48,7 +48,7 @@ class TableConfig:
         of other engines.
     `own` is True if the table has the properties of an nbcc table.
     `features` are the features that readers and writers must support.
-    `metadata_table` contains the names of the partitions of the metadata table, if one is active.
+    `metadata_table` contains the partition names of Hudi's metadata table, if the table has an active one.
     `concurrency_mode` is the default concurrency mode of the table's writers.
     `max_log_bytes` is the number of bytes of rows after which a writer begins a log with the next log version.
     `coordination` contains the options that determine how the table's writers exclude each other.
@@ -61,7 +61,8 @@ class TableConfig:
     `consumer_hours` is the number of hours for which cleaning waits for a named consumer to process a write.
     `session_time_zone` is the time zone of timestamps that have no time zone in Arrow batches. If `session_time_zone`
         is None, timestamps without a time zone are refused.
-    `shared_store` is True if several machines can access the table, so that its lock must exclude them from each other.
+    `shared_store` is True if several machines can access the table, so that the table's lock must exclude these
+    machines from each other.
     """
 
     name: str

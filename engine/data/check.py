@@ -208,8 +208,8 @@ def _mask(flags: pa.Array) -> Mask:
 
 
 def _example(rows: pa.Table, mask: Mask, shape: TableShape) -> str:
-    """Return the invalid row with the least key, partition and ordering value, so that the order of the input has no
-    effect.
+    """Return the invalid row with the least key, partition and ordering value, so that the order of the input does not
+    affect the error message.
     """
     names = list(dict.fromkeys([*shape.keys.fields, *([shape.merge.ordering] if shape.merge.ordering else [])]))
     broken = rows.select(names).filter(pa.array(mask))

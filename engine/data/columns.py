@@ -31,7 +31,7 @@ def one_array(column: pa.Array | pa.ChunkedArray) -> pa.Array:
 
 
 def constant(text: str, count: int) -> pa.DictionaryArray:
-    """Return a column of `count` equal texts, which stores the text once."""
+    """Return a column of `count` equal texts, encoded so that the text is stored once."""
     return pa.DictionaryArray.from_arrays(pa.array(np.zeros(count, np.int32)), [text])
 
 

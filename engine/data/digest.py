@@ -68,8 +68,8 @@ class Digest:
 
 
 def digest_of(rows: pa.Table, sets: Collection[str] | None = None) -> Digest:
-    """Return the digest of `rows`. `sets` are the columns that a partial update sets; the digest also depends on the
-    names of the columns.
+    """Return the digest of the rows `rows`, which are a batch or a part of a batch. `sets` are the columns that a
+    partial update sets; the digest also depends on the names of the columns.
     """
     salt = np.uint64(sum(int(_name_hash(name)) * _SET + 1 for name in sets or ()) & _MASK)
     total = Digest()

@@ -153,7 +153,7 @@ def run_read(storage: Storage, task: AnyRead) -> pa.Table:
 def run_parts(storage: Storage, task: AnyRead) -> Iterator[pa.Table]:
     """Return the rows of one read task of any kind, in one or more parts.
 
-    Raises `Cleaned` if a clean or restore has deleted a file, and `Missing` if a file is absent for another reason.
+    Raises `Cleaned` if a clean or restore has deleted a file, and `Missing` if a file is absent for any other reason.
     """
     try:
         if isinstance(task, ReadTask):

@@ -62,8 +62,8 @@ def record_keys(rows: pa.Table, spec: KeySpec) -> pa.Array:
 
 
 def hashed_values(rows: pa.Table, spec: KeySpec) -> list[pa.Array]:
-    """Return the texts whose list hash determines the bucket. For a single key column with named keys, the text
-    includes the name of the column.
+    """Return the texts whose list hash determines the bucket. If keys have the form ``field:value`` and there is a
+    single key column, the text includes the column's name.
     """
     if spec.named and len(spec.record_key) == 1:
         return [record_keys(rows, spec)]

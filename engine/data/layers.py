@@ -18,8 +18,8 @@ Fold = Literal["rank", "logs_first"]
 class Layer(NamedTuple):
     """The records of a base file or log block: `rows` in the reader's schema, `deletes` in the schema `delete_schema`.
 
-    `base` is True if the layer ranks before all logs. `kept` is True if a compaction wrote the records of the layer
-    together with its base file. `sets` are the columns that the rows of a partial update set; None means all columns.
+    `base` is True if the layer ranks before all logs. `kept` is True if a compaction wrote the records of the layer in
+    addition to the base file. `sets` are the columns that the rows of a partial update set; None means all columns.
     """
 
     rows: pa.Table

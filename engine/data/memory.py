@@ -37,8 +37,8 @@ def bytes_of(layer: Layer) -> int:
 
 
 def rows_of_task(batches: Iterable[pa.RecordBatch], bounds: Limits) -> pa.Table | None:
-    """Return all rows that a task writes; None if it has no rows. Raises `LimitExceeded` if the rows exceed the memory
-    of the task.
+    """Return all rows that a task writes; None if the task has no rows. Raises `LimitExceeded` if the rows exceed the
+    memory of the task.
     """
     filled, size = [], 0
     for batch in batches:

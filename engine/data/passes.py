@@ -88,8 +88,8 @@ def _opened(storage: Storage, task: ReadTask) -> RangedFile | None:
 
 
 def _layers(storage: Storage, task: ReadTask, base: RangedFile | None, parts: Parts | None = None) -> Iterator[Layer]:
-    """Return the same layers as `slice_layers`, but the base file in batches. `parts` contains the parts of the base
-    file that the read needs; None means all.
+    """Return the same layers as `slice_layers`, except that the base file is read in batches. `parts` contains the
+    parts of the base file that the read needs; None means all.
     """
     if base is None and not (task.tombstones or task.logs):
         yield nothing(task.shape)

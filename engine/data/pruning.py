@@ -51,7 +51,7 @@ def partition_ranges(path: str, shape: TableShape) -> dict[str, Range]:
 
 
 def _bucket(equal: Mapping[str, Any], shape: TableShape) -> int | None:
-    """Return the bucket of the rows with the given values; None if they do not determine it."""
+    """Return the bucket of the rows with the given values; None if the values do not determine the bucket."""
     names: Sequence[str] = shape.keys.record_key
     if not equal.keys() >= {*names}:
         return None

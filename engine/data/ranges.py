@@ -143,8 +143,8 @@ def _scalar(value: Any, kind: pa.DataType) -> pa.Scalar | None:
 def ranges_of_groups(metadata: pq.FileMetaData, file: pa.Schema, schema: pa.Schema) -> list[dict[str, Range]]:
     """Return the ranges of each row group of a Parquet file with the columns `file`, in the types of `schema`.
 
-    A column that the file lacks contains only nulls. If the types of a column in the file and in the table differ, its
-    statistics apply only if the table's type is wider.
+    A column that the file lacks contains only nulls. If the types of a column in the file and in the table differ, the
+    column's statistics apply only if the table's type is wider than the file's.
     """
     places = {metadata.schema.column(place).path: place for place in range(metadata.num_columns)}
     omits_nan = NO_NAN in (metadata.metadata or {})

@@ -91,7 +91,9 @@ class Spill:
                 places.append(_Place(len(self._empty) - 1, deletes, start, self._file.tell() - start))
 
     def _parts_of(self, keys: pa.ChunkedArray) -> npt.NDArray[np.int64]:
-        """Return the part of each key, which is determined by some of the upper bits of the key's hash."""
+        """Return the number of the part to which each key belongs, determined by some of the upper bits of the key's
+        hash.
+        """
         mixed = (string_hash(keys).astype(np.uint64) * _MIX) >> self._shift
         return (mixed & self._mask).astype(np.int64)
 

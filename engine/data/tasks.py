@@ -50,8 +50,8 @@ class TableShape:
         return None if self.merge.ordering is None else self.schema.field(self.merge.ordering)
 
     def block_columns(self, sets: frozenset[str] | None) -> list[str]:
-        """Return the columns of a data block whose rows set the columns `sets` (None: all columns), in the order of the
-        table.
+        """Return, in the table's order, the columns of a data block whose rows set the columns `sets` (None: all
+        columns).
         """
         names = self.schema.names
         return [*META, *(n for n in names if sets is None or n in sets or n in self.merge.always)]
@@ -72,8 +72,7 @@ class TableShape:
 
     @property
     def packed_schema(self) -> pa.Schema:
-        """`stored_schema` with dictionary types for the columns of few distinct values. Merges use the packed schema.
-        """
+        """`stored_schema`, with dictionary types for repetitive columns. Merges use the packed schema."""
         few = pa.dictionary(pa.int32(), pa.string())
         return pa.schema([field.with_type(few) if field.name in FEW_VALUES else field for field in self.stored_schema])
 

@@ -56,7 +56,7 @@ class StreamOptions:
 
 
 def asks_for_stream(given: Mapping[str, str]) -> bool:
-    """Return True if only a stream can have these options of `load`. Spark calls a data source in the same way
+    """Return True if these options of `load` are valid only for a stream. Spark calls a data source in the same way
     for a batch read and for a stream.
     """
     names = {name.lower() for name in given}

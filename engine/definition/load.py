@@ -77,7 +77,7 @@ def _as_of_now(config: TableConfig, values: Mapping[str, str]) -> TableConfig:
 
 
 def _latest_schema(storage: Storage, timeline: Timeline) -> str | None:
-    """Return the Avro JSON in the newest commit, by requested time, that can have changed the schema."""
+    """Return the Avro JSON in the newest commit (by requested time) whose action can change the schema."""
     for instant in reversed(timeline.instants):
         if instant.completed and instant.writes:
             commit = load_commit(storage, instant)

@@ -65,7 +65,7 @@ class LogFile(NamedTuple):
 
 
 def visible(instant: Instant, as_of: str | None, rules: Rules) -> bool:
-    """Return whether a read as of `as_of` uses the files of the instant; if `as_of` is None, a read of the whole
+    """Return whether a read as of `as_of` uses the files of the instant; `as_of` None stands for a read of the whole
     timeline.
     """
     if rules.visibility == "any":

@@ -56,7 +56,7 @@ def metadata_files(storage: Storage) -> list[Entry]:
     """Return the files of all partitions of a table, with their sizes, as its metadata table lists them, sorted by
     path.
 
-    If a clean of the metadata table deletes a file before it is read, the read begins again.
+    If a clean of the metadata table deletes a file before the function reads it, the function starts again.
     """
     for _ in range(_ATTEMPTS - 1):
         try:

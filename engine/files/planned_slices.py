@@ -1,8 +1,9 @@
 """The file slices from which services make plans, without the commits that no plan needs any more.
 
-A table's history grows, and its live files do not. The services of a long-lived process therefore retire old commits: a
-commit is retired once it is archived and all slices with its files precede the horizon of a clean. The horizon never
-moves back, so no later plan needs these files. A restore changes which files are live: after one, nothing is retired.
+The history of a table grows without limit, but the number of its live files does not. The services of a long-lived
+process therefore retire old commits: a commit is retired once it is archived and all slices with its files precede the
+horizon of a clean. The horizon never moves back, so no later plan needs these files. A restore changes which files are
+live; after a restore, no commit is retired.
 """
 
 from __future__ import annotations

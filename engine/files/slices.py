@@ -1,8 +1,8 @@
 """File slices: the base file to which each log belongs, and the merge order of the logs (RFC-66, "file slicing").
 
-Two promises of docs/contract.md depend on file slicing. PART: each completed log is in exactly one slice, which is the
-same for all readers. TRAVEL: a read as of T uses exactly the files that had completed by T. A compaction that completes
-after T does not change a read as of T, because its base file is the merge of the same logs.
+Two promises of docs/contract.md depend on file slicing. PART: each completed log is in exactly one slice, and all
+readers agree on this slice. TRAVEL: a read as of T uses exactly the files that had completed by T. A compaction that
+completes after T does not change a read as of T, because its base file is the merge of the same logs.
 """
 
 from __future__ import annotations

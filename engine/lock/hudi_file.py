@@ -95,7 +95,7 @@ class HudiFileLock(Waiting):
                 self._path.unlink(missing_ok=True)
 
     def _has_expired(self) -> bool:
-        """Return whether the lock file has expired. A crash left an old lock file that is empty."""
+        """Return whether the lock file has expired. An old lock file without content was left by a crash."""
         try:
             status = self._path.stat()
         except FileNotFoundError:

@@ -85,7 +85,7 @@ class StorageLock(Waiting):
         return (known is None or self._is_free(known)) and self._take(known).done
 
     def _take(self, known: Version | None) -> Replaced:
-        """Replace a free lease with a lease of this process, unless another writer does so first."""
+        """Take a free lease for this process, unless another writer takes the lease first."""
         until, owner = self._end(), self._attempts.begin()
         taken = replace_verified(self._file, _text(expired=False, until=until, owner=owner), known)
         if taken.done and taken.version is not None:

@@ -68,7 +68,7 @@ def has_checkpoints(rules: Rules) -> bool:
 
 
 def _commits_through(context: Context, until: str) -> CheckpointedCommits | None:
-    """Return the commits as read through a state checkpoint at or before `until`; None to use all commits.
+    """Return the commits as read through a state checkpoint at or before `until`; None if all commits must be used.
 
     A process that has read all commits already uses them. A process that has found a checkpoint continues to use it,
     because it has also read the commits since then.

@@ -59,8 +59,8 @@ def group_rules(context: Context, timeline: Timeline, base: str | None) -> Rules
     """Return the rules for merging a file group whose base file was requested at the time `base`.
 
     In an nbcc table, a file group whose base file another engine wrote is merged by Hudi's rules (docs/contract.md,
-    Assumptions). The other engine may have dropped deletes, and it continues to merge the logs of the group in its own
-    order.
+    Assumptions). The other engine may have dropped deletes, and it continues to merge the logs of the group in the
+    order of its own rules.
     """
     looks = context.rules.files == "listed" and context.rules.unmarked == "by_its_engine"
     instant = completed_write(context, timeline, base) if base and looks else None

@@ -20,9 +20,9 @@ _FORMS: Final = "a time is an Instant, 17 digits yyyyMMddHHmmssSSS in UTC, or a 
 
 
 def instant_of(time: Time, asked: str) -> str:
-    """Return the 17-digit time of `time`; error messages use `asked` to describe the request. Raises `BadInput` if
-    `time` is not a valid time. A text of 14 digits means the end of that second, as in Hudi; zeros mean the beginning
-    of the table. A datetime is truncated to whole milliseconds.
+    """Return the 17-digit time of `time`; `asked` describes the request in error messages. Raises `BadInput` if `time`
+    is not a valid time. A text of 14 digits means the end of that second, as in Hudi; zeros mean the beginning of the
+    table. A datetime is truncated to whole milliseconds.
     """
     if isinstance(time, Instant):
         return _completion(time, asked)

@@ -1,5 +1,5 @@
-"""Determines which points in time can be read: settled ones, on the completion axis (docs/contract.md, TRAVEL and
-INCR).
+"""Determines which times can be read: settled times, at or before which no further instant can complete
+(docs/contract.md, TRAVEL and INCR).
 """
 
 from __future__ import annotations

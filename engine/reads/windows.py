@@ -46,7 +46,7 @@ class Replaced:
 
 def settled_window(context: Context, after: Time, until: Time | None, asked: str) -> Window:
     """Return the window between the times `after` and `until`. If `until` is None, the window ends at the newest
-    completion; it is empty if `after` is later than the newest completion.
+    completion time; the window is empty if `after` is later than this.
 
     Raises `BadInput` if a time is invalid or in the future, or if `after` is later than `until`.
     """

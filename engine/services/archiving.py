@@ -1,4 +1,4 @@
-"""Selects the instants to archive: the oldest completed ones that no reader or writer needs on the active timeline.
+"""Selects the instants to archive: the oldest completed instants that no reader or writer needs on the active timeline.
 
 Instants are archived in the order of their requested times. The order has the effect that every instant older than the
 active timeline is completed, as Apache Hudi's readers assume. An instant is not archived if it was requested or

@@ -21,7 +21,9 @@ MARKERS: Final = ".hoodie/.temp"
 
 
 class Leftovers(NamedTuple):
-    """The paths to delete. `files` are data files that no completed instant lists; they are deleted first."""
+    """The leftover files of a table, as paths to delete. `files` are data files that no completed instant lists; they
+    are deleted first.
+    """
 
     files: tuple[str, ...] = ()
     markers: tuple[str, ...] = ()
@@ -79,7 +81,9 @@ def _by_requested(whole: Timeline) -> dict[str, list[Instant]]:
 
 
 def _ended(instants: Mapping[str, list[Instant]], entries: Iterable[Entry], bound: str) -> Iterator[tuple[str, str]]:
-    """Return the markers or heartbeats, with requested times, whose instant has ended and is older than `bound`."""
+    """Return the markers or heartbeats (given with requested times) of instants that have ended and are older than
+    `bound`.
+    """
     for entry in entries:
         requested = entry.path.split("/")[2]
         if requested < bound and all(instant.completed for instant in instants.get(requested, ())):

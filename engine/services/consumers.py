@@ -55,7 +55,7 @@ def waits_for_consumers(context: Context, timeline: Timeline, horizon: str, now:
     """Return the horizon, moved back to the progress of the slowest consumer; None if that is the beginning of the
     history.
 
-    A clean ignores a consumer if the oldest write that it has not processed completed more than `hours` ago.
+    A clean ignores a consumer if the oldest write that the consumer has not processed completed more than `hours` ago.
     """
     for progress in progress_of_consumers(context).values():
         if progress < horizon:

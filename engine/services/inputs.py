@@ -13,7 +13,7 @@ from ..timeline import CompactionOperation, Timeline
 
 
 class PlanInputs:
-    """The input files of one plan. Each commit that lists an input is read only once."""
+    """The input files of one plan. Each commit that lists one of these files is read only once."""
 
     def __init__(self, context: Context, timeline: Timeline, requested: str) -> None:
         self.context = context

@@ -1,9 +1,9 @@
 """Replacing writes: such a write hides all rows of its partitions that were committed before the write was requested.
 
 Under non-blocking concurrency control, a replace is a compaction plan without inputs, for every file group of its
-partitions. The base files of the replace contain the new rows, or no rows (docs/contract.md, SNAP). The requested time
-of a replace acts as a barrier as soon as its plan is published. A log that completes after the request of the replace
-belongs to the next slice and is merged with the new rows.
+partitions. The base files of the replace contain the new rows, or are empty (docs/contract.md, SNAP). The requested
+time of a replace acts as a barrier as soon as its plan is published. A log that completes after the request of the
+replace belongs to the next slice and is merged with the new rows.
 """
 
 from __future__ import annotations

@@ -133,7 +133,8 @@ def _check_sample(context: Context, config: TableConfig, slices: tuple[FileSlice
     if the number of buckets is wrong or uncertain, and `Unsupported` if keys or paths differ.
 
     `given` is False if the number of buckets was derived from the greatest number in a file id. If the table has more
-    buckets, most probably twice as many, each key is in one of the lower ones with a probability of at most 1/2.
+    buckets, most probably twice as many, each key is in one of the lower-numbered buckets with a probability of at most
+    1/2.
     """
     shape, keys = table_shape(config, context.rules), set[str]()
     for number, piece in enumerate(_sample(slices)):

@@ -29,7 +29,7 @@ class Logs(NamedTuple):
 
 
 def logs_of(slices: Iterable[FileSlice]) -> list[Logs]:
-    """Count the completed logs of each slice that has any."""
+    """Count the completed logs of each slice that has completed logs."""
     done = ([log for log in piece.logs if log.completed] for piece in slices)
     return [
         Logs(len(logs), sum(log.size for log in logs), min(log.completed or "" for log in logs))
@@ -58,20 +58,22 @@ def compaction_due(context: Context, timeline: Timeline, policy: MaintenancePoli
 
 
 def log_compaction_due(context: Context, timeline: Timeline, policy: MaintenancePolicy) -> Reasons:
-    """Return the number of logs of the longest slice, if it reaches the trigger of a log compaction."""
+    """Return the number of logs in the slice with the most logs, if this number reaches the trigger of a log
+    compaction.
+    """
     most = max((each.number for each in logs_of(worth_log_compacting(context, timeline))), default=0)
     return {"logs": most} if most >= policy.log_compact_logs else {}
 
 
 def clean_due(context: Context, timeline: Timeline, policy: MaintenancePolicy) -> Reasons:
-    """Return the number of writes since the newest clean, if it reaches the trigger of a clean."""
+    """Return the number of writes since the newest clean, if this number reaches the trigger of a clean."""
     since = max((instant.requested for instant in timeline.instants if instant.action == "clean"), default="")
     writes = _writes_since(context, timeline, since)
     return {"commits": writes} if writes >= policy.clean_commits else {}
 
 
 def archive_due(timeline: Timeline, policy: MaintenancePolicy) -> Reasons:
-    """Return the number of completed writes on the active timeline, if it exceeds the trigger of archiving.
+    """Return the number of completed writes on the active timeline, if this number exceeds the trigger of archiving.
 
     Writes that a pending instant prevents from being archived do not count beyond `archive_least`.
     """

@@ -29,7 +29,9 @@ def in_driver() -> Iterator[None]:
 
 
 def error_of_task(text: str) -> NbccError | None:
-    """Return the error that a task raised, from the text of Spark's error; None if the task raised another error."""
+    """Return the `NbccError` that a task raised, parsed from the text of Spark's error; None if the task raised no
+    `NbccError`.
+    """
     sentence = _SENTENCE.search(text)
     if sentence is None:
         return None

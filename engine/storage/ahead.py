@@ -1,7 +1,7 @@
 """Sends the independent requests of one operation: to an object store concurrently, to a file system one after the
 other.
 
-On a file system, concurrent requests would save no time. The simulator needs sequential requests, because it stops an
+Concurrent requests to a file system would save no time. The simulator needs sequential requests, because it stops an
 operation before each of its calls.
 """
 

@@ -1,7 +1,7 @@
 """The storage protocol on object stores, through obstore.
 
-An object for which several writers may compete is put conditionally, in one request. Data files are uploaded
-unconditionally, in parts, because stores have no conditional multipart put. Large objects are read in ranges.
+If several writers may compete to create an object, the object is put conditionally, in one request. Data files are
+uploaded unconditionally, in parts, because stores have no conditional multipart put. Large objects are read in ranges.
 """
 
 from __future__ import annotations
@@ -174,7 +174,7 @@ class ObjectStorage:
         )
 
     def last_seen(self, folder: str) -> str:
-        """Return the path after which a listing of the folder may begin, because all objects up to it are known.
+        """Return the path after which a listing of the folder may begin, because all objects up to this path are known.
         Returns '' if no object is known.
         """
         return self._last_seen.get(folder, "")
@@ -258,8 +258,7 @@ def _content(store: ObjectStore, path: str) -> bytes:
 
 
 def _limited(arguments: Mapping[str, Any], limit: float) -> dict[str, Any]:
-    """Return the arguments with which the library ends each request, its repetitions included, within `limit` seconds.
-    """
+    """Return arguments for the library, so that each request and its repetitions end within `limit` seconds."""
     first, longest_pause = timedelta(seconds=min(0.1, limit / 16)), timedelta(seconds=limit / 8)
     pauses = {"init_backoff": first, "max_backoff": longest_pause, "base": 2}
     client = arguments.get("client_options", {})

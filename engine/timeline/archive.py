@@ -54,7 +54,7 @@ def newest_of(path: str) -> str:
 @dataclass(frozen=True, slots=True)
 class Archived:
     """An archived instant. `metadata` contains the bytes of the instant's completed file. `plan` contains the bytes of
-    its requested file.
+    the instant's requested file.
     """
 
     requested: str

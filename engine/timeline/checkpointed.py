@@ -56,7 +56,8 @@ class CheckpointedCommits(Commits):
         super().fetch(instant for instant in instants if not self._is_covered(instant))
 
     def clean(self, requested: str) -> CleanPlan:
-        """Return the plan of a clean; if the checkpoint covers the clean, a plan with the horizon of the checkpoint."""
+        """Return the plan of a clean. If the checkpoint covers the clean, the plan has the horizon of the checkpoint.
+        """
         if requested <= self.checkpoint.time:
             return CleanPlan("", {}, horizon=self.checkpoint.horizon or None)
         return super().clean(requested)

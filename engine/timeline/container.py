@@ -47,7 +47,7 @@ def _parsed(kind: str) -> Any:
 def encode_record(kind: str, record: dict[str, Any]) -> bytes:
     """Encode one record as a container; `kind` is the name of its schema in `_SCHEMAS`.
 
-    Equal records give equal bytes, because the sync marker is a digest of the record; Avro uses a random marker.
+    Equal records have equal encodings, because the sync marker is a digest of the record (in Avro it is random).
     """
     content = io.BytesIO()
     fastavro.schemaless_writer(content, _parsed(kind), record)

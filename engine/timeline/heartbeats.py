@@ -89,8 +89,8 @@ class StoredHeartbeats:
             heartbeat.stopped.set()
 
     def hand_over(self, requested: str, seconds: float) -> None:
-        """Renew the heartbeat for at most `seconds` more: another process continues the instant, and deletes the
-        heartbeat when it ends.
+        """Renew the heartbeat for at most `seconds` more, because another process continues the instant. That process
+        deletes the heartbeat at the end.
         """
         if heartbeat := self._ours.get(requested):
             heartbeat.until = self._now() + seconds

@@ -77,7 +77,7 @@ def load_settled(
     One listing may show a late publication and miss an earlier one. T is the greatest completion time in a first
     listing; a second listing shows every instant that completed by T. Instants that are archived between the listings
     are in the archive, which `commits` reads after each listing. `Rules(listing="once")` uses only the first listing;
-    `Rules(read_time="clock")` uses `now` for T, even if it is not settled.
+    `Rules(read_time="clock")` uses `now` for T, even if `now` is not settled.
     """
     listed = list_once(storage, rules, commits)
     time = read_time(listed, rules, now)

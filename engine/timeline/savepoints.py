@@ -16,7 +16,7 @@ ACTION: Final = "savepoint"
 @dataclass(frozen=True, slots=True)
 class Savepoint:
     """The content of a savepoint. `files` contains the names of the pinned files, for each partition. `millis` is the
-    time of the savepoint in milliseconds since 1970.
+    time at which the savepoint was made, in milliseconds since 1970.
     """
 
     files: Mapping[str, tuple[str, ...]]

@@ -1,9 +1,10 @@
 """State checkpoints. Each lists the files that are live as of a completion time; a read uses the list instead of older
 commits.
 
-A state checkpoint is derived from commits and changes no answer (docs/contract.md, SAME). A checkpoint that is late,
-missing, duplicated or damaged is not used. The name of a checkpoint contains its time and a digest of its content, so
-that damage to a checkpoint is detected. Checkpoints are in a folder that Hudi's readers do not list.
+A state checkpoint is derived from commits and changes no answer (docs/contract.md, SAME). A read works without a state
+checkpoint: it does not use one that is late, missing, duplicated or damaged. The name of a checkpoint contains its time
+and a digest of its content, so that damage to a checkpoint is detected. Checkpoints are in a folder that Hudi's readers
+do not list.
 """
 
 from __future__ import annotations
@@ -81,7 +82,7 @@ def decode_checkpoint(data: bytes, name: str) -> StateCheckpoint | None:
 
 
 def put_checkpoint(storage: Storage, checkpoint: StateCheckpoint) -> None:
-    """Put a state checkpoint. Equal checkpoints have the same path."""
+    """Put a state checkpoint. Checkpoints with equal content have the same path."""
     data = encode_checkpoint(checkpoint)
     storage.put_if_absent(f"{FOLDER}/{checkpoint.time}_{_digest(data)}.parquet", data)
 

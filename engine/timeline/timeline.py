@@ -23,10 +23,10 @@ class Timeline:
     """All instants of one listing, each in the highest state that the listing shows, ordered by requested time.
 
     `begun_as` contains the pending action for each pair (requested time, completed action) in which the two actions
-        differ. `begun_as` distinguishes the commit of a compaction from the commit of a copy-on-write writer.
-        `archived` is True if some instants are in the archive. `newest_archived` is the greatest requested time that
-        occurs in the names of archive files. Instants that `restores` have undone are not in `instants`; if the files
-        of an undone instant still exist, the instant is in `undone`.
+        differ. It distinguishes the commit of a compaction from the commit of a copy-on-write writer. `archived` is
+        True if some instants are in the archive. `newest_archived` is the greatest requested time that occurs in the
+        names of archive files. Instants that `restores` have undone are not in `instants`; if the files of an undone
+        instant still exist, the instant is in `undone`.
     `torn` contains completed instants whose files are empty or truncated, for example by a power failure.
     """
 

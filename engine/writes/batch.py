@@ -128,8 +128,8 @@ def partitions_of(data: Any, config: TableConfig) -> set[str]:
 def named_paths(
     partitions: Collection[str], config: TableConfig, asked: str = "replace the partition"
 ) -> set[str]:
-    """Return the paths of the partitions that a user names. Raises `BadInput` for a path that is not a partition of the
-    table. `asked` is the beginning of the error message.
+    """Check partition paths given by a user, and return them. Raises `BadInput` for a path that is not a partition of
+    the table. `asked` is the beginning of the error message.
     """
     named = {partitions} if isinstance(partitions, str) else set(partitions)
     keys = KeySpec(config.record_key, config.partition_by, config.hive_style)

@@ -123,8 +123,8 @@ def undo_on_error(context: Context, requested: str, action: str) -> Iterator[Non
 
 
 def undo_own_write(context: Context, requested: str, action: str) -> None:
-    """Delete the files of an instant, then the instant itself. The deletion runs under the lock, because it changes
-    what later lock holders list.
+    """Delete the files of an instant, then the instant itself. The deletion runs under the lock, because it changes the
+    listings of all lock holders after this one.
     """
     for path in marked_files(context, requested):
         context.storage.delete(path)
@@ -252,7 +252,7 @@ def _delete_attempt(context: Context, requested: str, files: Sequence[WrittenFil
 
 
 def publication_conflict(context: Context, timeline: Timeline, requested: str, action: str) -> Conflict | None:
-    """Return the reason why a write that paused must not be published: another actor may have started to undo it. The
+    """Return the reason why a paused write must not be published: another actor may have started to undo the write. The
     caller holds the lock.
 
     A rollback is planned under the lock that covers publication, so a write is either published or undone (RFC-22).
@@ -278,8 +278,8 @@ def _undone(context: Context, timeline: Timeline, requested: str) -> bool:
 
 
 def older_than_archive(context: Context, timeline: Timeline, requested: str) -> bool:
-    """Return whether a pending instant has an earlier requested time than some archived instant. A rollback has undone
-    a pending instant that is older than an archived instant, and that rollback is archived too.
+    """Return whether a pending instant was requested before some archived instant. A rollback has undone a pending
+    instant that is older than an archived instant, and that rollback is archived too.
 
     The archiver never archives past a pending instant, so the pending instant was not on the timeline when the archiver
     ran. The caller holds the lock.
@@ -329,8 +329,7 @@ def delete_attempts(context: Context, requested: str, paths: Sequence[str]) -> N
 
 
 def marked_files(context: Context, requested: str, storage: Storage | None = None) -> list[str]:
-    """Return the data files for which attempts at this instant have put markers, whether or not the data files exist.
-    """
+    """Return the data files named in the markers of attempts at this instant, whether or not the data files exist."""
     entries = (storage or context.storage).list(marker_folder(requested))
     return [path for entry in entries if (path := marked_file(requested, entry.path)) is not None]
 

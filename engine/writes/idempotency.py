@@ -6,8 +6,8 @@ of the first commit; otherwise it raises `Conflict`. No batch is lost, because t
 the table contains the rows of the batch.
 
 Each attempt at a batch first puts an empty file, named after the attempt's instant, in a folder for the batch. One
-listing of the batch's folder shows whether the batch was written, at the same cost for a long history. The file of a
-failed attempt remains in the folder, but it has no effect because the attempt's instant never completes.
+listing of the batch's folder shows whether the batch was written; the cost does not grow with the table's history. The
+file of a failed attempt remains in the folder, but it has no effect because the attempt's instant never completes.
 """
 
 from __future__ import annotations
