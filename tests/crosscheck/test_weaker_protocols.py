@@ -27,7 +27,7 @@ NOT_OURS = {
     "shared-log", "blocks-in-file-order", "rollback-block-in-front", "rollback-block-earlier",
     "clustering-replaces", "occ-clustering", "replaced-file-ids", "log-compaction-delivered",
     "unclaimed-times",
-    "state-checkpoint-after-restore", "state-checkpoint-by-request",
+    "state-checkpoint-after-restore", "state-checkpoint-by-request", "batch-known-by-its-number",
 }  # fmt: skip
 WEAKER = sorted({*specs.protocol_names()} - NOT_OURS - {"default"})
 HISTORIES = 25
