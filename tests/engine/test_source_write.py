@@ -228,7 +228,7 @@ def test_deletes_need_key_partition_and_ordering_only(tmp_path: Path) -> None:
     [
         ({"hoodie.table.recordkey.fields": "v"}, BadInput, "recordkey.field=v, but the table has id"),
         ({"hoodie.bucket.index.num.buckets": "8"}, BadInput, "num.buckets=8, but the table has 2"),
-        ({"hoodie.bucket.index.num.buckets": "many"}, BadInput, "no whole number"),
+        ({"hoodie.bucket.index.num.buckets": "many"}, BadInput, "use a whole number from 1 on"),
         ({"hoodie.record.merge.mode": "COMMIT_TIME_ORDERING"}, BadInput, "the table has EVENT_TIME_ORDERING"),
         ({"hoodie.logfile.max.size": "7"}, BadInput, "max.size=7, but the table has"),
         ({"hoodie.datasource.write.operation": "insert"}, Unsupported, "use upsert, bulk_insert, delete"),
