@@ -24,6 +24,7 @@ from tools.gallery.picture import picture
 ENTRIES = catalogue()
 NAMES = [entry.name for entry in ENTRIES]
 MODEL_ONLY = {
+    "87-a-number-is-no-batch",
     "07-old-file-names",
     "14-hudi-rs",
     "35-other-buckets",
