@@ -1,7 +1,7 @@
 """The themes of random worlds: a theme adds mechanisms that change how existing actors behave.
 
 If a world had every mechanism at once, each mechanism would rarely take effect. Therefore a random world has at most
-one theme: a large archive, savepoints with a restore, optimistic writers, or skewed clocks.
+one theme: a large archive, savepoints with a restore, optimistic writers, skewed clocks, or a stream.
 """
 
 from __future__ import annotations
@@ -13,6 +13,9 @@ from nbcc.model import World
 from nbcc.model.mechanisms.restores.mechanism import OTHERS, WITH_READS
 
 from ..schedule import Choose
+
+NOT_FOLLOWED: Final = ("cleaner", "overwriter")
+"""The kinds of actors that a random world with a stream does not have."""
 
 Theme = Callable[[Choose, World], World]
 
@@ -88,7 +91,23 @@ def skewed(choose: Choose, world: World) -> World:
     return world.replace(skew=1 + choose(2))
 
 
+def streaming(choose: Choose, world: World) -> World:
+    """Return the world with a stream that restarts up to twice, perhaps without its Spark checkpoint or from a copy.
+
+    The model of a stream has neither cleans nor windows in which a partition was replaced.
+    """
+    actors = {kind: count for kind, count in world.actors.items() if kind not in NOT_FOLLOWED}
+    return world.replace(
+        actors={**actors, "stream": 1},
+        writes={write: shape for write, shape in world.writes.items() if write[0].startswith(("w", "bulk"))},
+        batches=2 + choose(2),
+        restarts=2,
+        lost_checkpoints=choose(2),
+        copied_checkpoints=choose(2),
+    )
+
+
 THEMES: Final[tuple[Theme, ...]] = (
-    plain, plain, plain, plain, archiving, archiving, restoring, optimistic, skewed,
+    plain, plain, plain, plain, archiving, archiving, restoring, optimistic, skewed, streaming,
 )  # fmt: skip
 """Each history picks one at random."""
