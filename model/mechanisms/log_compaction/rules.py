@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from functools import partial
 from math import inf
 from typing import Any, NamedTuple
 
@@ -148,12 +149,15 @@ def inputs(table: Table, group: int) -> dict[int, tuple[Log, ...]]:
 
 def read_instead(rules: Rules, table: Table, group: int, logs: tuple[Log, ...], time: float) -> tuple[Log, ...]:
     """Return the logs that a read as of `time` uses instead of `logs`. A log compaction replaces the last log that it
-    covers. The read omits all other logs that a log compaction covers.
+    covers, in the order of these rules. The read omits all other logs that a log compaction covers.
     """
     done = {plan.requested for plan, completed in log_compactions(table) if _is_visible(rules, plan, completed, time)}
     if not done:
         return logs
-    by = {log: (at, taken[-1]) for at, taken in inputs(table, group).items() if at in done for log in taken}
+    merge_time = partial(rules.log_time, rules, table, group)
+    # A plan lists its inputs by completion time; a reader that merges by requested time has another last input.
+    last = {at: max(reversed(taken), key=merge_time) for at, taken in inputs(table, group).items() if at in done}
+    by = {log: (at, last[at]) for at, taken in inputs(table, group).items() if at in done for log in taken}
     kept = tuple([instead for log in logs if (instead := _instead(log, by)) is not None])
     return logs_by_time(rules, table, group, kept) if rules[LogCompactions].log_compaction_rank == "own" else kept
 

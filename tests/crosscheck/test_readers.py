@@ -1,0 +1,47 @@
+"""hudi-rs in a run in which a log compaction takes the last write by completion, which is not the last by request."""
+
+from __future__ import annotations
+
+from nbcc.model import Model, Protocol, Step, World
+from nbcc.simulator.crosscheck.generators import draw_batches
+from nbcc.simulator.crosscheck.history import History
+from nbcc.simulator.crosscheck.mapping import MAPPING
+from nbcc.simulator.crosscheck.readers import hudi_rs
+from nbcc.simulator.crosscheck.report import Tally
+from nbcc.simulator.systems.registry import factory
+
+WORLD = World.from_mapping({
+    "table": {"merge_mode": "COMMIT_TIME_ORDERING"},
+    "actors": {"writer": 3, "log_compactor": 1},
+    "limits": {"log_compactions": 1, "writes_per_writer": 1},
+    "data": {"keys": 1, "orderings": 1},
+})  # fmt: skip
+
+
+def steps_of(model: Model, *program: tuple[str, str]) -> list[Step]:
+    """The first possible steps of each actor, up to the action that the program names for it."""
+    state, steps = model.initial, []
+    for actor, action in program:
+        while not steps or (steps[-1].actor, steps[-1].action) != (actor, action):
+            step, state = next(model.successors_of(state, actor))
+            steps.append(step)
+    return steps
+
+
+def test_a_compacted_log_has_the_rank_of_its_last_input_in_the_readers_order() -> None:
+    """w3 and w1 become one log; w2, requested between them, completes last. By request w3's row is newer than w2's."""
+    model = Model(WORLD)
+    [compactor] = model.actors_of("log_compactor")
+    requests = [(writer, "writer_requests_instant") for writer in ("w1", "w2", "w3")]
+    done = [(writer, "writer_publishes_instant") for writer in ("w3", "w1")]
+    last = [(compactor, "log_compactor_publishes_instant"), ("w2", "writer_publishes_instant")]
+    batches = draw_batches(lambda n: 0, WORLD)
+    history = History(model, factory("engine")(WORLD, Protocol(), batches), batches, MAPPING)
+    for step in steps_of(model, *requests, *done, *last):
+        history.take(step)
+
+    tally = Tally()
+    hudi_rs(history, tally)
+
+    assert any("merge_order = requested" in rule for rule in tally.differences), "hudi-rs returns another row"
+    assert not tally.skipped
