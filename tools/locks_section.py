@@ -18,8 +18,8 @@ LOCKS: Final = (
 )
 STORES: Final = (
     "Which promises hold in which kind of store. Under *table* are the promises that break, by `nbcc.decision`; all "
-    "others that apply hold in the searched worlds. A dash: not judged, because the fault is none of the lock's or is "
-    "not modelled for the table."
+    "others that apply hold in the searched worlds. A dash: not judged, because the fault does not affect the lock, or "
+    "is not modelled for the table."
 )
 
 

@@ -19,7 +19,7 @@ from ..schema import META_COLUMNS
 from ..storage import NotFound, Storage, open_storage
 from ..table import Table, create_table, open_table
 from ..wiring import context_of
-from .options import BUCKETS, NAME, TABLE, WriteOptions
+from .options import NAME, TABLE, WriteOptions
 
 _FIELDS: Final = {
     "name": "name",
@@ -91,22 +91,13 @@ def _config(options: WriteOptions, columns: pa.Schema, there: Mapping[str, Any])
         record_key=given["record_key"],
         ordering_fields=given.get("ordering_fields"),
         partition_by=given.get("partition_by"),
-        buckets=_whole(given.get("buckets", "4")),
+        buckets=int(given.get("buckets", "4")),
         merge_mode=given.get("merge_mode", "EVENT_TIME_ORDERING"),
         table_type=given.get("table_type", "MERGE_ON_READ"),
         concurrency_mode=given.get("concurrency_mode"),
         options=options.create,
         several_partition_columns=bool(there),
     )
-
-
-def _whole(value: str | int) -> int:
-    try:
-        return int(value)
-    except ValueError:
-        raise BadInput(
-            f"write with {BUCKETS}={value}", "that is no whole number", "give the number of buckets"
-        ) from None
 
 
 def _check_agreement(options: WriteOptions, config: TableConfig) -> None:

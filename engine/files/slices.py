@@ -44,10 +44,15 @@ class FileSlice:
         return self.partition, self.file_id
 
     @property
+    def files(self) -> list[BaseFile | LogFile]:
+        """All files in the slice, including the logs that a log compaction covers."""
+        logs = [*self.tombstones, *(file for log in self.logs for file in log.files)]
+        return [self.base, *logs] if self.base else [*logs]
+
+    @property
     def paths(self) -> list[str]:
         """The paths of all files in the slice."""
-        files = (self.base, *self.tombstones, *(file for log in self.logs for file in log.files))
-        return [file.path for file in files if file is not None]
+        return [file.path for file in self.files]
 
     def __str__(self) -> str:
         """Return a text such as ``part=eu/00000000-…: slice 2026…, base file and 2 logs``."""

@@ -6,7 +6,7 @@ table again with its next write.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
@@ -26,7 +26,6 @@ from ..data.shape import table_shape
 from ..definition import load as definition
 from ..errors import BadInput, Unsupported
 from ..file_names import in_partition
-from ..files.group_files import BaseFile, LogFile
 from ..files.metadata_table import FOLDER
 from ..files.slices import FileSlice, all_slices, load_slices, to_read
 from ..lock import held
@@ -169,15 +168,8 @@ def _sample(slices: tuple[FileSlice, ...]) -> list[FileSlice]:
 
 
 def _bytes(piece: FileSlice) -> int:
-    return sum(file.size for file in _files(piece))
-
-
-def _files(piece: FileSlice) -> Iterator[BaseFile | LogFile]:
-    if piece.base:
-        yield piece.base
-    yield from piece.tombstones
-    yield from piece.logs
+    return sum(file.size for file in piece.files)
 
 
 def _paths(slices: tuple[FileSlice, ...]) -> set[str]:
-    return {file.path for piece in slices for file in _files(piece)}
+    return {path for piece in slices for path in piece.paths}

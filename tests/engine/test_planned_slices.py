@@ -12,9 +12,13 @@ from nbcc.engine import Table
 from nbcc.engine.errors import Conflict
 from nbcc.engine.files.planned_slices import planned_slices
 from nbcc.engine.files.slices import load_slices
-from nbcc.engine.timeline import load
+from nbcc.engine.lock import held
+from nbcc.engine.names import bucket_file_id
+from nbcc.engine.timeline import load, put_requested
 from nbcc.engine.timeline.commits import Commits
-from tests.builders.tables import batch, keys, make_table
+from nbcc.engine.timeline.metadata import CommitMetadata, encode_commit, own_extra
+from nbcc.engine.writes.commit_protocol import complete, take_time
+from tests.builders.tables import SCHEMA, batch, keys, make_table, table_of
 
 
 def same_slices(table: Table) -> None:
@@ -68,3 +72,29 @@ def test_a_restore_needs_what_was_retired(tmp_path: Path) -> None:
     table.restore()
     same_slices(table)
     assert table.snapshot().column("ts").to_pylist() == [1]
+
+
+def hide(table: Table, partition: str) -> None:
+    """Hide the file group of a partition, as an engine that replaces by file ids does."""
+    context, groups = table.context, {partition: (bucket_file_id(0),)}
+    with held(context.lock):
+        requested = take_time(context, load(context.storage))
+        put_requested(context.storage, requested, "replacecommit", b"")
+    commit = CommitMetadata((), "INSERT_OVERWRITE", extra=own_extra(table.config.avro_schema), replaced=groups)
+    complete(context, requested, "replacecommit", files=(), commit=encode_commit(commit), beats=False)
+
+
+def test_a_replace_is_not_retired(tmp_path: Path) -> None:
+    """The commit of a compaction has base files in three partitions: one is hidden by a replace, one still counts."""
+    table = make_table(tmp_path)
+    table.upsert(table_of(SCHEMA, *((f"k{part}", part, 1, "x") for part in "pqr")))
+    table.compact()
+    hide(table, "part=p")
+    for number in range(3, 6):
+        table.upsert(table_of(SCHEMA, ("kq", "q", number, "x")))
+        table.compact()
+    table.clean(retained=1)
+    table.archive(retained=1)
+    for _ in range(2):
+        same_slices(table)
+    assert table.context.commits.retired, "the test retires something"
