@@ -47,14 +47,14 @@ class Spill:
         self._file = file
         self._mask = np.uint64(parts - 1)
         self._shift = np.uint64(_USED + LEVEL_BITS * level)
-        self._empty: list[Layer] = []
+        self._kinds: list[Layer] = []  # each added layer, without its rows
         self._places: list[list[_Place]] = [[] for _ in range(parts)]
 
     def add(self, layers: Iterable[Layer]) -> None:
         """Write the records of the layers, which rank above the records of all earlier layers."""
         for layer in layers:
-            if not self._empty or not is_continued(self._empty[-1], layer):
-                self._empty.append(layer._replace(rows=_empty(layer.rows), deletes=_empty(layer.deletes)))
+            if not self._kinds or not is_continued(self._kinds[-1], layer):
+                self._kinds.append(layer._replace(rows=_empty(layer.rows), deletes=_empty(layer.deletes)))
             for table, deletes in ((layer.rows, False), (layer.deletes, True)):
                 count = max(1, len(table) * _SLICE_BYTES // max(1, table.nbytes))
                 for first in range(0, len(table), count):
@@ -65,7 +65,7 @@ class Spill:
         layer has no records. The base file is returned in several layers, in the same way as it was added.
         """
         by_layer = {number: list(places) for number, places in groupby(self._places[part], lambda each: each.layer)}
-        for number, empty in enumerate(self._empty):
+        for number, empty in enumerate(self._kinds):
             parts = (self._read(place, empty) for place in by_layer.get(number, ()))
             if empty.base and not empty.kept:
                 yield empty
@@ -88,7 +88,7 @@ class Spill:
                 start = self._file.tell()
                 with pa.ipc.new_stream(self._file, table.schema) as writer:
                     writer.write_table(sorted_rows.slice(first, end - first))
-                places.append(_Place(len(self._empty) - 1, deletes, start, self._file.tell() - start))
+                places.append(_Place(len(self._kinds) - 1, deletes, start, self._file.tell() - start))
 
     def _parts_of(self, keys: pa.ChunkedArray) -> npt.NDArray[np.int64]:
         """Return the number of the part to which each key belongs, determined by some of the upper bits of the key's

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-# A worker that lacks nbcc must be able to load the guard.
+# A worker that lacks nbcc must be able to load the guard. PySpark's cloudpickle has no type annotations.
 cloudpickle.register_pickle_by_value(guard)  # type: ignore[no-untyped-call]
 
 _REMEDY: Final = "a merge function, a credential provider or a DataFrame's function must be one that pickle accepts"
