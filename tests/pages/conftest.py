@@ -11,7 +11,7 @@ import subprocess
 import sys
 import sysconfig
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -31,6 +31,10 @@ class Installed:
     full: Path
     elsewhere: Path
 
+    def in_folder(self, name: str) -> Installed:
+        """Return the same installation, whose commands run in a new folder: tables of other programs are not there."""
+        return replace(self, elsewhere=user_folder(self.elsewhere.parent / name))
+
     def run(self, command: str, seconds: float = 300, **environment: str) -> subprocess.CompletedProcess[str]:
         """Run a shell command as a user would, from the folder with its own model/ and engine/."""
         path = f"{self.full / 'bin'}{os.pathsep}{os.environ['PATH']}"
@@ -39,6 +43,14 @@ class Installed:
             ["bash", "-c", command], cwd=self.elsewhere, capture_output=True, text=True, timeout=seconds, check=False,
             env={**cleared, "PATH": path, "COLUMNS": "110", **environment},
         )  # fmt: skip
+
+
+def user_folder(folder: Path) -> Path:
+    """A new folder of a user, with packages of its own that have the names of this checkout's packages."""
+    for package in ("model", "engine", "simulator", "specs"):
+        (folder / package).mkdir(parents=True)
+        (folder / package / "__init__.py").write_text("raise ImportError('not the nbcc package')\n", "utf-8")
+    return folder
 
 
 @pytest.fixture(scope="session")
@@ -65,11 +77,7 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Installe
     # The locked dependencies, by path: a .pth line adds the folder, but not the editable nbcc that is installed in it.
     site = Path(sysconfig.get_path("purelib", vars={"base": str(place / "full")}))
     (site / "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n", encoding="utf-8")
-    elsewhere = place / "elsewhere"
-    for package in ("model", "engine", "simulator", "specs"):
-        (elsewhere / package).mkdir(parents=True)
-        (elsewhere / package / "__init__.py").write_text("raise ImportError('not the nbcc package')\n", "utf-8")
-    return Installed(place / "bare", place / "full", elsewhere)
+    return Installed(place / "bare", place / "full", user_folder(place / "elsewhere"))
 
 
 ARGUMENTS = [

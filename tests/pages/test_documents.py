@@ -65,10 +65,11 @@ def test_the_commands_of_the_gallery_run(installed: Installed) -> None:
 @pytest.mark.spark
 @pytest.mark.parametrize("page", PROGRAMS, ids=ids)
 def test_the_programs_of_the_documents_run(page: Path, installed: Installed) -> None:
+    user = installed.in_folder(f"programs-of-{page.stem}")
     for number, program in enumerate(programs(page)):
-        file = installed.elsewhere / f"{page.stem}{number}.py"
+        file = user.elsewhere / f"{page.stem}{number}.py"
         file.write_text(program, encoding="utf-8")
-        ran = installed.run(f"python {file.name}")
+        ran = user.run(f"python {file.name}")
         assert ran.returncode == 0, ran.stderr
 
 

@@ -40,8 +40,9 @@ def test_the_commands_run_in_order_and_print_what_the_page_shows(page: Path, ins
 def test_the_programs_run(installed: Installed) -> None:
     found = programs(README)
     assert found
+    user = installed.in_folder("programs-of-the-readme")
     for number, program in enumerate(found):
         name = f"program{number}.py"
-        (installed.elsewhere / name).write_text(program, encoding="utf-8")
-        ran = installed.run(f"python {name}")
+        (user.elsewhere / name).write_text(program, encoding="utf-8")
+        ran = user.run(f"python {name}")
         assert ran.returncode == 0, ran.stderr
