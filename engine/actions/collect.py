@@ -1,4 +1,4 @@
-"""Delete the leftovers of failed writers, old batch ids, and old entries of the decision log."""
+"""Deletes the leftover files of failed writers, old batch ids, and old entries of the decision log."""
 
 from __future__ import annotations
 
@@ -20,15 +20,18 @@ def run(
     batch_hours: int = _DEFAULT.batch_hours,
     leftover_seconds: int = _DEFAULT.leftover_seconds,
 ) -> Leftovers:
-    """Delete small files that no writer, reader or service needs, and return their paths.
+    """Delete small files that no writer, reader or table service needs, and return their paths:
 
-    - Entries of the decision log and claims of times, as in `archive`.
-    - The ids of batches that completed more than `batch_hours` before the newest completion, unless an attempt at the
-      batch is pending, and the ids of attempts that were undone. A batch whose id is deleted would be written again.
-    - Markers and heartbeats of instants that ended and were requested more than `leftover_seconds` before the newest
-      completion. A data file whose marker remains is deleted first, unless a completed instant lists the file.
+    - Entries of the decision log and objects that reserve times, as in `archive`.
+    - Batch ids that are older than `batch_hours` relative to the newest completion, unless a write of the batch is
+      pending, and batch ids of undone writes. If a batch is repeated after its id was deleted, the batch is written
+      again.
+    - Markers and heartbeats of ended instants that were requested more than `leftover_seconds` before the newest
+      completion. Before it deletes a marker, the operation deletes the marked data file, unless a completed instant
+      lists the file.
 
-    The selection is made under the lock. A file is deleted before its marker, so an interrupted call can be repeated.
+    The files to delete are selected under the table's lock. A data file is deleted before its marker, so an interrupted
+    call can be repeated.
     """
     config.check_writable()
     listing = Listing.of(context)

@@ -1,4 +1,4 @@
-"""Schedule a log compaction and run it."""
+"""Schedules and runs a log compaction."""
 
 from __future__ import annotations
 

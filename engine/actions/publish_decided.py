@@ -1,4 +1,6 @@
-"""Publish the last decision of the decision log: its writer may have crashed before it published the instant."""
+"""Publishes the last decision of the decision log, because the deciding writer may have crashed before it published the
+instant.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +11,10 @@ from ..writes.decision_log import latest_decision
 
 
 def run(context: Context, config: TableConfig) -> None:
-    """Publish the last decision (the newest entry of the decision log).
+    """Publish the instant of the newest entry of the decision log.
 
-    Without an explicit publication, the next writer would publish the last decision. A service that calls this
-    operation does not depend on the next writer.
+    Otherwise the next writer would publish this instant. A table service that calls `publish_decided` does not depend
+    on a next writer.
     """
     config.check_writable()
     with held(context.lock):
