@@ -29,7 +29,7 @@ SERVICES: Final = ("COMPACT", "LOG_COMPACT", "CLUSTER")
 
 
 def no_progress(kind: str, done: int, total: int) -> None:
-    """Report nothing."""
+    """Ignore the progress of an audit (the default progress callback)."""
 
 
 class Stat(NamedTuple):
