@@ -27,8 +27,8 @@ def install(extra: str) -> str:
 
 
 def missing_extra(error: ImportError) -> CannotRun | None:
-    """Return the `CannotRun` error for an import that failed because a pip extra is not installed. Returns None for any
-    other failed import.
+    """Return the `CannotRun` error for an import that failed because a pip extra of nbcc is not installed. If the
+    import failed for another reason, return None.
     """
     module = (error.name or "").partition(".")[0]
     if module not in EXTRAS:

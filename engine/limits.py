@@ -76,7 +76,7 @@ def temporary_limits(chosen: Limits) -> Iterator[None]:
 
 def limits_of(settings: Iterable[str]) -> Limits:
     """Return the limits of this process, changed by assignments such as ``metadata_bytes=1000``. Raises `BadInput` for
-    a string that is not such an assignment.
+    an invalid assignment.
     """
     names, chosen = [field.name for field in fields(Limits)], limits()
     for setting in settings:

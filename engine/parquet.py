@@ -31,7 +31,7 @@ _SAMPLE: Final = 1000  # rows that are compressed to estimate the ratio
 
 
 def encode_parquet(rows: pa.Table) -> bytes:
-    """Return the bytes of a Parquet file with the given rows. Zero rows also make a valid file.
+    """Return the bytes of a Parquet file with the given rows. A file with zero rows is valid.
 
     The file contains no Arrow schema, because readers use the commit's Avro schema. Timestamps keep the time unit of
     the given rows.
@@ -94,7 +94,7 @@ def has_statistics(column: pa.ChunkedArray) -> bool:
 
 
 def is_ranged_type(kind: pa.DataType) -> bool:
-    """Return True if nbcc writes statistics for columns of this type. Parquet and Arrow order the values of such a type
+    """Return True if nbcc writes statistics for columns of the type `kind`, because Parquet and Arrow order its values
     identically.
     """
     return bool(

@@ -56,7 +56,7 @@ class Rules:
     `decision` states how a commit is decided: by holding the lock, or by creating the next numbered entry of the
         decision log.
     `claims` states whether an actor with a decision log reserves each time by creating an object with that time in its
-        name. If times are not reserved, a barrier may equal the requested time of a write.
+        name. If times are not reserved, a compaction and a write may have the same requested time.
     `tombstone_logs` selects the logs that count as the deletes kept by a compaction: logs listed in its commit, or any
         log requested at the base file's time.
     `files` selects the files that readers use: files listed in completed instants, all files in the directories, files

@@ -76,11 +76,11 @@ class Table(TableReads):
         partition, which cannot be changed after the creation. `table_type` is MERGE_ON_READ (non-blocking writers by
         default) or COPY_ON_WRITE (optimistic or SINGLE_WRITER). Key columns must have the type string, int or bigint.
         Writes reject key values that contain both ':' and ','. If the key has several columns, writes reject key values
-        with ':' or ',', because Hudi's readers split keys at these characters. docs/options.md and docs/locks.md
-        describe `options`. docs/storage-options.md describes `storage_options`. `session_time_zone` is the time zone of
-        timestamps without a time zone, in the schema and in Arrow batches written through this Table.
-        `session_time_zone` acts like spark.sql.session.timeZone, and is not stored in the table. If `session_time_zone`
-        is None, timestamps without a time zone are rejected.
+        with ':' or ',', because Hudi's readers split keys at these characters. `options` is described in
+        docs/options.md and docs/locks.md. `storage_options` is described in docs/storage-options.md.
+        `session_time_zone` is the time zone of timestamps without a time zone, in the schema and in Arrow batches
+        written through this Table. `session_time_zone` acts like spark.sql.session.timeZone, and is not stored in the
+        table. If `session_time_zone` is None, timestamps without a time zone are rejected.
         """
         storage = open_storage(path, storage_options)
         name = os.path.basename(os.fspath(path).rstrip("/\\"))
@@ -139,7 +139,7 @@ class Table(TableReads):
         self, data: Any, *, retries: int = 0, reads: Collection[str] | None = None, based_on: Time | None = None,
         batch_id: str | None = None, replay_difference: str = "refuse", columns: Collection[str] | None = None,
     ) -> Instant:  # fmt: skip
-        """Insert or update rows; a row with `_hoodie_is_deleted` true is deleted. An empty batch is committed too.
+        """Insert or update rows; a row with `_hoodie_is_deleted` true is deleted. An empty batch is also committed.
 
         An optimistic writer raises `Conflict` if a concurrent write to the same buckets completes before the writer.
         `retries` is the number of further attempts after a `Conflict`, each under a new instant. `based_on` is the time
@@ -178,14 +178,14 @@ class Table(TableReads):
     def insert_overwrite(self, data: Any, *, partitions: Collection[str] | None = None) -> Instant:
         """Replace all rows of the partitions that occur in `data` or are listed by path in `partitions` with `data`.
 
-        Writes to these partitions that completed before the replace was requested are hidden. Writes that were pending
-        at that time become visible when they complete. Raises `Conflict` while a compaction or another replace of one
-        of the partitions is pending.
+        Once the replace completes, writes that completed in the replaced partitions before the replace was requested
+        are hidden. Writes that were pending when the replace was requested become visible when they complete. Raises
+        `Conflict` while a compaction or another replace of one of the partitions is pending.
         """
         return cast("Instant", self.run("insert_overwrite", data=data, partitions=partitions))
 
     def delete_partition(self, partitions: Collection[str]) -> Instant:
-        """Delete all rows of the partitions with these paths, like `insert_overwrite` with no rows."""
+        """Delete all rows of the partitions with the paths `partitions`, like `insert_overwrite` with no rows."""
         return cast("Instant", self.run("delete_partition", partitions=partitions))
 
     def delete(
@@ -198,8 +198,8 @@ class Table(TableReads):
         return cast("Instant", self.run("delete", keys=keys, retries=retries, **batch))
 
     def alter_schema(self, schema: Schema) -> Instant | None:
-        """Change the columns of the table to `schema`: add, drop, widen or reorder columns. Returns None if the table
-        already has this schema.
+        """Change the columns of the table to `schema`: add, drop, widen or reorder columns. Returns None if the schema
+        of the table already equals `schema`.
 
         An added column is nullable. Rows in older files are converted to the new schema when they are read; `as_of`
         returns the columns of the requested time. Raises `BadInput` if existing rows do not fit the new schema. A
@@ -246,7 +246,8 @@ class Table(TableReads):
         return cast("Instant | None", self.run("log_compact"))
 
     def schedule_rollback(self, instant: Time | None = None) -> Instant | None:
-        """Plan the rollback of the oldest failed write, or of the named write. Returns None if no write has failed."""
+        """Plan the rollback of the oldest failed write, or of the write `instant`. Returns None if no write has failed.
+        """
         return cast("Instant | None", self.run("schedule_rollback", instant=instant))
 
     def run_rollback(self, instant: Time | None = None) -> Instant | None:
@@ -254,8 +255,8 @@ class Table(TableReads):
         return cast("Instant | None", self.run("run_rollback", instant=instant))
 
     def rollback(self, instant: Time | None = None) -> tuple[Instant, ...]:
-        """Undo all writes with expired heartbeats, or only the write `instant`. A heartbeat expires if the writer does
-        not renew it for two minutes.
+        """Undo all writes with expired heartbeats, or only the write `instant`. By default a heartbeat expires two
+        minutes after its last renewal.
         """
         return cast("tuple[Instant, ...]", self.run("rollback", instant=instant))
 
@@ -289,7 +290,7 @@ class Table(TableReads):
         """Move the oldest completed instants to the archive, so that listing the active timeline stays cheap.
 
         Archiving changes no query result. The newest `retained` writes stay active. Writes with uncompacted logs, and
-        all instants since the oldest pending instant or savepoint, stay active too. Returns the archived instants.
+        all instants since the oldest pending instant or savepoint, also stay active. Returns the archived instants.
         """
         return cast("tuple[Instant, ...]", self.run("archive", retained=retained))
 

@@ -24,7 +24,7 @@ WRITES_BETWEEN: Final = 10
 
 def keep_up(run: Callable[..., Any], context: Context, config: TableConfig, operation: str, answer: Any) -> None:
     """Archive old instants and write a state checkpoint if either is due after an operation. `run` is a function that
-    runs an operation by name. A failure of archiving or of the checkpoint causes only a warning.
+    runs an operation by name. If archiving or the checkpoint fails, `keep_up` only issues a warning.
     """
     if operation in CHECKPOINTED:
         failed = "the operation is complete, but no state checkpoint was put"

@@ -1,8 +1,8 @@
 """The operations on a table, one module for each operation.
 
-A module of this package is an operation if it defines ``run(context, config, **arguments)``. The function `run` is a
-sequence of steps on the storage, lock and clock of the `Context`. Help texts print the first docstring line of each
-operation's module.
+Each module of `engine.actions` that defines a function `run` is an operation. The signature of the function is
+``run(context, config, **arguments)``. The function `run` is a sequence of steps on the storage, lock and clock in the
+`Context`. Help texts print the first docstring line of each operation's module.
 """
 
 from __future__ import annotations

@@ -29,8 +29,8 @@ def run(context: Context, config: TableConfig, schema: Schema) -> Instant | None
     """Change the columns of the table to `schema`. Returns the commit that records the new schema, or None if the table
     already has the requested columns.
 
-    Snapshot queries return the new columns; a read as of an earlier time returns the columns of that time. A writer
-    that opened the table before the schema change continues to write the old columns. An interrupted schema change is
+    Snapshot queries return the new columns; a read as of an older time returns the columns of that time. A writer that
+    opened the table before the schema change continues to write the old columns. An interrupted schema change is
     completed by the next request for the same schema. Raises `BadInput` if existing rows would be invalid under the new
     schema.
     """

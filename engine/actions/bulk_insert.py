@@ -65,7 +65,7 @@ def run(context: Context, config: TableConfig, data: Any) -> Instant:
 def filled_groups(context: Context, timeline: Timeline) -> frozenset[Group]:
     """Return the file groups that have a file of a completed instant or a pending compaction plan.
 
-    The result of `filled_groups` is empty under `Rules(bulk_insert="unchecked")`.
+    Under `Rules(bulk_insert="unchecked")` the returned set is always empty.
     """
     if context.rules.bulk_insert == "unchecked":
         return frozenset()
@@ -79,8 +79,8 @@ def filled_groups(context: Context, timeline: Timeline) -> frozenset[Group]:
 def overtaken(
     context: Context, requested: str, based: Collection[Group], now: Timeline | None = None
 ) -> Conflict | None:
-    """Return a `Conflict` if another instant has published a file in a file group of `based`, the groups of the new
-    base files. The caller must hold the table's lock.
+    """Return a `Conflict` if another instant has published a file in one of the file groups `based`, into which a bulk
+    insert wrote base files. Callers of `overtaken` must hold the table's lock.
     """
     taken = sorted(filled_groups(context, now or load(context.storage)) & set(based))
     if not taken:

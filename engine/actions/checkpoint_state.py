@@ -1,4 +1,4 @@
-"""Writes a state checkpoint, so that later reads need not replay the timeline from the first commit."""
+"""Writes a state checkpoint, from which reads start instead of from the first commit."""
 
 from __future__ import annotations
 

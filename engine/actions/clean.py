@@ -14,7 +14,7 @@ from . import run_clean, schedule_clean
 def run(
     context: Context, config: TableConfig, policy: PolicyName = "KEEP_LATEST_COMMITS", retained: int = 10
 ) -> Instant | None:
-    """Run the pending clean if there is one, then plan and run a new clean.
+    """Run the pending clean (if any), then plan and run a new clean.
 
     Returns the clean that completed last; None if there is nothing to delete.
     """

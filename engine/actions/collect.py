@@ -20,18 +20,15 @@ def run(
     batch_hours: int = _DEFAULT.batch_hours,
     leftover_seconds: int = _DEFAULT.leftover_seconds,
 ) -> Leftovers:
-    """Delete small files that no writer, reader or table service needs, and return their paths:
+    """Delete small files that no writer, reader or table service needs, and return their paths. The deleted files are
+    old entries of the decision log, objects that reserve times (as in `archive`), old batch ids, and the markers and
+    heartbeats of ended instants.
 
-    - Entries of the decision log and objects that reserve times, as in `archive`.
-    - Batch ids that are older than `batch_hours` relative to the newest completion, unless a write of the batch is
-      pending, and batch ids of undone writes. If a batch is repeated after its id was deleted, the batch is written
-      again.
-    - Markers and heartbeats of ended instants that were requested more than `leftover_seconds` before the newest
-      completion. Before it deletes a marker, the operation deletes the marked data file, unless a completed instant
-      lists the file.
-
-    The files to delete are selected under the table's lock. A data file is deleted before its marker, so an interrupted
-    call can be repeated.
+    A batch id is deleted if its batch was undone, or if it completed more than `batch_hours` before the newest
+    completion and no write of the batch is pending. If a batch is repeated after the deletion of its id, the batch is
+    written again. Markers and heartbeats are deleted if their instant was requested more than `leftover_seconds` before
+    the newest completion. A marked data file is deleted before its marker, unless a completed instant lists the file;
+    an interrupted call can therefore be repeated. The files to delete are selected under the table's lock.
     """
     config.check_writable()
     listing = Listing.of(context)

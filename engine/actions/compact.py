@@ -12,8 +12,8 @@ def run(context: Context, config: TableConfig) -> Instant | None:
     """Plan a compaction of the file groups without a pending plan, and run the new plan. If there is nothing to plan,
     run the oldest pending plan.
 
-    Returns None if there is no plan to run. If the call makes a new plan, it does not run older plans (see
-    `run_compaction`), because their planners may still be alive.
+    Returns None if there is no plan to run. A call that makes a new plan does not run older plans (see
+    `run_compaction`), because the planners of older plans may still be alive.
     """
     plan = schedule_compaction.run(context, config)
     return run_compaction.run(context, config, plan)

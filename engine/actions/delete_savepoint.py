@@ -13,7 +13,7 @@ from ..timeline.timeline import FOLDER
 
 
 def run(context: Context, config: TableConfig, instant: Time | None = None) -> Instant:
-    """Delete a savepoint, by default the oldest one, and return it.
+    """Delete a savepoint (default: the oldest savepoint), and return the deleted savepoint.
 
     `instant` is the savepoint, or the requested time of the savepoint's instant. The operation holds the table's lock,
     under which cleans are also planned. The completed file is deleted first: a savepoint without its completed file

@@ -96,7 +96,9 @@ def run(
 def steps(
     context: Context, config: TableConfig, policy: MaintenancePolicy, dry_run: bool = False
 ) -> Iterator[ServiceStep]:
-    """Run all due table services once, and yield each step when it has ended. The caller may stop between two steps."""
+    """Run all due table services once, and yield each step when it has ended. A caller may stop the iteration between
+    two steps.
+    """
     config.check_writable()
     if dry_run:
         # No lock is taken, because nothing is published. The pass reads what it would have put.

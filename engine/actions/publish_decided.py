@@ -1,5 +1,5 @@
-"""Publishes the last decision of the decision log, because the deciding writer may have crashed before it published the
-instant.
+"""Publishes the instant of the newest decision log entry, because the writer of the entry may have crashed before
+publication.
 """
 
 from __future__ import annotations
@@ -11,10 +11,9 @@ from ..writes.decision_log import latest_decision
 
 
 def run(context: Context, config: TableConfig) -> None:
-    """Publish the instant of the newest entry of the decision log.
+    """Publish the instant of the newest decision log entry, if the instant is still unpublished.
 
-    Otherwise the next writer would publish this instant. A table service that calls `publish_decided` does not depend
-    on a next writer.
+    Without `publish_decided`, the instant would stay unpublished until the next write.
     """
     config.check_writable()
     with held(context.lock):

@@ -109,8 +109,8 @@ class _Gatherer:
         )
 
     def _timeline_names(self, first: Iterable[str]) -> tuple[list[str], bool]:
-        """Return the file names in the listing `first` and in a second listing of the timeline. Also return whether the
-        second listing has a new name.
+        """Return the file names in the listing `first` and in a second listing of the timeline. The flag in the result
+        is True if the second listing of the timeline has a new name.
 
         The second listing of the timeline runs after the listing of the data files.
         """
@@ -235,8 +235,8 @@ class _Gatherer:
 
 
 def _by_request(commits: Iterable[Commit]) -> tuple[dict[str, Commit], tuple[Commit, ...]]:
-    """Return the commits by requested time, and the commits whose requested time also belongs to a commit of another
-    action.
+    """Return a mapping from requested time to commit. Also return the commits that the mapping omits because a commit
+    with another action has the same requested time.
     """
     by_request: dict[str, Commit] = {}
     twins = []

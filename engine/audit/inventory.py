@@ -1,4 +1,4 @@
-"""The result types of `inspect`. Times are instant strings, sizes are bytes."""
+"""Data classes for the results of `inspect`, with times as instant strings and sizes in bytes."""
 
 from __future__ import annotations
 

@@ -117,7 +117,9 @@ def _plans(inventory: Inventory) -> Iterator[str]:
 
 
 def _left_out(inventory: Inventory, limit: int | None) -> Iterator[str]:
-    """Yield every file that no read uses, with the reason. A summary omits the instant times from the reasons."""
+    """Yield every file that no read uses, with the reason. In a summary, files are counted by reason, without the
+    instant times in the reasons.
+    """
     if not inventory.left_out:
         return
     yield f"Files that no read uses: {_amount(inventory.left_out)}"

@@ -70,7 +70,7 @@ class Coordination:
 
     @property
     def features(self) -> frozenset[str]:
-        """The writer features that these coordination options require."""
+        """The writer features that a table with these coordination options requires."""
         is_default = self.heartbeat_interval == HUDI_HEARTBEATS
         demanded = {DECISION_LOG: self.decision == "log", HEARTBEATS: not is_default}
         return frozenset(feature for feature, is_demanded in demanded.items() if is_demanded)

@@ -1,8 +1,8 @@
 """Detects a truncated ``hoodie.properties`` file.
 
 A truncated properties file may still be parsed, but would describe a table with different rules or a different lock.
-nbcc writes the checksum last, so a truncated properties file of nbcc has no valid checksum. Java programs write the
-keys in any order, so a properties file is also checked for missing mandatory keys and for the final newline.
+Writers of nbcc write the checksum last, so a truncated properties file of nbcc has no valid checksum. Java programs
+write the keys in any order, so a properties file is also checked for missing mandatory keys and for the final newline.
 """
 
 from __future__ import annotations

@@ -39,7 +39,7 @@ class OpenOptions(NamedTuple):
     coordination: Coordination = ALONE
 
     def check(self, config: TableConfig) -> None:
-        """Raise `BadInput` if these options do not apply to the table."""
+        """Raise `BadInput` if the listing option does not apply to the table."""
         if self.listing == "directory":
             return
         chosen = next(name for name, listing in _LISTINGS.items() if listing == self.listing)

@@ -45,12 +45,12 @@ class Option(NamedTuple):
 
 
 def from_zero(text: str) -> int | None:
-    """Parse a whole number of at least 0. Returns None for any other string."""
+    """Parse a whole number of at least 0, and return None for any other string."""
     return int(text) if text.isdecimal() else None
 
 
 def from_one(text: str) -> int | None:
-    """Parse a whole number of at least 1. Returns None for any other string."""
+    """Parse a whole number of at least 1, and return None for any other string."""
     return from_zero(text) or None
 
 

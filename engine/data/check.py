@@ -112,8 +112,8 @@ def refuse(found: Iterable[Problem], shape: TableShape) -> None:
 
 
 def conflicting(rows: pa.Table, shape: TableShape) -> Mask:
-    """Return a mask of the rows that have the same key and ordering value as another row of the batch, but different
-    values in other columns. The first row of each such group is not masked.
+    """Return a mask of the rows that have the same key and ordering value as a preceding row, but different values in
+    other columns.
     """
     places = _shared_ranks(rows, shape)
     conflict = np.zeros(len(rows), np.bool_)

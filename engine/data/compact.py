@@ -84,7 +84,7 @@ def _sort_keys(task: CompactTask) -> list[tuple[str, str]]:
 
 def _to_keep(merged: Merged, task: CompactTask) -> pa.Table:
     """Return the winning deletes with an ordering value. A compaction does not keep deletes without an ordering value,
-    because such deletes lose to every record written afterwards.
+    because every record written after the compaction wins over a delete without an ordering value.
     """
     ranked_by = task.slice.shape.merge.ranked_by
     if not task.keep_tombstones or ranked_by is None:

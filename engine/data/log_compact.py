@@ -70,8 +70,8 @@ def compact_logs(storage: Storage, names: Names, task: LogCompactTask) -> list[W
 
 
 def _fences(layers: list[Layer], task: LogCompactTask) -> pa.Array:
-    """Return the keys of the deletes without an ordering value, which win over every earlier record. The result is
-    empty in a commit-time table.
+    """Return the keys of the deletes without an ordering value, which win over every earlier record. In a commit-time
+    table no keys are returned.
     """
     ranked_by = task.slice.shape.merge.ranked_by
     if ranked_by is None:

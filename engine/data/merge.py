@@ -112,10 +112,11 @@ def _winners(layers: Sequence[Layer], rule: MergeRule) -> Mask:
 
 
 def _contested(keys: pa.Array, base: int) -> tuple[Numbers, Numbers]:
-    """Return the ascending numbers and the key codes of the contested records.
+    """Return the ascending numbers and the key codes of the contested records: all records in logs, and base file
+    records whose keys also occur in a log.
 
-    Contested records are all records in logs, and the base file records whose keys also occur in a log. All other
-    records win, because a base file contains each key only once. The code of a key is its first position in the logs.
+    Base file records that are not contested win, because a base file contains each key only once. The code of a key is
+    its first position in the logs.
     """
     places = pc.fill_null(pc.index_in(keys, value_set=keys.slice(base)), -1).to_numpy()
     contested = np.flatnonzero(places >= 0)

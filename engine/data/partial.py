@@ -96,7 +96,7 @@ def split(layers: Sequence[Layer], rule: MergeRule) -> list[Contribution]:
     """Return the contributing rows that a compaction must store in addition to the merged rows in the base file.
 
     The returned rows belong to keys whose columns come from records with different ordering values, or whose tombstone
-    (kept delete) has the row's ordering value. In a commit-time table, the result is empty.
+    (kept delete) has the row's ordering value. In a commit-time table, no additional rows are needed.
     """
     if rule.ranked_by is None:
         return []

@@ -56,8 +56,8 @@ def slice_parts(storage: Storage, task: ReadTask) -> Iterator[pa.Table]:
 
 
 def slice_passes(storage: Storage, task: ReadTask, whole: bool = False) -> Iterator[list[Layer]]:
-    """Yield the merge layers of a slice, split by key into one or more parts. Each part contains all layers. `whole` is
-    True if the merge needs all rows at once.
+    """Yield the merge layers of a slice, split by key into one or more parts. Each part contains every merge layer,
+    restricted to the keys of the part. `whole` is True if the merge needs all rows at once.
 
     Raises `LimitExceeded` if a part that cannot be split exceeds the memory limit of a task.
     """

@@ -56,8 +56,8 @@ class Predicate:
         return self.among([ranges])[0]
 
     def among(self, ranges: Sequence[Ranges]) -> list[bool]:
-        """Return the result of `may_match` for each element of `ranges`, computed by pyarrow's partition pruning. The
-        result is True for an expression that pyarrow cannot simplify.
+        """Return the result of `may_match` for each element of `ranges`, computed by pyarrow's partition pruning. If
+        pyarrow cannot simplify the expression, the result is True for every file.
         """
         fragments = [
             _FORMAT.make_fragment(str(number), fs.LocalFileSystem(), partition_expression=self._guarantee(each))

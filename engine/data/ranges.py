@@ -59,8 +59,8 @@ ONLY_NULLS: Final = Range(values=False)
 
 
 def bounds_of(rows: pa.Table, names: Iterable[str]) -> dict[str, Bounds]:
-    """Return the bounds of the columns `names` of `rows`, in the form that a commit stores. The result omits columns
-    without bounds.
+    """Return the bounds of the columns `names` of `rows`, in the form that a commit stores. Columns without bounds are
+    omitted.
     """
     bounds = {}
     for name in names:
@@ -85,7 +85,7 @@ def _plain(value: pa.Scalar) -> Any:
 
 def upper_bound(text: str, length: int) -> str | None:
     """Return a string of at most `length` characters that is not less than `text` in code point order (the order of
-    UTF-8 bytes). Returns None if no such string exists.
+    UTF-8 bytes), or None if no string qualifies.
     """
     if len(text) <= length:
         return text

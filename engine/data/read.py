@@ -43,7 +43,7 @@ def read_slice(storage: Storage, task: ReadTask) -> pa.Table:
 
 def _matching_part(storage: Storage, task: ReadTask, where: Predicate) -> pa.Table:
     """Return the merged rows of a slice, without row groups that cannot contain matching rows (see the module
-    `skipping`). The result contains all matching rows, and some rows that do not match.
+    `skipping`). The returned rows include all matching rows and some non-matching rows.
     """
     shape, file = task.shape, task.base_input
     if file is None:
@@ -64,8 +64,8 @@ def selected(rows: pa.Table, where: Predicate | None) -> pa.Table:
 
 
 def slice_layers(storage: Storage, task: ReadTask, base: Layer | None = None) -> list[Layer]:
-    """Return the files of a slice as merge layers, in ascending order of rank. The result has at least one layer.
-    `base` is the layer of the base file if the base file has already been read.
+    """Return the files of a slice as merge layers, at least one, in ascending order of rank. `base` is the layer of the
+    base file if the base file has already been read.
     """
     shape = task.shape
     layers = [base] if base is not None else []
@@ -80,8 +80,8 @@ def slice_layers(storage: Storage, task: ReadTask, base: Layer | None = None) ->
 
 
 def read_window(storage: Storage, task: WindowTask) -> pa.Table:
-    """Return the winning records in the files of an incremental query, with the schema `task.result_schema`. The result
-    contains only records that satisfy the task's condition.
+    """Return the winning records in the files of an incremental query, with the schema `task.result_schema`. Only
+    records that satisfy the task's condition are returned.
 
     Deletes in the result have only key, partition, ordering value and commit time. For partial updates, the result
     contains the contributing records, each with the columns that the merge takes from the record. Merging the result by
@@ -111,8 +111,8 @@ def merge_window(storage: Storage, task: WindowTask) -> Merged:
 
 
 def window_layers(storage: Storage, task: WindowTask, needed: Columns = None) -> list[Layer]:
-    """Return the files of an incremental query as merge layers, in ascending order of rank. The result has at least one
-    layer. Columns outside `needed` may be null in the result.
+    """Return the files of an incremental query as merge layers, at least one, in ascending order of rank. Columns
+    outside `needed` may be null in the result.
     """
 
 

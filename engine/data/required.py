@@ -1,6 +1,7 @@
 """Finds nulls in required columns, including nested columns.
 
-Arrow tables and log files can contain nulls in required columns, but readers and compactions fail on such nulls.
+Arrow tables and log files can contain nulls in required columns, but readers and compactions fail on nulls in required
+columns.
 """
 
 from __future__ import annotations

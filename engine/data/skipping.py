@@ -1,13 +1,14 @@
 """Determines the row groups of a base file that a read with a predicate can skip.
 
 A row that does not match the predicate may still determine which row of its key wins. For example, a base file row of
-higher rank hides a matching row in a log. The following rules therefore apply:
+higher rank hides a matching row in a log. A file slice is therefore skipped only if neither its base file nor any of
+its logs can contain a matching row. If the slice is read, all its logs are read, and row groups of the base file
+without matching rows are skipped. If a log can match, the rows of the skipped row groups are merged as deletes with key
+and ordering value, which return no rows.
 
-- A file slice is skipped only if neither its base file nor any of its logs can contain a matching row.
-- Otherwise every log is read. Row groups of the base file without matching rows are skipped. If a log can match, the
-  rows of the skipped row groups are merged as deletes with key and ordering value, so that they return no rows.
-- If records are merged by column or by function, a merged row combines values of several records. In this case only the
-  ranges of key and partition columns are used, because all records of a key have equal values in these columns.
+If records are merged by column or by function, a merged row combines values of several records. In a table with merges
+by column or by function, only the ranges of key and partition columns are used, because all records of a key have equal
+values in key and partition columns.
 """
 
 from __future__ import annotations

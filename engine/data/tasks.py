@@ -114,13 +114,13 @@ class WriteTask:
     """A task that writes one batch as log files or base files.
 
     `max_file_bytes` is the number of bytes after which the task starts a new log file with the next version.
-    `first_version` is the version of the first log file in each file group; it exceeds 1 if several tasks write to one
-    file group. `bulk` is True for a bulk insert, which writes base files into all file groups outside `filled` and
-    accepts no deletes. `filled` contains the file groups (partition, file id) with existing files, into which a bulk
-    insert writes log files. `onto` maps each file group of a copy-on-write table to its present base file, with which
-    the rows are merged. `sets` contains the columns that the rows of a partial update set; None means all columns.
-    `digests` is True if the task computes digests of the input rows. `file_ids` maps (partition, bucket) to the file id
-    in a table whose file groups were named by Hudi.
+    `first_version` is the version of the first log file in each file group; `first_version` exceeds 1 if several tasks
+    write to one file group. `bulk` is True for a bulk insert, which writes base files into all file groups outside
+    `filled` and accepts no deletes. `filled` contains the file groups (partition, file id) with existing files, into
+    which a bulk insert writes log files. `onto` maps each file group of a copy-on-write table to its present base file,
+    with which the rows are merged. `sets` contains the columns that the rows of a partial update set; None means all
+    columns. `digests` is True if the task computes digests of the input rows. `file_ids` maps (partition, bucket) to
+    the file id in a table whose file groups were named by Hudi.
     """
 
     shape: TableShape
@@ -153,7 +153,7 @@ class LogInput:
 
 @dataclass(frozen=True, slots=True)
 class ChangedBase:
-    """A base file written by the copy-on-write commit requested at `requested`. `before` is the base file that it
+    """A base file written by the copy-on-write commit requested at `requested`. `before` is the base file that `file`
     replaced, or None.
     """
 

@@ -42,8 +42,8 @@ from .tasks import TableShape, WriteTask, WrittenFile
 class GroupBatch(NamedTuple):
     """The rows of a batch that belong to one file group, in the order of the batch.
 
-    `first` is the number of rows of the batch in all file groups before this one, for the numbering of rows in the
-    batch.
+    `first` is the number of rows of the batch in all preceding file groups, from which the rows of the group are
+    numbered in the batch.
     """
 
     partition: str
@@ -74,8 +74,8 @@ def split_by_group(rows: pa.Table, buckets: pa.Array, shape: TableShape) -> Iter
 
 
 def combine(rows: pa.Table, shape: TableShape) -> pa.Table:
-    """Return the highest-ranked row of each key; among rows of equal rank, the last row wins. The caller must have
-    checked the rows with `problems`.
+    """Return the highest-ranked row of each key; among rows of equal rank, the last row wins. The rows must have been
+    checked with `problems`.
     """
     codes, keys = key_codes(record_keys(rows, shape.keys))
     if keys == len(rows):
@@ -122,15 +122,17 @@ def _put_files(storage: Storage, names: Names, task: WriteTask, group: GroupBatc
 
 
 def _roll(rows: pa.Table, max_bytes: int) -> Iterator[pa.Table]:
-    """Split the rows into parts of about `max_bytes` bytes. Each part has at least one row."""
+    """Split the rows into parts of about `max_bytes` bytes. Each part has at least one row, even if the row exceeds
+    `max_bytes`.
+    """
     per_file = max(1, max_bytes * len(rows) // max(1, rows.nbytes))
     for first in range(0, len(rows), per_file):
         yield rows.slice(first, per_file)
 
 
 def _stored(rows: pa.Table, task: WriteTask, group: GroupBatch, file_id: str, writer: int) -> pa.Table:
-    """Return the rows with Hudi's five meta columns (docs/hudi-format.md). The column `IS_DELETED` is kept if the batch
-    has this column.
+    """Return the rows with Hudi's five meta columns (docs/hudi-format.md). A delete flag column (`IS_DELETED`) in the
+    batch is kept.
     """
     count = len(rows)
     numbers = pa.array(np.arange(group.first, group.first + count))

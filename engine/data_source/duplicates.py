@@ -60,8 +60,8 @@ def fingerprints(rows: pa.Table, shape: TableShape) -> Fingerprints:
 
 
 def _mixed(text: pa.Array) -> npt.NDArray[np.uint64]:
-    """Return a 64-bit hash of each string, composed of the Java hashes of the string and of the reversed string. Hash
-    collisions cost time but do not change the result.
+    """Return a 64-bit hash of each string, composed of the Java hash of the string and the Java hash of the reversed
+    string. Hash collisions cost time but do not change the result.
     """
     forward, backward = string_hash(text), string_hash(pc.utf8_reverse(text))
     return forward.astype(np.uint64) << np.uint64(32) | backward.astype(np.uint64)

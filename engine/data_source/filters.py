@@ -46,7 +46,7 @@ def predicate_of(filters: Sequence[ds.Filter], schema: pa.Schema) -> Predicate |
 
 
 def condition_of(condition: ds.Filter, schema: pa.Schema) -> pc.Expression | None:
-    """Convert a Spark filter to an Arrow expression. Returns None if Spark must apply the filter."""
+    """Convert a Spark filter to an Arrow expression, or return None if Spark must apply the filter."""
     negated = isinstance(condition, ds.Not)
     if isinstance(condition, ds.Not):
         condition = condition.child
@@ -66,10 +66,9 @@ def _column(condition: ds.Filter) -> str:
 
 
 def _on_value(condition: ds.Filter, column: pc.Expression, kind: pa.DataType, negated: bool) -> pc.Expression | None:
-    """Convert a filter that compares a column with values to an Arrow expression.
-
-    Returns None if Spark must apply the filter. As in SQL, neither IN nor NOT IN selects rows with null. A comparison
-    with null is null, and the negation of the comparison is also null.
+    """Convert a filter that compares a column with values to an Arrow expression, or return None if Spark must apply
+    the filter. As in SQL, neither IN nor NOT IN selects rows with null. A comparison with null is null, and the
+    negation of the comparison is also null.
     """
     wanted = getattr(condition, "value", None)
     many = list(wanted or ()) if isinstance(condition, ds.In) else [wanted]

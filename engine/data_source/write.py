@@ -280,8 +280,7 @@ def _conformed(rows: pa.Table, options: WriteOptions, config: TableConfig) -> pa
 
 
 def write_rows(storage: Storage, rows: pa.Table, task: WriteTask, writer: int) -> list[WrittenFile]:
-    """Write rows to log files, one file group after the other. The caller must have checked the rows with `problems`.
-    """
+    """Write rows to log files, one file group after the other. The rows must have been checked with `problems`."""
     names, shape = RandomNames(), task.shape
     groups = split_by_group(rows, bucket_column(rows, shape), shape)
     return [file for group in groups for file in write_group(storage, names, task, group, writer)]

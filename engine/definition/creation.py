@@ -1,4 +1,4 @@
-"""Converts the arguments of `Table.create` to a table config, and rejects tables that not every Hudi reader could read.
+"""Converts the arguments of `Table.create` to a table config, and rejects tables that some Hudi readers could not read.
 """
 
 from __future__ import annotations

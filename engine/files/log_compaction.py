@@ -59,8 +59,8 @@ def _with_inputs(log: LogFile, logs: Mapping[str, LogFile], covers: Covers, rule
 
 
 def requested_place(log: LogFile, rules: Rules) -> str:
-    """Return the requested time by which a log is ranked. For the log of a log compaction, this time is the greatest
-    requested time of the input logs.
+    """Return the requested time by which a log is ranked. A log written by a log compaction is ranked by the greatest
+    requested time of its input logs.
     """
     if not log.covers or rules.log_compaction_rank == "own":
         return log.requested

@@ -1,9 +1,9 @@
 """Groups the files of each file group into file slices, and orders the logs of each slice (RFC-66, "file slicing").
 
-Two guarantees of docs/contract.md depend on file slicing. The guarantee PART: each completed log is in exactly one
-slice, and all readers agree on this slice. The guarantee TRAVEL: a read as of T uses exactly the files that had
-completed by T. A compaction that completes after T does not change a read as of T, because its base file contains the
-merge of the same logs.
+Two guarantees of docs/contract.md depend on file slicing. The guarantee PART states that each completed log is in
+exactly one slice, on which all readers agree. The guarantee TRAVEL states that a read as of T uses exactly the files
+that had completed by T. A compaction that completes after T does not change a read as of T, because its base file
+contains the merge of the same logs.
 """
 
 from __future__ import annotations
@@ -86,9 +86,9 @@ def all_slices(
 ) -> tuple[FileSlice, ...]:
     """Return all file slices as of `as_of` (None means the whole timeline), sorted by partition, file id and barrier.
 
-    No further instant may complete at or before the time `as_of`. The result omits file groups that were replaced by a
-    completed replacecommit. The result includes slices with deleted files, because a read of such a slice must fail
-    instead of returning fewer rows.
+    The time `as_of` must be settled: no pending instant can still complete at or before `as_of`. File groups replaced
+    by a completed replacecommit are omitted. Slices with deleted files are included, because a read of a slice with
+    deleted files must fail instead of returning fewer rows.
     """
     files = find_files(storage, timeline, commits, rules, as_of)
     hidden = replaced_groups(timeline, commits, rules, as_of)
