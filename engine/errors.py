@@ -68,7 +68,7 @@ class LockTimeout(Conflict):
 
 
 class Cleaned(NbccError):
-    """Raised if a read needs files that a clean or restore has deleted, because the requested time is older than the
+    """Raised if a read needs files that a clean or restore has deleted, because the time of the read is older than the
     retained history.
     """
 

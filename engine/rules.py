@@ -18,13 +18,13 @@ Axis = Literal["completion", "requested"]
 @dataclass(frozen=True, slots=True)
 class Rules:
     """The options that determine how a table is read and written. The first value in the type of each option is the
-    default. A barrier is the requested time of a compaction plan or base file, where a new file slice begins.
+    default.
 
-    `slicing` selects the time of a log that is compared with the barriers to find the log's slice. The value
-        "base_instant" means the base instant in the log's name, as in timeline layout 1.
-    `merge_order` selects the time that orders the logs of a slice.
-    `as_of_axis` selects the time of an instant that an as-of read compares with the requested time.
-    `incremental_axis` selects the time of an instant that is compared with the bounds of an incremental query.
+    `slicing` selects the time of a log that determines its file slice: the completion time, the requested time, or the
+        base instant in the log's name (as in timeline layout 1).
+    `merge_order` states whether the logs of a slice are merged in the order of completion times or of requested times.
+    `as_of_axis` states whether an as-of read selects instants by completion time or by requested time.
+    `incremental_axis` states whether an incremental query selects instants by completion time or by requested time.
     `completion_time` states whether a writer takes its completion time while it holds the lock for publishing, or
         without a lock.
     `tombstones` states whether a compaction keeps or drops deletes.
@@ -34,7 +34,8 @@ class Rules:
     `fold` states how the records of a key are merged: all records by rank, or the logs first and then the result with
         the base file.
     `scheduling` states whether a compaction may be planned at any time, or only if no write is pending.
-    `plan_takes` selects the logs of a compaction plan: logs that completed before the plan's barrier, or all logs.
+    `plan_takes` selects the logs of a compaction plan: logs that completed before the plan's requested time, or all
+        logs.
     `visibility` states whether readers show only the rows of completed instants, or the rows of all instants.
     `conflict_check` states whether an optimistic writer checks for conflicts under the lock for publishing, or before
         it takes the lock.
@@ -45,7 +46,8 @@ class Rules:
     `failed_writes` states whether a rollback undoes only writes with an expired heartbeat, or all pending writes.
     `batch_ids` states whether a repeated batch is detected at request and publication, only at request, or never.
     `retention` states when a clean may delete files of an older slice: once the clean's horizon (the oldest readable
-        time) reaches the completion of the next base file, its barrier, or any plan's barrier.
+        time) reaches the next base file's completion time, the next base file's requested time, or any plan's requested
+        time.
     `savepoint_keeps` states whether a clean keeps all files of a savepoint, only base files, or no files.
     `restore_by` selects the instants that a restore undoes: those that completed, or were requested, after the
         savepoint's instant.
@@ -103,7 +105,7 @@ class Rules:
 
     @classmethod
     def from_mapping(cls, values: Mapping[str, Any]) -> Rules:
-        """Return the rules with the given option values. Raises `BadInput` for an unknown option or value."""
+        """Return a `Rules` object with the given option values. Raises `BadInput` for an unknown option or value."""
         hints = get_type_hints(cls)
         names = [field.name for field in fields(cls)]
         for name, value in values.items():

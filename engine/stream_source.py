@@ -34,7 +34,8 @@ time after which the stream began.
 
 @dataclass(frozen=True, slots=True)
 class StreamSource:
-    """The source of a stream. For each micro-batch Spark calls `next_offset`, then `tasks`, then `commit`.
+    """The source of a streaming read from a table. For each micro-batch, the stream reader calls `next_offset`, then
+    `tasks`, then `commit`.
 
     `changes` is True if the stream delivers the change log. `consumer` is the name under which the stream publishes its
     progress; if `consumer` is empty, the stream publishes no progress.
@@ -81,8 +82,8 @@ def newest_write(context: Context) -> str:
 
 
 def end_of_next(context: Context, after: str, most_files: int | None, most_bytes: int | None) -> str:
-    """Return the end of the micro-batch's window that starts at `after`. Returns `after` if no write has completed
-    since `after`.
+    """Return the end of the next micro-batch's time window, which starts at `after`. Returns `after` if no write has
+    completed since `after`.
 
     The end of a window is the completion time of a write, at most the greatest settled time (up to which the timeline
     can no longer change). The completion time of a table service never ends a window, because services change no rows.
@@ -107,7 +108,7 @@ def end_of_next(context: Context, after: str, most_files: int | None, most_bytes
 
 
 def answerable(context: Context, window: Window) -> None:
-    """Raise `Cleaned` or `Unsupported` if the table can no longer return the rows of the window."""
+    """Raise `Cleaned` or `Unsupported` if the table can no longer return the rows written in `window`."""
     try:
         refuse_unanswerable(context, window)
     except Cleaned as cleaned:

@@ -40,7 +40,8 @@ if TYPE_CHECKING:
 
 
 class Table(TableReads):
-    """A Hudi table. Rows are Spark DataFrames if a Spark session is given, and pyarrow Tables otherwise.
+    """A Hudi table. Methods accept and return rows as Spark DataFrames if a Spark session is given, and as pyarrow
+    Tables otherwise.
 
     Methods accept a time as an `Instant` (its completion time), an instant string (17 digits, UTC) or a timezone-aware
     datetime. A failed method publishes nothing and raises an `NbccError`, which states the request, the present state
@@ -73,10 +74,10 @@ class Table(TableReads):
         """Create a table in an empty or missing folder.
 
         `schema` is a pyarrow Schema, a StructType or a DDL string. `buckets` is the number of file groups in each
-        partition, which cannot be changed after the creation. `table_type` is MERGE_ON_READ (non-blocking writers by
-        default) or COPY_ON_WRITE (optimistic or SINGLE_WRITER). Key columns must have the type string, int or bigint.
-        Writes reject key values that contain both ':' and ','. If the key has several columns, writes reject key values
-        with ':' or ',', because Hudi's readers split keys at these characters. `options` is described in
+        partition, which cannot be changed after the table is created. `table_type` is MERGE_ON_READ (non-blocking
+        writers by default) or COPY_ON_WRITE (optimistic or SINGLE_WRITER). Key columns must have the type string, int
+        or bigint. Writes reject key values that contain both ':' and ','. If the key has several columns, writes reject
+        key values with ':' or ',', because Hudi's readers split keys at these characters. `options` is described in
         docs/options.md and docs/locks.md. `storage_options` is described in docs/storage-options.md.
         `session_time_zone` is the time zone of timestamps without a time zone, in the schema and in Arrow batches
         written through this Table. `session_time_zone` acts like spark.sql.session.timeZone, and is not stored in the
@@ -144,8 +145,8 @@ class Table(TableReads):
         An optimistic writer raises `Conflict` if a concurrent write to the same buckets completes before the writer.
         `retries` is the number of further attempts after a `Conflict`, each under a new instant. `based_on` is the time
         of the read from which the rows were computed. `reads` lists the partitions from which the rows were computed
-        (default: all). With `based_on`, a write to a partition in `reads` that completes after `based_on` is also a
-        conflict. `columns` lists the columns to set in addition to key, partition and ordering columns (partial
+        (default: all). If `based_on` is given, a write to a partition in `reads` that completes after `based_on` is
+        also a conflict. `columns` lists the columns to set in addition to key, partition and ordering columns (partial
         update). `batch_id` identifies the batch: only one batch with a given id is committed, even if several writers
         send the batch. If a repeated batch has the same digest as the committed batch, `upsert` returns the committed
         instant. If the digests differ, `upsert` raises `Conflict`, or only warns if `replay_difference` is "keep". Use
@@ -201,9 +202,9 @@ class Table(TableReads):
         """Change the columns of the table to `schema`: add, drop, widen or reorder columns. Returns None if the schema
         of the table already equals `schema`.
 
-        An added column is nullable. Rows in older files are converted to the new schema when they are read; `as_of`
-        returns the columns of the requested time. Raises `BadInput` if existing rows do not fit the new schema. A
-        `Table` opened before the change still uses the old columns.
+        An added column is nullable. Rows in older files are converted to the new schema when they are read; a read with
+        `as_of` returns the columns that the table had at the given time. Raises `BadInput` if existing rows do not fit
+        the new schema. A `Table` opened before the change still uses the old columns.
         """
         done = cast("Instant | None", self.run("alter_schema", schema=schema))
         self.config = definition.with_current_schema(self.context.storage, self.config)
@@ -261,7 +262,8 @@ class Table(TableReads):
         return cast("tuple[Instant, ...]", self.run("rollback", instant=instant))
 
     def clean(self, policy: PolicyName = "KEEP_LATEST_COMMITS", retained: int = 10) -> Instant | None:
-        """Delete the files that no read of a retained table state needs. Reads of older table states raise `Cleaned`.
+        """Delete the files that no read of a retained table state needs. Reads of table states that are no longer
+        retained raise `Cleaned`.
 
         `policy` is KEEP_LATEST_COMMITS (retain the newest writes), KEEP_LATEST_BY_HOURS (retain the states of the last
         hours) or KEEP_LATEST_FILE_VERSIONS (retain the newest base files of each file group). Returns None if there is
@@ -287,7 +289,7 @@ class Table(TableReads):
         return cast("Instant | None", self.run("restore", instant=instant))
 
     def archive(self, retained: int = RETAINED) -> tuple[Instant, ...]:
-        """Move the oldest completed instants to the archive, so that listing the active timeline stays cheap.
+        """Move the oldest completed instants to the archive, so that listing the active timeline stays fast.
 
         Archiving changes no query result. The newest `retained` writes stay active. Writes with uncompacted logs, and
         all instants since the oldest pending instant or savepoint, also stay active. Returns the archived instants.

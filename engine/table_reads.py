@@ -97,8 +97,8 @@ class TableReads:
         writes.
 
         A consumer that maintains a copy of the table by incremental queries drops the rows of a replaced partition
-        before it merges the query's result. A copy as of a time between `requested` and `completed` of a replace must
-        be rebuilt from a snapshot.
+        before it merges the query's result. A copy of the table as of a time between a replace's `requested` and
+        `completed` times must be rebuilt from a snapshot.
         """
         return cast("tuple[Replaced, ...]", self.run("replaced", after=after, until=until))
 

@@ -1,4 +1,4 @@
-"""Writes a state checkpoint, from which reads start instead of from the first commit."""
+"""Writes a state checkpoint, so that reads start at the checkpoint and not at the first commit."""
 
 from __future__ import annotations
 

@@ -27,8 +27,8 @@ def run(
     where: Where | None = None,
     partitions: Collection[str] | None = None,
 ) -> Any:
-    """Return one record for each key written by the writes that completed in (after, until]. A record is a row as in a
-    snapshot, or a delete.
+    """Return one record for each key written by the writes that completed in (after, until]. Each returned record is a
+    row as in a snapshot query, or a delete.
 
     `_hoodie_is_deleted` is true for a delete; all columns of a delete except key, partition and ordering value are
     null. The returned record may rank below an older record of the same key that was written before `after`. A consumer

@@ -21,8 +21,8 @@ def run(
     further partitions whose rows are replaced even if `data` has no rows for these partitions.
 
     Once the replace completes, it hides the writes that completed in the partitions before the replace was requested.
-    The rows of a write that was pending at that time are merged with the new rows when the write completes. The replace
-    neither waits for other writers nor aborts other writers.
+    The rows of a write that was pending when the replace was requested are merged with the new rows when the write
+    completes. The replace neither waits for other writers nor aborts other writers.
     """
     config.check_writable()
     rows = as_upserts(data, config.schema, config.session_time_zone)

@@ -1,4 +1,4 @@
-"""Runs all table services that are due under a maintenance policy once."""
+"""Runs each table service that is due under a maintenance policy."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Runs a compaction plan: writes base files, and keeps deletes that could still have to win over an update with a
-smaller ordering value.
+"""Runs a compaction plan: writes base files, and keeps deletes that must win over updates that complete after the
+compaction.
 """
 
 from __future__ import annotations

@@ -36,7 +36,7 @@ def run(
     replay_difference: str = "refuse",
     columns: Collection[str] | None = None,
 ) -> Instant:
-    """Write a batch into the log files of a new instant, concurrently with other writers (RFC-66).
+    """Write a batch under a new instant, concurrently with other writers (RFC-66).
 
     An optimistic writer deletes its files and raises `Conflict` if another write to the same buckets has completed
     since the writer began (RFC-22). `retries` is the number of further attempts after a conflict, each with a new

@@ -1,4 +1,4 @@
-"""A storage wrapper that counts requests and read bytes, for reports of commands."""
+"""A storage wrapper that counts requests and read bytes, so that commands can report the counts."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ class TableSnapshot:
     @cached_property
     def slices(self) -> tuple[FileSlice, ...]:
         """The file slices sorted by partition, file id and barrier (requested time of the base file), without slices
-        that have become unreadable by a clean.
+        that are no longer readable after a clean.
         """
         rules = self.audit.rules
         files = (file for file in self._files() if (file.partition, file.file_id) not in self.replaced)

@@ -41,7 +41,7 @@ class Coordination:
     """The options for the coordination of a table's writers.
 
     `skew_ms` is the maximum difference between the clocks of two writers in milliseconds. If `skew_ms` is None, the
-        difference is 0 on one machine and 200 otherwise.
+        maximum difference is 0 ms on one machine and 200 ms otherwise.
     `decision` states how a commit is decided: by holding the lock, or by creating the next entry of the decision log.
     `lock` is the name of the lock provider; '' means the default provider of the store (`lock.providers`).
     `lock_expire_minutes` is the age in minutes after which FileSystemBasedLockProvider ignores a lock file; 0 means

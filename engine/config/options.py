@@ -35,7 +35,7 @@ class Option(NamedTuple):
 
     `field` is the field of `TableConfig`, `Coordination` or `ArchivePolicy` that the option sets. The default value of
     an option is the default of its field. `parse` converts a string to a value, and returns None for an invalid string.
-    `needed` describes the valid strings in error messages.
+    `needed` is a description of the valid strings for error messages.
     """
 
     name: str

@@ -77,7 +77,9 @@ class _Merge:
 
 
 def _sort_keys(task: CompactTask) -> list[tuple[str, str]]:
-    """Return the sort columns. A column that was dropped after the planning is ignored."""
+    """Return the columns by which a compaction sorts rows. A column that was dropped after the compaction was planned
+    is ignored.
+    """
     kinds = {field.name: field.type for field in task.slice.shape.stored_schema}
     return [(name, "ascending") for name in task.sort_by if name in kinds and is_sortable(kinds[name])]
 

@@ -1,4 +1,4 @@
-"""Merges the records of one file group column by column in Arrow, and selects the winning record of each key.
+"""Merges the records of one file group in Arrow's columnar format, and selects the winning record of each key.
 
 Records are numbered in the order of the merge layers: the base file, its tombstones, then the logs in the caller's
 order. In each layer, rows precede deletes, as in a log file. In an event-time table, the rank of a record is (ordering

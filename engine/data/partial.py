@@ -39,9 +39,9 @@ class _Election(NamedTuple):
     """The numbers of the winning records of each key (-1 means no record), with the key code and ordering value of each
     record.
 
-    `top` is the highest-ranked row above the greatest delete. `delete` is the greatest delete. `fence` is the last
-    delete without an ordering value, which wins over every earlier record. `columns` contains, for each column, the
-    record from which the merge takes the column.
+    `top` is the highest-ranked row above the greatest delete. `delete` is the delete with the highest rank. `fence` is
+    the last delete without an ordering value, which wins over every earlier record. `columns` contains, for each
+    column, the record from which the merge takes the column.
     """
 
     top: Numbers
@@ -86,8 +86,8 @@ def in_window(layers: Sequence[Layer], rule: MergeRule) -> Merged:
 
 
 def contributing(layers: Sequence[Layer], rule: MergeRule) -> list[Contribution]:
-    """Return the contributing records of each layer, in order. A log compaction must write all contributing records to
-    the new log.
+    """Return the records of each layer that contribute to the merged row, in order. A log compaction must write all
+    contributing records to the new log.
     """
     return _contributions(layers, _elect(layers, rule), split_only=False)
 

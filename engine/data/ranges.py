@@ -41,7 +41,7 @@ class LogRanges(NamedTuple):
 
 
 class Range(NamedTuple):
-    """The range of a column: every non-null value is between `least` and `most`. None means no bound.
+    """The range of a column: every non-null value is between `least` and `most` (None means unbounded).
 
     `nulls` is True if the column may contain nulls. `values` is True if the column may contain non-null values. For a
     file without rows, both `nulls` and `values` are False.

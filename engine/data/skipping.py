@@ -6,9 +6,9 @@ its logs can contain a matching row. If the slice is read, all its logs are read
 without matching rows are skipped. If a log can match, the rows of the skipped row groups are merged as deletes with key
 and ordering value, which return no rows.
 
-If records are merged by column or by function, a merged row combines values of several records. In a table with merges
-by column or by function, only the ranges of key and partition columns are used, because all records of a key have equal
-values in key and partition columns.
+If records are merged by column or by function, a merged row combines values of several records. For merges by column or
+by function, only the ranges of key and partition columns are used. All records of a key have equal values in the key
+and partition columns.
 """
 
 from __future__ import annotations

@@ -57,7 +57,7 @@ class TableShape:
 
     def needed(self, columns: tuple[str, ...], where: Predicate | None) -> tuple[str, ...] | None:
         """Return the columns to decode for a read of `columns`, including the columns that the merge and the condition
-        `where` need. None means all columns.
+        `where` need; None means all columns.
         """
         if not columns or self.merge.function:
             return None
@@ -194,7 +194,7 @@ class ReadTask:
 
     @property
     def needed(self) -> tuple[str, ...] | None:
-        """The columns to decode: the requested columns and the columns that the condition and the merge need. None
+        """The columns to decode: the requested columns and the columns that the condition and the merge need; None
         means all columns.
         """
         if self.base_only and self.columns:

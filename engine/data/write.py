@@ -42,8 +42,7 @@ from .tasks import TableShape, WriteTask, WrittenFile
 class GroupBatch(NamedTuple):
     """The rows of a batch that belong to one file group, in the order of the batch.
 
-    `first` is the number of rows of the batch in all preceding file groups, from which the rows of the group are
-    numbered in the batch.
+    `first` is the position of the file group's first row in the batch sorted by file group.
     """
 
     partition: str

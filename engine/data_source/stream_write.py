@@ -101,8 +101,8 @@ class StreamWriter(DataSourceStreamArrowWriter):
         """If the table is in a local folder, choose a file that every task must find, to detect executors without
         access to the folder.
 
-        The file is the newest completed instant or ``hoodie.properties``. A missing table is created on the driver,
-        because executors without access to the folder would each create a separate table.
+        The chosen file is the newest completed instant or ``hoodie.properties``. A missing table is created on the
+        driver, because executors without access to the folder would each create a separate table.
         """
         if isinstance(open_storage(self._options.path, self._options.storage), LocalStorage):
             storage = self._table().context.storage

@@ -74,7 +74,9 @@ def visible(instant: Instant, as_of: str | None, rules: Rules) -> bool:
 
 
 def as_of_time(instant: Instant, rules: Rules) -> str:
-    """Return the requested or completion time of an instant, depending on which time an as-of read compares."""
+    """Return the time of an instant by which as-of reads select instants: the completion time or the requested time, as
+    `rules` require.
+    """
     if rules.as_of_axis == "requested" or instant.completed is None:
         return instant.requested
     return instant.completed

@@ -72,7 +72,7 @@ class Block:
 
     @property
     def partial(self) -> bool:
-        """Whether the block contains a partial update, with only the columns that the write set."""
+        """True if the block contains a partial update, whose rows have only the columns that the write set."""
         return self.headers.get(Header.IS_PARTIAL, "").lower() == "true"
 
 

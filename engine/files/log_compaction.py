@@ -2,7 +2,8 @@
 `handle_log_compaction`).
 
 The input logs of a log compaction are contiguous in completion order, so that the new log can have the rank of the
-newest input log. Incremental queries, and reads as of a time before the log compaction, use the input logs instead.
+newest input log. Incremental queries, and reads as of a time before the log compaction, use the input logs instead of
+the new log.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Groups the files of each file group into file slices, and orders the logs of each slice (RFC-66, "file slicing").
 
-Two guarantees of docs/contract.md depend on file slicing. The guarantee PART states that each completed log is in
+Two guarantees in docs/contract.md depend on file slicing. The guarantee PART states that each completed log is in
 exactly one slice, on which all readers agree. The guarantee TRAVEL states that a read as of T uses exactly the files
 that had completed by T. A compaction that completes after T does not change a read as of T, because its base file
 contains the merge of the same logs.
@@ -229,7 +229,9 @@ def barrier_of(log: LogFile, limits: Sequence[str], rules: Rules) -> str | None:
 
 
 def slice_time(log: LogFile, rules: Rules) -> str:
-    """Return the time of a log that is compared with the barriers to find its slice."""
+    """Return the time of a log that determines its slice: the completion time, the requested time or the base instant,
+    as `rules` require.
+    """
     if rules.slicing == "requested":
         return log.requested
     if rules.slicing == "base_instant":

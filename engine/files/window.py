@@ -87,7 +87,9 @@ def is_replaced(file: BaseFile | LogFile, replaced: Mapping[Group, str]) -> bool
 
 
 def incremental_time(instant: Instant, rules: Rules) -> str:
-    """Return the time of an instant that is compared with the bounds of an incremental query."""
+    """Return the time of an instant by which incremental queries select instants: the completion time or the requested
+    time, as `rules` require.
+    """
     if rules.incremental_axis == "requested" or instant.completed is None:
         return instant.requested
     return instant.completed
