@@ -278,8 +278,8 @@ class Table(TableReads):
         return cast("Instant", self.run("savepoint", instant=instant, comment=comment, user=user))
 
     def delete_savepoint(self, instant: Time | None = None) -> Instant:
-        """Delete a savepoint, by default the oldest. Cleans may then delete files that only the deleted savepoint
-        retained.
+        """Delete a savepoint, by default the oldest. After the deletion, cleans may delete files that only the deleted
+        savepoint retained.
         """
         return cast("Instant", self.run("delete_savepoint", instant=instant))
 

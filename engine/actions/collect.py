@@ -26,9 +26,10 @@ def run(
 
     A batch id is deleted if its batch was undone, or if it completed more than `batch_hours` before the newest
     completion and no write of the batch is pending. If a batch is repeated after the deletion of its id, the batch is
-    written again. Markers and heartbeats are deleted if their instant was requested more than `leftover_seconds` before
-    the newest completion. A marked data file is deleted before its marker, unless a completed instant lists the file;
-    an interrupted call can therefore be repeated. The files to delete are selected under the table's lock.
+    written again. Markers and heartbeats are deleted if their instant has ended and was requested more than
+    `leftover_seconds` before the newest completion. A marked data file is deleted before its marker, unless a completed
+    instant lists the file; an interrupted call can therefore be repeated. The files to delete are selected under the
+    table's lock.
     """
     config.check_writable()
     listing = Listing.of(context)

@@ -223,7 +223,7 @@ class Audit:
 
     @cached_property
     def rewritten(self) -> frozenset[str]:
-        """The paths of ignored data files whose rows another write has written again."""
+        """The paths of data files that readers ignore and whose rows another write has repeated (see `REWRITE`)."""
         batches = (commit.batch for commit in self.commits.values() if commit.batch)
         return frozenset(batch.removeprefix(REWRITE) for batch in batches if batch.startswith(REWRITE))
 

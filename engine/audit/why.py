@@ -51,7 +51,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """A file group that contains the key.
+    """A file group that contains records of the explained key.
 
     `lines` contains the records of the key in merge order, and `answer` describes the result of a read. `row` is the
     row that a read returns, or None if a read returns no row.

@@ -153,8 +153,8 @@ class LogInput:
 
 @dataclass(frozen=True, slots=True)
 class ChangedBase:
-    """A base file written by the copy-on-write commit requested at `requested`. `before` is the base file that `file`
-    replaced, or None.
+    """A base file written by the copy-on-write commit with the requested time `requested`. `before` is the base file
+    that `file` replaced, or None.
     """
 
     file: BaseInput
