@@ -8,8 +8,8 @@ from .errors import BadInput
 
 
 def texts(value: object, asked: str) -> tuple[str, ...]:
-    """Return the names in a list as a tuple. Raises `BadInput` for a value that is not a list of names. A single string
-    is refused too, because Python would iterate over the letters of the string.
+    """Return a list of names as a tuple. Raises `BadInput` for a value that is not a list of strings. A single string
+    also raises `BadInput`, because Python would iterate over its characters.
     """
     if isinstance(value, str):
         raise BadInput(asked, "that is a single string", f"give a list of names: [{value!r}]")

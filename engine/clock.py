@@ -1,6 +1,6 @@
-"""Times of the timeline: 17-digit UTC texts from a strictly increasing generator (TrueTime in RFC-66).
+"""Generates instant times, which are strictly increasing 17-digit UTC strings (TrueTime in RFC-66).
 
-An instant's time has the form ``yyyyMMddHHmmssSSS``; times of equal length compare as strings.
+An instant time has the form ``yyyyMMddHHmmssSSS``. Instant times of equal length are compared as strings.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ _FIELDS: Final = ((0, 4), (4, 6), (6, 8), (8, 10), (10, 12), (12, 14))  # year t
 
 
 def to_instant(millis: int) -> str:
-    """Return the timeline's text for `millis` milliseconds after 1970-01-01T00:00:00Z."""
+    """Return the instant time that is `millis` milliseconds after 1970-01-01T00:00:00Z."""
     return of_moment(_EPOCH + millis * _MILLISECOND)
 
 
 def of_moment(moment: datetime) -> str:
-    """Return the timeline's text for a datetime in UTC, cut to milliseconds."""
+    """Return the instant time of a UTC datetime, truncated to milliseconds."""
     return f"{moment.year:04d}{moment:%m%d%H%M%S}{moment.microsecond // 1000:03d}"  # %Y has no leading zeros everywhere
 
 
 def to_millis(instant: str) -> int:
-    """Convert a time of the timeline with 17 (or, in old tables, 14) digits to milliseconds since the epoch. Raises
-    ValueError for a text in another form.
+    """Convert an instant time with 17 (or, in old tables, 14) digits to milliseconds since the epoch. Raises ValueError
+    for a string that is not an instant time.
     """
     if len(instant) not in (14, 17) or not (instant.isascii() and instant.isdecimal()):
         raise ValueError(f"not an instant: {instant!r}")
@@ -43,28 +43,30 @@ def to_millis(instant: str) -> int:
 
 
 class Clock(Protocol):
-    """The source of requested and completion times. A caller of `take` or `not_before` holds the table's lock."""
+    """The source of requested times and completion times. Callers of `take` and `not_before` must hold the table's
+    lock.
+    """
 
     def take(self) -> str:
-        """Return a new time, greater than all times that this clock has returned or has been given by `not_before`.
-        `take` returns after every writer's clock has passed the time.
+        """Return a new time that is greater than all times that `take` has returned or `not_before` has received.
+        `take` waits until every writer's clock has passed the returned time.
         """
         ...
 
     def not_before(self, instant: str) -> None:
-        """Ensure that all further calls of `take` return times greater than this time of the timeline. Raises
-        `Conflict` if the given time is in the future.
+        """Ensure that all further calls of `take` return times greater than `instant`. Raises `Conflict` if `instant`
+        is in the future.
         """
         ...
 
 
 class WallClock:
-    """The machine's clock, made monotonic.
+    """A monotonic clock based on the machine's clock.
 
     `skew_ms` is the maximum difference between the clocks of two writers. `take` waits for `skew_ms`, so that every
-    subsequent call of `take` by any writer returns a greater time. The clock refuses a time of the timeline that is
-    more than `skew_ms` (at least 200 ms) in the future. If the clock accepted a time in the future, the commits after
-    it could get smaller times, and Hudi's readers would miss these commits.
+    subsequent call of `take` by any writer returns a greater time. The clock rejects an instant time that is more than
+    `skew_ms` (at least 200 ms) in the future. After a commit with a future time, other commits could get smaller
+    completion times, and Hudi's readers would miss these commits.
     """
 
     def __init__(
@@ -88,12 +90,15 @@ class WallClock:
         return to_instant(millis)
 
     def read(self) -> str:
-        """Return a new time, which the clocks of other writers may not have passed yet (the first half of `take`)."""
+        """Return a new time without waiting until the clocks of other writers have passed the time (the first half of
+        `take`).
+        """
         with self._guard:
             return to_instant(self._read())
 
     def wait(self, instant: str) -> None:
-        """Wait until every writer's clock has passed a time that `read` returned (the second half of `take`)."""
+        """Wait until every writer's clock has passed `instant`, a time returned by `read` (the second half of `take`).
+        """
         self._wait_until(to_millis(instant) + self._skew + 1)
 
     def not_before(self, instant: str) -> None:
@@ -112,9 +117,6 @@ class WallClock:
         return self._now_ns() // 1_000_000
 
     def _wait_until(self, millis: int) -> None:
-        """Sleep until the clock shows `millis`. Raises `Conflict` if the clock stepped back, because the caller holds
-        the lock during the wait.
-        """
         longest = (self._bound + self._skew + 1) * 1_000_000  # `take` has refused anything further ahead
         slept = 0
         while (left := millis * 1_000_000 - self._now_ns()) > 0:

@@ -1,4 +1,4 @@
-"""The objects that an operation uses: storage, lock, clock, names, jobs, rules."""
+"""The dependencies of a table operation: storage, lock, clock, name generator, jobs, rules."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ class Context:
     """The dependencies of the operations on one table. The engine accesses storage, lock, clock and Spark only through
     a `Context`.
 
-    `commits` caches decoded completed instants, which never change. Heartbeats are stored in `storage` unless
-    `own_heartbeats` is given.
+    `commits` caches decoded completed instants, which never change. The context stores heartbeats in `storage` unless
+    `own_heartbeats` is set.
     """
 
     storage: Storage
@@ -48,7 +48,7 @@ class Context:
         return StoredHeartbeats(self.storage, *self.heartbeat_interval)
 
     def whole(self, timeline: Timeline) -> Timeline:
-        """Return the timeline with the archived instants if the rules take files from commits; otherwise return it
-        unchanged.
+        """Return the timeline, extended by the archived instants if readers find files through commits
+        (``files="listed"``).
         """
         return self.commits.whole(timeline) if self.rules.files == "listed" else timeline

@@ -1,10 +1,10 @@
-"""The typed errors of nbcc. Each error states the request, the present state and the remedy."""
+"""The exception classes of nbcc. Each error message states the request, the present state and the remedy."""
 
 from __future__ import annotations
 
 
 class NbccError(Exception):
-    """The base class of nbcc's errors. A failed operation publishes nothing.
+    """The base class of nbcc's errors. An operation that raises an `NbccError` publishes nothing.
 
     `asked`, `exists` and `remedy` are phrases without a full stop. ``str`` of the error is one sentence: "Asked to
     <asked>, but <exists>: <remedy>."
@@ -25,15 +25,16 @@ class BadInput(NbccError):
 
 
 class NotATable(NbccError):
-    """Raised if the path is not a Hudi table, or if the table's files are unreadable."""
+    """Raised if the path is not a Hudi table, or if the files of the table are unreadable."""
 
 
 class Damaged(NotATable):
-    """Raised if a file of the table is missing, differs in size from the entry in its commit, or cannot be decoded."""
+    """Raised if a file of the table is missing, cannot be decoded, or has a different size from the one in its commit.
+    """
 
 
 class Missing(Damaged):
-    """Raised if the storage lacks a file that the table's metadata lists and that no clean or restore has deleted."""
+    """Raised if a file listed in the table's metadata is missing although no clean or restore has deleted the file."""
 
 
 class UnsafePath(NotATable):
@@ -51,7 +52,8 @@ class LimitExceeded(Unsupported):
 class Conflict(NbccError):
     """Raised if the operation is incompatible with the work of another process.
 
-    `against` is the requested time of the conflicting write if an optimistic writer was refused; otherwise None.
+    `against` is the requested time of the conflicting write if an optimistic writer fails its conflict check; otherwise
+    None.
     """
 
     def __init__(self, asked: str, exists: str, remedy: str, against: str | None = None) -> None:
@@ -60,28 +62,29 @@ class Conflict(NbccError):
 
 
 class LockTimeout(Conflict):
-    """Raised if the table's lock was not acquired in time. A write that had begun before a lock timeout stays pending
-    until a rollback undoes the write.
+    """Raised if the table's lock was not acquired within the timeout. A write interrupted by a lock timeout stays
+    pending until a rollback undoes the write.
     """
 
 
 class Cleaned(NbccError):
-    """Raised if the time of a read is older than the retained history, because a clean or restore has deleted files
-    that the read needs.
+    """Raised if a read needs files that a clean or restore has deleted, because the time of the read is older than the
+    retained history.
     """
 
 
 class CannotRun(NbccError):
-    """Raised if this machine lacks something that the request needs, such as Java or disk space. Commands that raise
-    `CannotRun` end with exit code 4.
+    """Raised if this machine lacks a requirement of the request, such as Java or disk space. A command that raises
+    `CannotRun` exits with code 4.
     """
 
 
 class StorageError(CannotRun):
-    """Raised if the file system or object store failed: no space, no permission, no credentials, no answer.
+    """Raised if the file system or object store fails, for example for lack of space, permission, credentials or a
+    response.
 
     `operation` and `path` identify the failed call. `__cause__` is the error of the storage library. `unsure` is True
-    if the call may have succeeded although its answer was lost.
+    if the response was lost, so that the failed call may have succeeded.
     """
 
     def __init__(

@@ -1,8 +1,8 @@
 """Reads Parquet files within a memory limit. Dictionary pages let a small file expand to any number of long values.
 
-The footer bounds the size of most columns. If the bound of a file exceeds the limit, the text columns are read as
-dictionaries, because a dictionary's size is stated in the file. The module sums the unpacked sizes of the text columns
-before it unpacks any of them.
+The Parquet footer bounds the decoded size of most columns. If the bound of a file exceeds the limit, string columns are
+read as Arrow dictionaries, whose size is stated in the file. The module computes the decoded size of all string columns
+before it decodes any of them.
 """
 
 from __future__ import annotations
@@ -25,7 +25,9 @@ _LARGEST_BATCH: Final = 1 << 16
 
 
 class _Bound(NamedTuple):
-    """A lower and an upper bound of the rows' size in bytes, and the flat text columns that cause the difference."""
+    """A lower and an upper bound of the decoded size in bytes, and the top-level string columns that cause the
+    difference.
+    """
 
     least: int
     most: int
@@ -34,11 +36,10 @@ class _Bound(NamedTuple):
 
 
 class Opened(NamedTuple):
-    """An open parquet file of `size` bytes. `reopen` opens the file again and reads a different set of columns as
-    dictionaries.
+    """An open Parquet file of `size` bytes. `reopen` opens the file again and reads the given columns as dictionaries.
 
-    `few` contains the columns that are read as dictionaries. `row_groups` contains the numbers of the row groups to
-    read; None means all.
+    `few` lists the columns to read as dictionaries. `row_groups` lists the numbers of the row groups to read; None
+    means all row groups.
     """
 
     name: str
@@ -74,8 +75,8 @@ def read_bounded(opened: Opened, wanted: Sequence[str] | None, bounds: Limits) -
 
 
 def read_batches(opened: Opened, wanted: Sequence[str] | None, bounds: Limits) -> Iterator[pa.Table]:
-    """Return the rows of `read_bounded` in batches, each a part of one row group. The memory limits apply to each row
-    group separately.
+    """Yield the rows that `read_bounded` would return, in batches that do not cross row groups. The memory limits apply
+    to each row group separately.
     """
     for number in opened.numbers:
         group = opened._replace(row_groups=[number])
@@ -116,9 +117,6 @@ def _bound(file: pq.ParquetFile, wanted: Sequence[str] | None, few: Sequence[str
 def _by_batches(
     file: pq.ParquetFile, name: str, wanted: Sequence[str] | None, bound: _Bound, limit: int, groups: Sequence[int]
 ) -> pa.Table:
-    """Read batches that are each too small to exceed the limit, and stop when the total size of the batches exceeds the
-    limit.
-    """
     batch_rows = max(1, min(_LARGEST_BATCH, limit // bound.nested))
     batches, total = [], 0
     for batch in file.iter_batches(batch_rows, groups, wanted, use_threads=False):

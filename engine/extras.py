@@ -1,4 +1,4 @@
-"""Names the extra of nbcc that installs a missing module."""
+"""Maps a missing module to the pip extra of nbcc that installs the module."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def install(extra: str) -> str:
 
 
 def missing_extra(error: ImportError) -> CannotRun | None:
-    """Return the typed error for an import that failed because an extra is not installed; None for any other failed
-    import.
+    """Return the `CannotRun` error for an import that failed because a pip extra of nbcc is not installed. If the
+    import failed for another reason, return None.
     """
     module = (error.name or "").partition(".")[0]
     if module not in EXTRAS:

@@ -1,7 +1,7 @@
-"""Names of base, log and marker files (docs/hudi-format.md).
+"""Parses and builds the names of base, log and marker files (docs/hudi-format.md).
 
-Times in names are *requested* times. Partition paths are relative to the table's root, and '' in a table without
-partitions.
+The times in file names are *requested* times. Partition paths are relative to the table's root; the partition path of
+an unpartitioned table is ''.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _LOG: Final = re.compile(r"\.([^._]+)_([^.]*)\.(log|archive)\.(\d+)(?:_(\d+-\d+-
 
 
 class BaseName(NamedTuple):
-    """``<file id>_<write token>_<instant>.parquet``."""
+    """The parts of a base file name, ``<file id>_<write token>_<instant>.parquet``."""
 
     file_id: str
     token: str
@@ -28,10 +28,10 @@ class BaseName(NamedTuple):
 
 
 class LogName(NamedTuple):
-    """``.<file id>_<instant>.log.<version>_<write token>``.
+    """The parts of a log file name, ``.<file id>_<instant>.log.<version>_<write token>``.
 
-    `instant` is the requested time of the delta commit; in the old layout, the time of the base file that the log's
-    writer found. `token` is the write token; None in files of old writers. `cdc` is True if the file contains change
+    `instant` is the requested time of the delta commit; in timeline layout 1, `instant` is the time of the slice's base
+    file. `token` is the write token, or None if an old writer wrote the file. `cdc` is True if the file contains CDC
     records instead of rows.
     """
 
@@ -60,7 +60,7 @@ def parse_log(name: str) -> LogName | None:
 
 
 def in_partition(partition: str, name: str) -> str:
-    """Return the path of a file in a partition ('' is the table's root)."""
+    """Return the path of a file in a partition; the partition '' is the table's root."""
     return f"{partition}/{name}" if partition else name
 
 
@@ -76,11 +76,11 @@ def marker_folder(instant: str) -> str:
 
 
 def marker(instant: str, partition: str, name: str) -> str:
-    """Return the path of the marker of the data file `name`. A rollback finds the files of a dead writer by its
-    markers.
+    """Return the path of the marker of the data file `name`. A rollback finds the data files of a dead writer through
+    the writer's markers.
 
-    A writer puts the marker before the data file. The markers of logs also have the type CREATE, because the type
-    APPEND makes Hudi 1.2.0 fail.
+    A writer creates the marker before the data file. Markers of log files also have the type CREATE, because Hudi 1.2.0
+    fails on the type APPEND.
     """
     return f"{marker_folder(instant)}/{in_partition(partition, name)}.marker.CREATE"
 
@@ -92,8 +92,8 @@ def marked_file(instant: str, path: str) -> str | None:
 
 
 def partition_metadata(partition: str, instant: str) -> tuple[str, bytes]:
-    """Return (path, content) of the partition metadata file, which a writer puts if the file is absent. Hudi on Spark
-    ignores partitions without a metadata file.
+    """Return the path and the content of the partition metadata file, which a writer creates if the file is absent.
+    Hudi on Spark ignores partitions without a metadata file.
     """
     depth = partition.count("/") + 1 if partition else 0
     content = f"#partition metadata\ncommitTime={instant}\npartitionDepth={depth}\n"

@@ -1,7 +1,7 @@
-"""Thread locks that a forked child can use even if a thread of its parent held them at the fork.
+"""Thread locks that are always free in a forked child process.
 
-Only the thread that forks exists in the child. In a forked child, a plain `threading.Lock` that another thread held
-stays locked permanently.
+A forked child process contains only the thread that called fork. A plain `threading.Lock` held by another thread at the
+fork would stay locked permanently in the child.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class ThreadLock:
         _ALL.add(self)
 
     def acquire(self, timeout: float = -1) -> bool:
-        """Acquire the lock within `timeout` seconds (-1: no limit); returns False if the lock was not acquired."""
+        """Acquire the lock within `timeout` seconds (-1 means no limit). Returns False if the lock was not acquired."""
         return self._lock.acquire(timeout=timeout)
 
     def release(self) -> None:

@@ -1,4 +1,4 @@
-"""Small HTML tables for notebooks; every value is escaped."""
+"""Renders small HTML tables for notebooks, with every value escaped."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from html import escape
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[object]], caption: str = "") -> str:
-    """Return an HTML table with a head row; a value None appears as a dash."""
+    """Return an HTML table with a header row; None is shown as a dash."""
     head = "".join(f"<th>{escape(name)}</th>" for name in columns)
     body = "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in rows)
     title = f"<caption>{escape(caption)}</caption>" if caption else ""

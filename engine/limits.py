@@ -1,8 +1,7 @@
-"""Memory limits of the decoders of table files. A small hostile file can expand to more bytes than a machine's memory
-has.
+"""Memory limits of the decoders of table files. A small malicious file can decode to more data than fits into memory.
 
-The limits are global to the process. A task contains the limits of the process that planned the task, and executors use
-the limits of their task. `task_bytes` bounds the memory of a task, and the other limits bound the memory for one file.
+The memory limits are global to a process. A Spark task carries the limits of the driver to the executor. `task_bytes`
+bounds the memory of a task, and all other limits bound the memory for one file.
 """
 
 from __future__ import annotations
@@ -19,15 +18,15 @@ NO_LIMIT: Final = 1 << 50
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The memory limits of the decoders, each a positive integer.
+    """The memory limits of the decoders of table files, all positive integers.
 
-    `metadata_bytes` limits the uncompressed size of one timeline record. A commit record takes about 500 bytes for each
+    `metadata_bytes` limits the uncompressed size of one timeline record. A commit record needs about 500 bytes per data
     file. `schema_depth` limits the nesting levels of an Avro schema. `schema_types` limits the number of types in an
-    Avro schema; a type counts once for each use. `decoded_bytes` limits the bytes in memory of the rows of one data
-    file, log block or archive file. `decoded_ratio` limits the decoded bytes to a multiple of the size of the file or
-    block. The greater of `decoded_bytes` and `decoded_ratio` times the file size applies. `task_bytes` limits the
-    memory that the rows of a task need. A file group that needs more memory is processed in parts, and other tasks are
-    refused (docs/clusters.md). By default a task has no limit.
+    Avro schema; a type that is used twice counts twice. `decoded_bytes` limits the decoded size in bytes of one data
+    file, log block or archive file. `decoded_ratio` limits the decoded size to a multiple of the size of the file or
+    block. The decoder applies the greater of `decoded_bytes` and `decoded_ratio` times the file size. `task_bytes`
+    limits the memory for the rows of a task. A file group that needs more memory than `task_bytes` is processed in
+    parts; other tasks that exceed `task_bytes` fail (docs/clusters.md). By default `task_bytes` sets no limit.
     """
 
     metadata_bytes: int = 1 << 26
@@ -46,7 +45,7 @@ class Limits:
                 )
 
     def decoded(self, size: int) -> int:
-        """Return the greatest allowed size in memory of a file or block of `size` bytes."""
+        """Return the maximum decoded size of a file or block of `size` bytes."""
         return max(self.decoded_bytes, self.decoded_ratio * size)
 
 
@@ -59,13 +58,13 @@ def limits() -> Limits:
 
 
 def set_limits(chosen: Limits) -> None:
-    """Set the memory limits of this process for all tables that it reads from now on."""
+    """Set the memory limits of this process for all tables."""
     _CURRENT[0] = chosen
 
 
 @contextmanager
 def temporary_limits(chosen: Limits) -> Iterator[None]:
-    """Return a context manager that sets the memory limits of this process, and restores the present limits at its end.
+    """Return a context manager that sets the memory limits of this process, and restores the previous limits on exit.
     """
     before = limits()
     set_limits(chosen)
@@ -76,8 +75,8 @@ def temporary_limits(chosen: Limits) -> Iterator[None]:
 
 
 def limits_of(settings: Iterable[str]) -> Limits:
-    """Return the limits of this process with changes like ``metadata_bytes=1000``. Raises `BadInput` for a text in
-    another form.
+    """Return the limits of this process, changed by assignments such as ``metadata_bytes=1000``. Raises `BadInput` for
+    an invalid assignment.
     """
     names, chosen = [field.name for field in fields(Limits)], limits()
     for setting in settings:

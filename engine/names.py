@@ -1,4 +1,5 @@
-"""Generators of write tokens and file ids. The replay of a trace uses a generator that returns fixed tokens and ids."""
+"""Generators of write tokens and file ids. Tests that replay a trace use a generator that returns fixed tokens and ids.
+"""
 
 from __future__ import annotations
 
@@ -16,12 +17,12 @@ class Names(Protocol):
         ...
 
     def file_id(self, bucket: int) -> str:
-        """Return the file id of a bucket, which is the same in every partition."""
+        """Return the file id of a bucket. The bucket has the same file id in every partition."""
         ...
 
 
 class RandomNames:
-    """Generates random write tokens, and the fixed file ids that non-blocking concurrency control needs."""
+    """Generates random write tokens, and the fixed file ids that non-blocking concurrency control requires."""
 
     def write_token(self) -> str:
         return f"0-{secrets.randbelow(_TOKEN_RANGE)}-{secrets.randbelow(_TOKEN_RANGE)}"
@@ -31,11 +32,15 @@ class RandomNames:
 
 
 def bucket_file_id(bucket: int) -> str:
-    """Return the fixed file id of a bucket, on which writers agree without communication (docs/hudi-format.md)."""
+    """Return the fixed file id of a bucket, which all writers compute from the bucket number alone
+    (docs/hudi-format.md).
+    """
     return f"{bucket:08d}-0000-0000-0000-000000000000-0"
 
 
 def bucket_of(file_id: str) -> int | None:
-    """Return the bucket number in a file id of a bucket index; None for a file id of another kind of index."""
+    """Return the bucket number in a file id of a bucket index. Returns None if the file id belongs to a table with
+    another kind of index.
+    """
     head = file_id[:8]
     return int(head) if len(head) == 8 and head.isdecimal() else None

@@ -1,4 +1,4 @@
-"""Encodes and decodes Parquet as Hudi does: base files, and the content of log blocks (docs/hudi-format.md)."""
+"""Encodes and decodes base files and the content of log blocks in Hudi's Parquet format (docs/hudi-format.md)."""
 
 from __future__ import annotations
 
@@ -31,21 +31,21 @@ _SAMPLE: Final = 1000  # rows that are compressed to estimate the ratio
 
 
 def encode_parquet(rows: pa.Table) -> bytes:
-    """Return the bytes of a Parquet file with the given rows, meta columns first. A file without rows is valid.
+    """Return the bytes of a Parquet file with the given rows. A file with zero rows is valid.
 
-    The file contains no Arrow schema, because readers use the commit's Avro schema. Times have the same units in the
-    file as in the rows.
+    The file contains no Arrow schema, because readers use the commit's Avro schema. Timestamps keep the time unit of
+    the given rows.
     """
     return bytes(_encoded(rows, _codecs_of(rows)))
 
 
 def encode_base_file(rows: pa.Table, *, is_sorted: bool = False) -> bytes:
-    """Return the bytes of a base file, with statistics and a page index, by which readers skip rows.
+    """Return the bytes of a base file with column statistics and a page index, which let readers skip rows.
 
-    Row groups have `GROUP_ROWS` rows. If the rows are sorted, row groups are smaller, so that a range of the sorted
-    column touches a small part of the file. Floating-point columns with NaN have no statistics, because Parquet's
-    statistics omit NaN. The footer records that statistics omit columns with NaN (`NO_NAN`), because files of other
-    engines may differ.
+    Row groups have `GROUP_ROWS` rows. If the rows are sorted, row groups are smaller, so that a range query on the sort
+    column reads a small part of the file. Floating-point columns with NaN have no statistics, because Parquet's
+    statistics ignore NaN. The footer key `NO_NAN` records that columns with statistics contain no NaN, which is not
+    guaranteed in files of other engines.
     """
     group_rows = GROUP_ROWS
     if is_sorted:
@@ -60,10 +60,10 @@ def encode_base_file(rows: pa.Table, *, is_sorted: bool = False) -> bytes:
 
 
 def write_base_file(parts: Iterable[pa.Table], target: BinaryIO) -> int:
-    """Write the parts, which have one schema, as one base file, and return the number of their rows.
+    """Write tables with equal schemas as one base file, and return the number of rows.
 
-    The file has no statistics of floating-point columns, because a later part may contain NaN. The function holds only
-    one part at a time in memory.
+    The base file has no statistics for floating-point columns, because any part may contain NaN. The function keeps
+    only one part in memory at a time.
     """
     parts = iter(parts)
     first = next(parts)
@@ -86,7 +86,7 @@ def _is_counted(kind: pa.DataType) -> bool:
 
 
 def has_statistics(column: pa.ChunkedArray) -> bool:
-    """Return True if a minimum and a maximum describe all values of the column that are not null."""
+    """Return True if the column's minimum and maximum bound all its non-null values."""
     kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
     if pa.types.is_floating(kind):
         return not pc.any(pc.is_nan(column)).as_py()
@@ -94,8 +94,8 @@ def has_statistics(column: pa.ChunkedArray) -> bool:
 
 
 def is_ranged_type(kind: pa.DataType) -> bool:
-    """Return True if files have statistics of columns of this type, and Parquet orders the values of this type in the
-    same way as Arrow.
+    """Return True if nbcc writes statistics for columns of the type `kind`, because Parquet and Arrow order its values
+    identically.
     """
     return bool(
         kind in (pa.bool_(), pa.int32(), pa.int64(), pa.float32(), pa.float64(), pa.string(), pa.date32())
@@ -119,8 +119,8 @@ def _codecs_of(rows: pa.Table) -> Mapping[str, str] | str:
 
 
 def _codecs(rows: pa.Table) -> dict[str, str]:
-    """Return a mapping from the path of each leaf column to its codec. Columns that compression does not make smaller,
-    such as hashes, stay uncompressed.
+    """Return the codec of each leaf column, by column path. Columns that compression does not shrink, such as hashes,
+    stay uncompressed.
     """
     sample = pq.read_metadata(pa.BufferReader(_encoded(rows.slice(0, _SAMPLE), _CODEC))).row_group(0)
     leaves = [sample.column(number) for number in range(sample.num_columns)]
@@ -128,9 +128,6 @@ def _codecs(rows: pa.Table) -> dict[str, str]:
 
 
 def _stays_large(leaf: pq.ColumnChunkMetaData) -> bool:
-    """Return True if compression of the column saves too little space. Returns False for a sample with less than a byte
-    for each row (mostly nulls), which is too small to decide.
-    """
     size: int = leaf.total_uncompressed_size
     return size > _SAMPLE and leaf.total_compressed_size > _WORTH * size
 
@@ -143,13 +140,13 @@ def decode_parquet(
     bounds: Limits | None = None,
     row_groups: Sequence[int] | None = None,
 ) -> pa.Table:
-    """Return the rows of a Parquet file: all columns, or the requested `columns` that the file has. `row_groups`
-    contains the numbers of the row groups to decode (default: all).
+    """Return the rows of a Parquet file with all columns, or only with `columns`. Columns that the file lacks are
+    ignored. `row_groups` lists the numbers of the row groups to decode (default: all).
 
-    The columns have the types of the file, but dictionaries are unpacked. If `packed` is True, the columns `FEW_VALUES`
-    stay dictionaries, for callers that merge and write rows. `name` is the file name for error messages. Raises
-    `Damaged` if the bytes are not Parquet. Raises `LimitExceeded` if the rows need more memory than `bounds` (default:
-    the limits of this process) allows.
+    The columns have the types of the file, and dictionary columns are decoded to plain values. If `packed` is True, the
+    columns in `FEW_VALUES` stay dictionaries, for callers that merge and write rows. `name` is the file name for error
+    messages. Raises `Damaged` if the bytes are not Parquet. Raises `LimitExceeded` if the rows need more memory than
+    `bounds` allows (default: the limits of this process).
     """
     buffer, few = pa.py_buffer(data), FEW_VALUES if packed else ()
 
@@ -174,8 +171,8 @@ def parquet_batches(
     bounds: Limits,
     row_groups: Sequence[int],
 ) -> Iterator[pa.Table]:
-    """Return the rows of `decode_parquet` with `packed`, in batches. `reopen` opens the file, which has `size` bytes,
-    with the given columns read as dictionaries.
+    """Yield the rows that `decode_parquet` with `packed` would return, in batches. `reopen` opens the file of `size`
+    bytes and reads the given columns as dictionaries.
     """
     file = reopen(FEW_VALUES)
     opened = Opened(name, size, reopen, file, FEW_VALUES, row_groups)

@@ -1,7 +1,6 @@
-"""The rules on which RFC-66, RFC-22 and Hudi's readers differ; each rule is an option of a table.
+"""The rules on which RFC-66, RFC-22 and Hudi's readers differ, as options of a table.
 
-One small function in `files`, `timeline`, `actions` or the merge evaluates each rule. With the default options the
-engine keeps every promise of docs/contract.md.
+With the default options the engine keeps every guarantee in docs/contract.md.
 """
 
 from __future__ import annotations
@@ -21,58 +20,55 @@ class Rules:
     """The options that determine how a table is read and written. The first value in the type of each option is the
     default.
 
-    `slicing` selects which time of a log is compared with the barriers to find the slice of the log. The value
-    "base_instant" means the time in the name of the log, as in the old layout. `merge_order` selects which time of the
-    logs determines their order in a slice. `as_of_axis` selects which time of an instant is compared with the time T of
-    a read as of T. `incremental_axis` selects which time of an instant is compared with the bounds of an incremental
-    window.
-    `completion_time` states where a writer takes its completion time: under the lock of its publication, or without a
-        lock.
-    `tombstones` states what a compaction does with the deletes that it merges: it keeps the deletes, or drops them.
-    `listing` states how often a reader lists the timeline: twice, or once; one listing is not a consistent snapshot.
-    `read_time` selects which time a snapshot reads as of: the greatest completion time in its first listing, or the
-        clock's time.
-    `fold` states how the records of a key are merged: all records by rank, or first the logs and then their result with
+    `slicing` selects the time of a log that determines its file slice: the completion time, the requested time, or the
+        base instant in the log's name (as in timeline layout 1).
+    `merge_order` states whether the logs of a slice are merged in the order of completion times or of requested times.
+    `as_of_axis` states whether an as-of read selects instants by completion time or by requested time.
+    `incremental_axis` states whether an incremental query selects instants by completion time or by requested time.
+    `completion_time` states whether a writer takes its completion time while it holds the lock for publishing, or
+        without a lock.
+    `tombstones` states whether a compaction keeps or drops deletes.
+    `listing` states whether a reader lists the timeline once or twice; a single listing is not a consistent snapshot.
+    `read_time` selects the time as of which a snapshot query reads: the greatest completion time in its first listing,
+        or the clock's time.
+    `fold` states how the records of a key are merged: all records by rank, or the logs first and then the result with
         the base file.
-    `scheduling` states when a compaction may be planned: at any time, or only if no write is pending.
-    `plan_takes` selects which logs a plan takes: logs that completed before its barrier, or any logs.
-    `visibility` selects which rows readers show: rows of completed instants, or rows of all instants.
-    `conflict_check` states when an optimistic writer checks for conflicts: under the lock of its publication, or before
+    `scheduling` states whether a compaction may be planned at any time, or only if no write is pending.
+    `plan_takes` selects the logs of a compaction plan: logs that completed before the plan's requested time, or all
+        logs.
+    `visibility` states whether readers show only the rows of completed instants, or the rows of all instants.
+    `conflict_check` states whether an optimistic writer checks for conflicts under the lock for publishing, or before
         it takes the lock.
-    `conflict_window` selects which writes an optimistic writer checks: writes that completed since it began, or writes
-        requested since it began.
-    `conflict_reads` selects which writes conflict besides writes to the same files: writes to the partitions that the
-        writer has read, if they completed after the read; or no further writes.
-    `priority` selects which compactions conflict with an optimistic writer: none, or those that completed before the
-        writer.
-    `failed_writes` selects which writes a rollback undoes: only those whose heartbeat has expired, or all pending
-        writes.
-    `batch_ids` states when a repeated batch is detected: at its request and at its publication, only at its request, or
-        never.
-    `retention` states when a clean may delete older files: once the horizon reaches the next base file's completion,
-        its barrier, or any plan's barrier.
-    `savepoint_keeps` selects which files a clean keeps for a savepoint: all files that the savepoint names, only base
-        files, or no files.
-    `restore_by` selects which instants a restore undoes: instants that completed after the pinned instant, or instants
-        requested after it.
-    `restore_pending` states what a restore does with pending instants: it undoes them, or leaves them pending.
-    `archive_bound` selects which instants may be archived: instants that completed before the oldest pending instant
-        was requested, or any completed instants.
-    `archive_lookup` states when a reader reads the archive: after each listing of the active timeline, or never.
-    `decision` states how a commit is decided: by holding the lock, or by putting the next numbered entry of the
+    `conflict_window` selects the writes that an optimistic writer checks for conflicts: writes that completed, or were
+        requested, since the writer began.
+    `conflict_reads` states whether a write to a partition that an optimistic writer has read is also a conflict.
+    `priority` states whether a compaction that completes before an optimistic writer conflicts with the writer.
+    `failed_writes` states whether a rollback undoes only writes with an expired heartbeat, or all pending writes.
+    `batch_ids` states whether a repeated batch is detected at request and publication, only at request, or never.
+    `retention` states when a clean may delete files of an older slice: once the clean's horizon (the oldest readable
+        time) reaches the next base file's completion time, the next base file's requested time, or any plan's requested
+        time.
+    `savepoint_keeps` states whether a clean keeps all files of a savepoint, only base files, or no files.
+    `restore_by` selects the instants that a restore undoes: those that completed, or were requested, after the
+        savepoint's instant.
+    `restore_pending` states whether a restore undoes pending instants or leaves them pending.
+    `archive_bound` selects the instants that may be archived: those that completed before the oldest pending instant
+        was requested, or all completed instants.
+    `archive_lookup` states whether a reader reads the archive after each listing of the active timeline, or never.
+    `decision` states how a commit is decided: by holding the lock, or by creating the next numbered entry of the
         decision log.
-    `claims` states how an actor with a decision log gets a time: it first creates an object named after the time, or it
-        creates none. If actors create no objects, a barrier may equal the requested time of a write.
-    `tombstone_logs` selects which log with a compaction's deletes counts: the log that the commit lists, or any log
-        requested at the base file's time.
-    `files` selects which files readers use: the files listed in completed instants, all files in the directories, the
-        files that Hudi's metadata table lists, or the files in the directories if the metadata table lists the same.
-    `log_compaction_rank` selects which completion time ranks the log of a log compaction: the time of its newest input,
-        or its own time.
-    `bulk_insert` states what a bulk insert checks before publication: that the file groups of its base files have no
-        completed file, or nothing.
-    `unmarked` selects which rules merge a file group whose base file another engine wrote: the rules of the other
-        engine, or the rules of the table.
+    `claims` states whether an actor with a decision log reserves each time by creating an object with that time in its
+        name. If times are not reserved, a compaction and a write may have the same requested time.
+    `tombstone_logs` selects the logs that count as the deletes kept by a compaction: logs listed in its commit, or any
+        log requested at the base file's time.
+    `files` selects the files that readers use: files listed in completed instants, all files in the directories, files
+        in Hudi's metadata table, or the directories' files checked against the metadata table.
+    `log_compaction_rank` selects the completion time that ranks the log written by a log compaction: the time of the
+        newest input log, or of the log compaction.
+    `bulk_insert` states whether a bulk insert checks before publication that no other write has completed in the file
+        groups of its base files.
+    `unmarked` selects the rules that merge a file group whose base file another engine wrote: the rules of that engine,
+        or the rules of the table.
     """
 
     slicing: Literal["completion", "requested", "base_instant"] = "completion"
@@ -109,9 +105,7 @@ class Rules:
 
     @classmethod
     def from_mapping(cls, values: Mapping[str, Any]) -> Rules:
-        """Build the rules from a mapping of options to values. Raises `BadInput`, with the nearest known name, for an
-        unknown option or value.
-        """
+        """Return a `Rules` object with the given option values. Raises `BadInput` for an unknown option or value."""
         hints = get_type_hints(cls)
         names = [field.name for field in fields(cls)]
         for name, value in values.items():

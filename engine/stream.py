@@ -1,5 +1,5 @@
-"""The sink of a streaming query: the function that `foreachBatch` calls. Spark calls the sink for each batch, and
-repeats a batch that may not have been written.
+"""The sink of a streaming query: a function for `foreachBatch`. Spark calls the sink for each batch, and repeats a
+batch that may not have been written.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ QUERY_ID: Final = "sql.streaming.queryId"
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """A picklable description of an open table. Spark Connect pickles the sink, and the session of each batch then
-    opens the table.
+    """A picklable description of an open table. Spark Connect pickles the sink, so the sink reopens the table in the
+    session of each batch.
     """
 
     kind: type[Table]
@@ -43,9 +43,9 @@ class Opened:
 class StreamSink:
     """Upserts each batch of a stream under the batch id ``<query id>/<number>``.
 
-    Spark's checkpoint records the query id, which stays the same after a restart of the query. With a new checkpoint
-    Spark starts a new query with a new id, whose batches are numbered from 0. `name` is a label for messages. `columns`
-    contains the columns that the batches set (partial update). `maintenance` states the services that run after each
+    The Spark checkpoint records the query id, so a restart of the query does not change the id. With a new checkpoint,
+    Spark starts a new query with a new id and numbers batches from 0. `name` is a label for messages. `columns` lists
+    the columns that the batches set (partial update). `maintenance` selects the table services that run after each
     batch.
     """
 
@@ -87,8 +87,8 @@ def sink_of(
     columns: Collection[str] | None = None,
     maintenance: MaintenancePolicy | None = None,
 ) -> StreamSink:
-    """Return the sink of a table. Raises `BadInput` if `query_id` is None and the driver cannot read the id of the
-    query.
+    """Return a `StreamSink` for a table. Raises `BadInput` if `query_id` is None and the driver cannot read the query's
+    id.
     """
     check(query_id, replay_difference)
     if query_id is None and not getattr(table.context.jobs, "has_local_properties", True):
@@ -98,15 +98,14 @@ def sink_of(
 
 
 def batch_id_of(query_id: str, number: int) -> str:
-    """Return the id of a batch. `foreachBatch` and the streaming format use the same id, so that a query may switch
-    between both ways to write.
+    """Return the batch id ``<query id>/<number>``. `foreachBatch` and the streaming data source use the same batch ids,
+    so a query may switch from one to the other.
     """
     return f"{query_id}/{number}"
 
 
 def query_id_of(batch: Any) -> str | None:
-    """Return the id of the streaming query whose `foreachBatch` passed this DataFrame; None if the id is not readable.
-    """
+    """Return the id of the streaming query that passed `batch` to `foreachBatch`; None if the id is not readable."""
     try:
         found = batch.sparkSession.sparkContext.getLocalProperty(QUERY_ID)
     except AttributeError:  # also that of Spark Connect; a pyarrow Table has no session at all

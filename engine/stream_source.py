@@ -1,5 +1,5 @@
-"""The source of a stream that follows a table, without Spark: it determines windows, plans their reads, and publishes
-progress.
+"""The Spark-independent part of the streaming source: determines the window of each batch, plans its reads, and
+publishes the stream's progress.
 """
 
 from __future__ import annotations
@@ -34,10 +34,11 @@ time after which the stream began.
 
 @dataclass(frozen=True, slots=True)
 class StreamSource:
-    """The source of a stream. Spark calls the source in this order: an offset, the tasks of the window, the commit.
+    """The source of a streaming read from a table. For each micro-batch, the stream reader calls `next_offset`, then
+    `tasks`, then `commit`.
 
     `changes` is True if the stream delivers the change log. `consumer` is the name under which the stream publishes its
-    progress; if the name is empty, the stream publishes none.
+    progress; if `consumer` is empty, the stream publishes no progress.
     """
 
     context: Context
@@ -45,16 +46,18 @@ class StreamSource:
     changes: bool = False
 
     def first_offset(self, start: str) -> Offset:
-        """Return the offset of a new query that begins after the time `start`, and publish it as the progress."""
+        """Return the offset of a new query that begins after the time `start`, and publish `start` as the stream's
+        progress.
+        """
         self._publish(start)
         return {"completed": start, "start": start}
 
     def next_offset(self, offset: Offset, most_files: int | None = None, most_bytes: int | None = None) -> Offset:
-        """Return the offset at the end of the next window; if no new write has completed, return `offset` unchanged."""
+        """Return the end offset of the next micro-batch. If no new write has completed, return `offset` unchanged."""
         return {**offset, "completed": end_of_next(self.context, offset["completed"], most_files, most_bytes)}
 
     def tasks(self, config: TableConfig, offset: Offset, end: Offset) -> tuple[Sequence[AnyRead], pa.Schema]:
-        """Return the tasks that read the rows between two offsets, and the schema of the tasks' rows."""
+        """Return the tasks that read the rows between two offsets, and the schema of these rows."""
         after = end["start"] if offset["completed"] == offset["start"] else offset["completed"]
         return stream_tasks(self.context, config, after, end["completed"], self.changes)
 
@@ -79,11 +82,12 @@ def newest_write(context: Context) -> str:
 
 
 def end_of_next(context: Context, after: str, most_files: int | None, most_bytes: int | None) -> str:
-    """Return the end of the window that starts at `after`. Returns `after` if no write has completed since `after`.
+    """Return the end of the next micro-batch's time window, which starts at `after`. Returns `after` if no write has
+    completed since `after`.
 
-    The end of a window is the completion time of a write, and is not later than the greatest settled time. The
-    completion of a table service is never the end of a window, because a service changes no row. A window contains at
-    least one write, and ends before the write that would exceed a limit.
+    The end of a window is the completion time of a write, at most the greatest settled time (up to which the timeline
+    can no longer change). The completion time of a table service never ends a window, because services change no rows.
+    A window contains at least one write, and ends before the write that would exceed `most_files` or `most_bytes`.
     """
     timeline = load_settled(context.storage, context.rules, commits=context.commits)
     newest = timeline.greatest_completion or BEGINNING
@@ -104,7 +108,7 @@ def end_of_next(context: Context, after: str, most_files: int | None, most_bytes
 
 
 def answerable(context: Context, window: Window) -> None:
-    """Raise `Cleaned` or `Unsupported` for a window whose rows the table can no longer return."""
+    """Raise `Cleaned` or `Unsupported` if the table can no longer return the rows written in `window`."""
     try:
         refuse_unanswerable(context, window)
     except Cleaned as cleaned:
@@ -119,10 +123,10 @@ def answerable(context: Context, window: Window) -> None:
 def stream_tasks(
     context: Context, config: TableConfig, after: str, until: str, change_log: bool
 ) -> tuple[Sequence[AnyRead], pa.Schema]:
-    """Return the tasks that read the window (after, until], and the schema of the tasks' rows.
+    """Return the tasks that read the writes that completed in (after, until], and the schema of their rows.
 
-    The rows are read under the table's present columns. Raises `Unsupported` for a window in which a partition was
-    replaced, because the rows in the window do not identify the replaced rows.
+    The returned rows have the present columns of the table. Raises `Unsupported` if a write in the window replaced a
+    partition, because a stream without change log cannot deliver the deletion of the replaced rows.
     """
     shape = table_shape(config, context.rules)
     schema = shape.changes_schema if change_log else shape.window_schema

@@ -1,4 +1,4 @@
-"""The public class of a table: each method calls the operation of the same name."""
+"""The public class `Table`, whose methods call the operations of the same names."""
 
 from __future__ import annotations
 
@@ -40,10 +40,12 @@ if TYPE_CHECKING:
 
 
 class Table(TableReads):
-    """A Hudi table, whose rows are Spark DataFrames with a Spark session, and pyarrow Tables without a session.
+    """A Hudi table. Methods accept and return rows as Spark DataFrames if a Spark session is given, and as pyarrow
+    Tables otherwise.
 
-    A time is an `Instant` (its completion time), an instant string (17 digits, UTC) or an aware datetime. A failed
-    method publishes nothing and raises an `NbccError`, which states the request, the present state and the remedy.
+    Methods accept a time as an `Instant` (its completion time), an instant string (17 digits, UTC) or a timezone-aware
+    datetime. A failed method publishes nothing and raises an `NbccError`, which states the request, the present state
+    and the remedy.
     """
 
     def __init__(self, context: Context, config: TableConfig, opening: OpenOptions = DEFAULTS) -> None:
@@ -71,14 +73,15 @@ class Table(TableReads):
     ) -> Table:
         """Create a table in an empty or missing folder.
 
-        `schema` is a pyarrow Schema, a StructType or DDL. `buckets`, the number of file groups in each partition,
-        cannot change later. `table_type` is MERGE_ON_READ (non-blocking writers by default) or COPY_ON_WRITE
-        (optimistic or SINGLE_WRITER). Key columns are string, int or bigint. A write refuses key values with both ':'
-        and ','. If the key has several columns, a write refuses key values with ':' or ',', at which Hudi's readers
-        split keys. docs/options.md and docs/locks.md describe `options`. docs/storage-options.md describes
-        `storage_options`. `session_time_zone` applies to timestamps without a time zone in the schema and in Arrow
-        batches of this Table. `session_time_zone` acts like spark.sql.session.timeZone, and is not stored. If
-        `session_time_zone` is None, timestamps without a zone are refused.
+        `schema` is a pyarrow Schema, a StructType or a DDL string. `buckets` is the number of file groups in each
+        partition, which cannot be changed after the table is created. `table_type` is MERGE_ON_READ (non-blocking
+        writers by default) or COPY_ON_WRITE (optimistic or SINGLE_WRITER). Key columns must have the type string, int
+        or bigint. Writes reject key values that contain both ':' and ','. If the key has several columns, writes reject
+        key values with ':' or ',', because Hudi's readers split keys at these characters. `options` is described in
+        docs/options.md and docs/locks.md. `storage_options` is described in docs/storage-options.md.
+        `session_time_zone` is the time zone of timestamps without a time zone, in the schema and in Arrow batches
+        written through this Table. `session_time_zone` acts like spark.sql.session.timeZone, and is not stored in the
+        table. If `session_time_zone` is None, timestamps without a time zone are rejected.
         """
         storage = open_storage(path, storage_options)
         name = os.path.basename(os.fspath(path).rstrip("/\\"))
@@ -103,10 +106,11 @@ class Table(TableReads):
         concurrency_mode: str | None = None, session_time_zone: str | None = None,
         options: Mapping[str, str] | None = None,
     ) -> Table:  # fmt: skip
-        """Open the Hudi table of any engine at `path`. Hudi's rules apply to a table without nbcc's properties.
+        """Open the Hudi table at `path`, written by nbcc or by another engine. A table without nbcc's properties is
+        read by Hudi's rules.
 
-        `storage_options` and `session_time_zone` are as in `create`. `concurrency_mode` overrides the stored mode.
-        docs/options.md, "Tables of Hudi", describes `options`.
+        `storage_options` and `session_time_zone` have the same meaning as in `create`. `concurrency_mode` overrides the
+        concurrency mode stored in the table. `options` is described in docs/options.md under "Tables of Hudi".
         """
         table = open_table(context_of(spark, open_storage(path, storage_options)), open_options(options))
         mode = table.config.concurrency_mode if concurrency_mode is None else mode_of(concurrency_mode)
@@ -126,8 +130,8 @@ class Table(TableReads):
         return answer
 
     def take_over(self) -> None:
-        """Make the table writable if the option nbcc.take.over is set: remove its metadata table, and record nbcc's
-        properties. Every write calls this method first.
+        """If the option nbcc.take.over is set, remove Hudi's metadata table and record nbcc's properties, so that nbcc
+        can write the table. Every write calls `take_over` before it begins.
         """
         if self._opening.takes_over and not is_taken_over(definition.load_properties(self.context.storage)):
             self.context, self.config = taken_over(self.context, self.config, self._opening)
@@ -136,17 +140,17 @@ class Table(TableReads):
         self, data: Any, *, retries: int = 0, reads: Collection[str] | None = None, based_on: Time | None = None,
         batch_id: str | None = None, replay_difference: str = "refuse", columns: Collection[str] | None = None,
     ) -> Instant:  # fmt: skip
-        """Insert or update rows; a row with `_hoodie_is_deleted` true is deleted. An empty batch commits too.
+        """Insert or update rows; a row with `_hoodie_is_deleted` true is deleted. An empty batch is also committed.
 
-        An optimistic writer raises `Conflict` if a write to the same buckets has completed since the writer began.
+        An optimistic writer raises `Conflict` if a concurrent write to the same buckets completes before the writer.
         `retries` is the number of further attempts after a `Conflict`, each under a new instant. `based_on` is the time
-        of the read from which the rows were computed. `reads` contains the partitions from which the rows were computed
-        (default: all). A write to one of the partitions in `reads` that completes after `based_on` is a conflict, too.
-        `columns` contains the only columns, besides key, partition and ordering, that the rows set (partial update).
-        `batch_id` is the id of the batch. Only one batch with this id commits, even if several writers send the batch.
-        If a repeated batch has the digest of the committed batch, the method returns the committed instant. If the
-        digests differ, the method raises `Conflict`, or issues a warning with `replay_difference="keep"` (for queries
-        with `rand`, stream-static joins or sums of floats).
+        of the read from which the rows were computed. `reads` lists the partitions from which the rows were computed
+        (default: all). If `based_on` is given, a write to a partition in `reads` that completes after `based_on` is
+        also a conflict. `columns` lists the columns to set in addition to key, partition and ordering columns (partial
+        update). `batch_id` identifies the batch: only one batch with a given id is committed, even if several writers
+        send the batch. If a repeated batch has the same digest as the committed batch, `upsert` returns the committed
+        instant. If the digests differ, `upsert` raises `Conflict`, or only warns if `replay_difference` is "keep". Use
+        "keep" for nondeterministic queries, such as queries with `rand`, stream-static joins or sums of floats.
         """
         given = {"retries": retries, "reads": reads, "based_on": based_on, "batch_id": batch_id, "columns": columns}
         return cast("Instant", self.run("upsert", data=data, replay_difference=replay_difference, **given))
@@ -155,55 +159,61 @@ class Table(TableReads):
         self, name: str = "", *, query_id: str | None = None, replay_difference: str = "refuse",
         columns: Collection[str] | None = None, maintenance: MaintenancePolicy | None = None,
     ) -> StreamSink:  # fmt: skip
-        """Return a function for `foreachBatch` of a stream, which upserts each batch once.
+        """Return a function for `foreachBatch` that upserts each batch of a stream exactly once.
 
-        A batch is identified by its number and by the query id in the Spark checkpoint. `query_id` replaces the id in
-        the checkpoint; Spark Connect requires `query_id`. `name` is a label for messages. `columns` is as in `upsert`.
-        `maintenance` states the services that run after each batch (see `maintain`), by default none.
+        A batch is identified by its number and by the query id in the Spark checkpoint. `query_id` replaces the query
+        id in the Spark checkpoint; Spark Connect requires `query_id`. `name` is a label for messages. `columns` has the
+        same meaning as in `upsert`. `maintenance` selects the table services that run after each batch (see `maintain`;
+        default: none).
         """
         return sink_of(self, name, query_id, replay_difference, columns, maintenance)
 
     def bulk_insert(self, data: Any) -> Instant:
-        """Write rows as base files into file groups without files, and as log files into all other file groups.
+        """Write rows as base files into empty file groups, and as log files into all other file groups.
 
-        Raises `Conflict`, and publishes nothing, if another writer meanwhile fills a file group that was empty.
+        Raises `Conflict` and publishes nothing if another write completes in one of the empty file groups before the
+        bulk insert.
         """
         return cast("Instant", self.run("bulk_insert", data=data))
 
     def insert_overwrite(self, data: Any, *, partitions: Collection[str] | None = None) -> Instant:
-        """Replace all rows of the partitions in `data`, and of the `partitions` named by path, with `data`.
+        """Replace all rows of the partitions that occur in `data` or are listed by path in `partitions` with `data`.
 
-        Writes that completed in the partitions before the replace are hidden. Pending writes that complete after the
-        replace remain visible. Raises `Conflict` while a compaction or another replace of a partition is pending.
+        Once the replace completes, writes that completed in the replaced partitions before the replace was requested
+        are hidden. Writes that were pending when the replace was requested become visible when they complete. Raises
+        `Conflict` while a compaction or another replace of one of the partitions is pending.
         """
         return cast("Instant", self.run("insert_overwrite", data=data, partitions=partitions))
 
     def delete_partition(self, partitions: Collection[str]) -> Instant:
-        """Delete all rows of the partitions with these paths, like `insert_overwrite` with no rows."""
+        """Delete all rows of the partitions with the paths `partitions`, like `insert_overwrite` with no rows."""
         return cast("Instant", self.run("delete_partition", partitions=partitions))
 
     def delete(
         self, keys: Any, *, retries: int = 0, batch_id: str | None = None, replay_difference: str = "refuse"
     ) -> Instant:
-        """Delete the rows with the given `keys` (key, partition and ordering columns), except rows that outrank the
-        delete. The other arguments are as in `upsert`.
+        """Delete the rows with the given `keys` (key, partition and ordering columns), except rows with a greater
+        ordering value. `retries`, `batch_id` and `replay_difference` have the same meaning as in `upsert`.
         """
         batch = {"batch_id": batch_id, "replay_difference": replay_difference}
         return cast("Instant", self.run("delete", keys=keys, retries=retries, **batch))
 
     def alter_schema(self, schema: Schema) -> Instant | None:
-        """Add, drop, widen or reorder columns. Returns None if the table already has these columns.
+        """Change the columns of the table to `schema`: add, drop, widen or reorder columns. Returns None if the schema
+        of the table already equals `schema`.
 
-        An added column is nullable. Older files are read under the new columns; `as_of` returns the columns of its
-        time. Raises `BadInput` if existing rows do not fit the new columns. A Table opened before the change uses the
-        old columns.
+        An added column is nullable. Rows in older files are converted to the new schema when they are read; a read with
+        `as_of` returns the columns that the table had at the given time. Raises `BadInput` if existing rows do not fit
+        the new schema. A `Table` opened before the change still uses the old columns.
         """
         done = cast("Instant | None", self.run("alter_schema", schema=schema))
         self.config = definition.with_current_schema(self.context.storage, self.config)
         return done
 
     def schedule_compaction(self) -> Instant | None:
-        """Plan the compaction of file groups without a pending plan. Returns None if there is nothing to compact."""
+        """Plan the compaction of all file groups without a pending compaction plan. Returns None if there is nothing to
+        compact.
+        """
         return cast("Instant | None", self.run("schedule_compaction"))
 
     def run_compaction(self, instant: Time | None = None) -> Instant | None:
@@ -211,7 +221,9 @@ class Table(TableReads):
         return cast("Instant | None", self.run("run_compaction", instant=instant))
 
     def cluster(self, sort_by: Sequence[str]) -> Instant | None:
-        """Compact into base files sorted by the given columns. Returns None if there is nothing to compact."""
+        """Compact the table into base files sorted by the columns `sort_by`. Returns None if there is nothing to
+        compact.
+        """
         return cast("Instant | None", self.run("cluster", sort_by=sort_by))
 
     def compact(self) -> Instant | None:
@@ -219,63 +231,78 @@ class Table(TableReads):
         return cast("Instant | None", self.run("compact"))
 
     def schedule_log_compaction(self) -> Instant | None:
-        """Plan to merge the logs of each slice into one log. Returns None if no slice has several logs."""
+        """Plan a log compaction, which merges the logs of each slice into one log. Returns None if no slice has several
+        logs.
+        """
         return cast("Instant | None", self.run("schedule_log_compaction"))
 
     def run_log_compaction(self, instant: Time | None = None) -> Instant | None:
-        """Run a pending plan of a log compaction, by default the oldest plan. Returns None if no plan is pending."""
+        """Run a pending log compaction plan, by default the oldest plan. Returns None if no plan is pending."""
         return cast("Instant | None", self.run("run_log_compaction", instant=instant))
 
     def log_compact(self) -> Instant | None:
-        """Merge the logs of each slice into one log without base files. Returns None if no slice has several logs."""
+        """Merge the logs of each slice into one log, without rewriting base files. Returns None if no slice has several
+        logs.
+        """
         return cast("Instant | None", self.run("log_compact"))
 
     def schedule_rollback(self, instant: Time | None = None) -> Instant | None:
-        """Plan the rollback of the oldest failed write, or of the named write. Returns None if no write has failed."""
+        """Plan the rollback of the oldest failed write, or of the write `instant`. Returns None if no write has failed.
+        """
         return cast("Instant | None", self.run("schedule_rollback", instant=instant))
 
     def run_rollback(self, instant: Time | None = None) -> Instant | None:
-        """Run a planned rollback, by default the oldest. Returns None if no rollback is planned."""
+        """Run a pending rollback plan, by default the oldest. Returns None if no rollback is pending."""
         return cast("Instant | None", self.run("run_rollback", instant=instant))
 
     def rollback(self, instant: Time | None = None) -> tuple[Instant, ...]:
-        """Undo the writes whose writers have renewed no heartbeat for two minutes, or only the named write."""
+        """Undo all writes with expired heartbeats, or only the write `instant`. By default a heartbeat expires two
+        minutes after its last renewal.
+        """
         return cast("tuple[Instant, ...]", self.run("rollback", instant=instant))
 
     def clean(self, policy: PolicyName = "KEEP_LATEST_COMMITS", retained: int = 10) -> Instant | None:
-        """Delete the files that no read of the retained states needs. Reads of deleted states raise `Cleaned`.
+        """Delete the files that no read of a retained table state needs. Reads of table states that are no longer
+        retained raise `Cleaned`.
 
-        `policy` is KEEP_LATEST_COMMITS (retains the newest writes), KEEP_LATEST_BY_HOURS (the states of the last hours)
-        or KEEP_LATEST_FILE_VERSIONS (the newest base files of each group). Returns None if there is nothing to delete.
+        `policy` is KEEP_LATEST_COMMITS (retain the newest writes), KEEP_LATEST_BY_HOURS (retain the states of the last
+        hours) or KEEP_LATEST_FILE_VERSIONS (retain the newest base files of each file group). Returns None if there is
+        nothing to delete.
         """
         return cast("Instant | None", self.run("clean", policy=policy, retained=retained))
 
     def savepoint(self, instant: Time | None = None, *, comment: str = "", user: str = "") -> Instant:
-        """Pin the state after a completed instant (default: the newest): cleans retain its files."""
+        """Create a savepoint of a completed instant (default: the newest), so that cleans retain the files of the
+        table's state at that instant.
+        """
         return cast("Instant", self.run("savepoint", instant=instant, comment=comment, user=user))
 
     def delete_savepoint(self, instant: Time | None = None) -> Instant:
-        """Delete a savepoint, by default the oldest. A clean may then delete the files that only this savepoint pinned.
+        """Delete a savepoint, by default the oldest. After the deletion, cleans may delete files that only the deleted
+        savepoint retained.
         """
         return cast("Instant", self.run("delete_savepoint", instant=instant))
 
     def restore(self, instant: Time | None = None) -> Instant | None:
-        """Undo all pending instants, and the instants completed after a savepoint (default: the newest)."""
+        """Undo all pending instants, and all instants that completed after a savepoint (default: the newest savepoint).
+        """
         return cast("Instant | None", self.run("restore", instant=instant))
 
     def archive(self, retained: int = RETAINED) -> tuple[Instant, ...]:
-        """Move the oldest completed instants to the archive, so that listing the active timeline stays cheap.
+        """Move the oldest completed instants to the archive, so that listing the active timeline stays fast.
 
-        No read changes its result. The newest `retained` writes stay active. Writes with uncompacted logs, and all
-        instants since the oldest pending instant or savepoint, stay active too. Returns the archived instants.
+        Archiving changes no query result. The newest `retained` writes stay active. Writes with uncompacted logs, and
+        all instants since the oldest pending instant or savepoint, also stay active. Returns the archived instants.
         """
         return cast("tuple[Instant, ...]", self.run("archive", retained=retained))
 
     def maintain(self, policy: MaintenancePolicy | None = None, *, dry_run: bool = False) -> tuple[ServiceStep, ...]:
-        """Run the services that are due: one pass over rollback, compaction, clean, archive and leftovers.
+        """Run all table services that are due: rollback, compaction, clean, archiving and the deletion of leftover
+        files.
 
-        Returns a step for each action, and a measurement; `step.record()` can be written as JSON. Several processes may
-        run `maintain` at the same time. With `dry_run` nothing changes. `nbcc serve TABLE` repeats this method.
+        Returns a `ServiceStep` for each action, and a last step with measurements of the table; `step.record()` can be
+        written as JSON. Several processes may run `maintain` at the same time. If `dry_run` is True, `maintain` changes
+        nothing. The command `nbcc serve TABLE` calls `maintain` repeatedly.
         """
         return cast("tuple[ServiceStep, ...]", self.run("maintain", policy=policy, dry_run=dry_run))
 
@@ -291,7 +318,7 @@ class Table(TableReads):
 
 
 def create_table(context: Context, config: TableConfig) -> Table:
-    """Create a table in the storage of `context`; raises `BadInput` unless the storage is empty."""
+    """Create a table in the storage of `context`. Raises `BadInput` unless the storage is empty."""
     config = replace(config, shared_store=is_shared(context.storage.url))
     if config.weakness is not None:
         raise Unsupported(f"create a table at {context.storage.url}", *config.weakness)
@@ -300,7 +327,7 @@ def create_table(context: Context, config: TableConfig) -> Table:
 
 
 def open_table(context: Context, options: OpenOptions = DEFAULTS) -> Table:
-    """Open the table in the storage of `context`. A table of another engine is always read by Hudi's rules."""
+    """Open the table in the storage of `context`. A table written by another engine is always read by Hudi's rules."""
     config = definition.open_table(context.storage)
     options.check(config)
     if config.notice is not None and options == DEFAULTS:

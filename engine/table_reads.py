@@ -1,4 +1,4 @@
-"""The read methods of a table: each method calls the operation of the same name."""
+"""The read methods of `Table`, which call the operations of the same names."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ READS: Final = frozenset(
 
 
 class TableReads:
-    """The reads of a table. A read returns a Spark DataFrame with a Spark session, and a pyarrow Table without one."""
+    """The read methods of a table. Reads return a Spark DataFrame if the table was opened with a Spark session, and a
+    pyarrow Table otherwise.
+    """
 
     context: Context
 
@@ -35,11 +37,12 @@ class TableReads:
         where: Where | None = None,
         partitions: Collection[str] | None = None,
     ) -> Any:
-        """Return the rows as of `settled()`. `columns` contains the columns to read and return (default: all).
+        """Return the rows of the table as of the newest completion time (see `settled`). `columns` lists the columns to
+        read and return (default: all).
 
         `where` is a pyarrow expression, or a list of triples (column, operator, value) that must all be true. Files and
-        row groups that cannot change the answer are not read. `partitions` contains the paths of the only partitions to
-        read.
+        row groups without rows that match `where` are skipped. `partitions` lists the paths of the partitions to read
+        (default: all).
         """
         return self.run("snapshot", columns=columns, where=where, partitions=partitions)
 
@@ -50,9 +53,9 @@ class TableReads:
         where: Where | None = None,
         partitions: Collection[str] | None = None,
     ) -> Any:
-        """Return the rows of each file group's newest base file, which are as old as the last compaction.
+        """Return the rows in the newest base file of each file group, without the writes since the last compaction.
 
-        `columns`, `where` and `partitions` are as in `snapshot`.
+        `columns`, `where` and `partitions` have the same meaning as in `snapshot`.
         """
         return self.run("read_optimized", columns=columns, where=where, partitions=partitions)
 
@@ -64,9 +67,9 @@ class TableReads:
         where: Where | None = None,
         partitions: Collection[str] | None = None,
     ) -> Any:
-        """Return the rows as of a completion time. Every later call with the same time returns the same rows.
+        """Return the rows of the table as of a completion time. Every call with the same time returns the same rows.
 
-        `columns`, `where` and `partitions` are as in `snapshot`.
+        `columns`, `where` and `partitions` have the same meaning as in `snapshot`.
         """
         return self.run("as_of", time=time, columns=columns, where=where, partitions=partitions)
 
@@ -79,20 +82,23 @@ class TableReads:
         where: Where | None = None,
         partitions: Collection[str] | None = None,
     ) -> Any:
-        """Merge exactly the writes that completed in (after, until]. A deleted row has `_hoodie_is_deleted` true.
+        """Return the merged records of the writes that completed in (after, until]. Deletes have `_hoodie_is_deleted`
+        true.
 
-        After partial updates a key can have several records; `nbcc_set_columns` lists the columns set by each record.
-        `columns`, `where` and `partitions` are as in `snapshot`. A deleted row has null in all columns except key,
-        partition and ordering, so most conditions do not match it.
+        After partial updates, the result can contain several records of a key; `nbcc_set_columns` lists the columns set
+        by each record. `columns`, `where` and `partitions` have the same meaning as in `snapshot`. Deletes have null in
+        all columns except key, partition and ordering columns, so most conditions in `where` do not match deletes.
         """
         part = {"columns": columns, "where": where, "partitions": partitions}
         return self.run("incremental", after=after, until=until, **part)
 
     def replaced(self, after: Time, until: Time | None = None) -> tuple[Replaced, ...]:
-        """Return the partitions replaced in (after, until], each with the time before which the replace hides writes.
+        """Return the partitions replaced in (after, until], each with the time before which the replace hides older
+        writes.
 
-        A consumer that maintains a copy window by window drops the rows of a replaced partition before it merges the
-        window. A copy as of a time between `requested` and `completed` of a replace must be rebuilt from a snapshot.
+        A consumer that maintains a copy of the table by incremental queries drops the rows of a replaced partition
+        before it merges the query's result. A copy of the table as of a time between a replace's `requested` and
+        `completed` times must be rebuilt from a snapshot.
         """
         return cast("tuple[Replaced, ...]", self.run("replaced", after=after, until=until))
 
@@ -105,20 +111,25 @@ class TableReads:
         where: Where | None = None,
         partitions: Collection[str] | None = None,
     ) -> Any:
-        """Return the changes between the snapshots at `after` and `until`: op (i, u, d), completed, before, after.
+        """Return the changes between the snapshots at `after` and `until`, with the columns op (i, u or d), completed,
+        before and after.
 
-        `columns` contains the columns of `before` and `after`. `where` and `partitions` are as in `snapshot`. A change
-        is returned if its row before or its row after matches.
+        `columns` lists the fields of the columns `before` and `after`. `where` and `partitions` have the same meaning
+        as in `snapshot`. A change is returned if its `before` row or its `after` row matches `where`.
         """
         part = {"columns": columns, "where": where, "partitions": partitions}
         return self.run("changes", after=after, until=until, **part)
 
     def settled(self) -> str | None:
-        """Return the newest completion time, the default end of a window; None before the first commit."""
+        """Return the newest completion time, which is the default end of incremental queries. Returns None before the
+        first commit.
+        """
         return cast("str | None", self.run("settled"))
 
     def consumers(self) -> dict[str, str]:
-        """Return each named stream that follows the table, with the completion time that it has reached."""
+        """Return the names of the streams that follow the table, each with the completion time that the stream has
+        reached.
+        """
         return dict(progress_of_consumers(self.context))
 
     def timeline(self) -> tuple[Instant, ...]:
@@ -126,5 +137,7 @@ class TableReads:
         return cast("tuple[Instant, ...]", self.run("timeline"))
 
     def file_slices(self, as_of: Time | None = None) -> tuple[FileSlice, ...]:
-        """Return all file slices now or as of a time, sorted by partition, file group and barrier."""
+        """Return all file slices at present or as of a time, sorted by partition, file group and barrier (requested
+        time of the base file).
+        """
         return cast("tuple[FileSlice, ...]", self.run("file_slices", as_of=as_of))

@@ -1,5 +1,5 @@
-"""Upkeep after an operation: archive old instants, and put a state checkpoint. The operation remains successful if
-upkeep fails.
+"""Archives old instants and writes a state checkpoint after an operation. If archiving or the checkpoint fails, the
+operation remains successful.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ WRITES_BETWEEN: Final = 10
 
 
 def keep_up(run: Callable[..., Any], context: Context, config: TableConfig, operation: str, answer: Any) -> None:
-    """Archive and put a state checkpoint, if the result of an operation makes this necessary. `run` runs an operation
-    by name; if upkeep fails, a warning is issued.
+    """Archive old instants and write a state checkpoint if either is due after an operation. `run` is a function that
+    runs an operation by name. If archiving or the checkpoint fails, `keep_up` only issues a warning.
     """
     if operation in CHECKPOINTED:
         failed = "the operation is complete, but no state checkpoint was put"
@@ -36,7 +36,7 @@ def keep_up(run: Callable[..., Any], context: Context, config: TableConfig, oper
 
 
 def _writes(context: Context, since: str = "") -> int:
-    """Return the number of writes and compactions on the active timeline that completed after the time `since`."""
+    """Return the number of writes and compactions on the active timeline that completed after `since`."""
     completed = (instant for instant in load(context.storage).completed if instant.writes)
     return sum(completion_of(instant) > since for instant in completed)
 

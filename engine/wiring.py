@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 
 def context_of(spark: SparkSession | None, storage: Storage) -> Context:
-    """Return the context of a table that is not open yet. `coordinated` or `with_hudi_rules` then resolves the lock of
-    the context.
+    """Return the context of a table that is not open yet. `coordinated` or `with_hudi_rules` adds the lock to the
+    context when the table is opened.
     """
     names = RandomNames()
     return Context(storage, UnresolvedLock(), WallClock(), names, _jobs(spark, storage, names), NBCC)
@@ -41,9 +41,9 @@ def _jobs(spark: SparkSession | None, storage: Storage, names: RandomNames) -> J
 
 
 def coordinated(context: Context, config: TableConfig) -> Context:
-    """Return the context with the lock, clock and decision rule that the table's properties name.
+    """Return the context with the lock, clock and decision rule configured in the table's properties.
 
-    If the table names no lock provider, the result has the lock that `context` already has.
+    If the table's properties configure no lock provider, the result keeps the lock of `context`.
     """
     agreed = config.coordination
     has_lock = not agreed.lock and not isinstance(context.lock, UnresolvedLock)
@@ -58,16 +58,16 @@ def coordinated(context: Context, config: TableConfig) -> Context:
 
 def with_hudi_rules(context: Context, config: TableConfig, listing: Listing) -> Context:
     """Return the context of a table written by Hudi, which is read by Hudi's rules without a lock file. `listing`
-    states where readers look for the files of the table.
+    states how readers find the data files of the table.
 
-    Hudi's writers do not use nbcc's lock, so a lock file would have no effect.
+    Hudi's writers do not use nbcc's lock, so an nbcc lock file would have no effect.
     """
     lock = InProcessLock(context.storage.url) if isinstance(context.lock, UnresolvedLock) else context.lock
     return replace(context, rules=replace(config.rules, files=listing), lock=lock)
 
 
 def taken_over(context: Context, config: TableConfig, options: OpenOptions) -> tuple[Context, TableConfig]:
-    """Take over a table for writes, and return its context and config as an nbcc table without a metadata table."""
+    """Convert a table of Hudi to an nbcc table without a metadata table, and return the new context and config."""
     if not config.own:
         config = taken_config(context, config, options)
         context = coordinated(replace(context, rules=NBCC, lock=UnresolvedLock()), config)

@@ -1,8 +1,8 @@
-"""The operations of a table; each operation is a module of this package.
+"""The operations on a table, one module for each operation.
 
-Each module of this package that has a function `run` is an operation, named like the module. The function
-``run(context, config, **arguments)`` is a plain sequence of steps over the storage, lock and clock of the `Context`.
-Help texts print the first line of the docstring of each operation's module.
+Each module of `engine.actions` that defines a function `run` is an operation. The signature of the function is
+``run(context, config, **arguments)``. The function `run` is a sequence of steps on the storage, lock and clock in the
+`Context`. Help texts print the first docstring line of each operation's module.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ __all__ = ["OPERATIONS", "Operation", "operations"]
 
 
 class Operation(NamedTuple):
-    """One table operation: its name, its function, and its purpose as one line of text."""
+    """A table operation: its name, its function, and a one-line description."""
 
     name: str
     run: Callable[..., Any]
@@ -28,7 +28,7 @@ OPERATIONS: dict[str, Operation]
 
 
 def operations() -> dict[str, Operation]:
-    """All operations, ordered alphabetically by name."""
+    """Return all operations in alphabetical order, by name."""
     found = {}
     for module in sorted(pkgutil.iter_modules(__path__), key=lambda module: module.name):
         loaded = import_module(f"{__name__}.{module.name}")

@@ -1,4 +1,4 @@
-"""Add, drop, widen or reorder columns."""
+"""Adds, drops, widens or reorders the columns of a table."""
 
 from __future__ import annotations
 
@@ -26,12 +26,13 @@ OPERATION = "ALTER_SCHEMA"
 
 
 def run(context: Context, config: TableConfig, schema: Schema) -> Instant | None:
-    """Change the columns of the table to `schema`. Returns the commit that records the change; None if the table
+    """Change the columns of the table to `schema`. Returns the commit that records the new schema, or None if the table
     already has the requested columns.
 
-    A read returns the present columns, but a read as of an earlier time returns the columns of that time. A writer that
-    opened the table before the change continues to write the old columns. If a change was interrupted, the next request
-    for the same change completes it. Raises `BadInput` for a change that would make existing rows invalid.
+    Snapshot queries return the new columns; a read as of an older time returns the columns of that time. A writer that
+    opened the table before the schema change continues to write the old columns. An interrupted schema change is
+    completed by the next request for the same schema. Raises `BadInput` if existing rows would be invalid under the new
+    schema.
     """
     config.check_writable()
     if not config.merge_on_read:
@@ -64,7 +65,7 @@ def run(context: Context, config: TableConfig, schema: Schema) -> Instant | None
 
 
 def _is_published(context: Context, since: str, avro: str) -> bool:
-    """Return whether some commit records the present columns. Hudi's readers take the columns from a commit."""
+    """Return whether a commit records the present schema. Hudi's readers take the schema from a commit."""
     timeline = context.whole(load(context.storage))
     after = (i for i in timeline.completed if i.writes and not timeline.is_service(i) and completion_of(i) > since)
     return any(context.commits.commit(instant).extra.get("schema") == avro for instant in after)

@@ -1,4 +1,4 @@
-"""Move old instants from the active timeline into the archive."""
+"""Moves old instants from the active timeline to the archived timeline."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ MOST = 1_000
 
 
 def run(context: Context, config: TableConfig, retained: int = RETAINED) -> tuple[Instant, ...]:
-    """Archive the oldest instants that may be archived, and return them ordered by requested time. At least the newest
-    `retained` writes stay active.
+    """Archive the oldest instants that may be archived, and return the archived instants ordered by requested time. At
+    least the newest `retained` writes stay active.
 
-    The operation writes the archive's manifest first; then it deletes the originals, oldest first. Because the manifest
-    is written first, each completed instant is always on the active timeline or in the archive. If a crash during
-    archiving left instants in both timelines, they are deleted from the active timeline first. Under the lock, an
-    instant's pending files are deleted before its completed file, so that no lock holder mistakes it for pending.
-    Raises `BadInput` unless `retained` is a positive number.
+    The operation writes the archive's manifest before it deletes the archived instants from the active timeline, oldest
+    first. A completed instant is therefore always present on the active timeline or in the archive. If a crash has left
+    an instant in both timelines, the operation first deletes the instant from the active timeline. The operation
+    deletes an instant's pending files under the lock and before the completed file, so that no lock holder mistakes the
+    instant for pending. Raises `BadInput` unless `retained` is a positive number.
     """
     config.check_writable()
     refuse_retained(retained)
@@ -41,7 +41,7 @@ def run(context: Context, config: TableConfig, retained: int = RETAINED) -> tupl
 
 
 def _archive_some(context: Context, retained: int) -> tuple[Instant, ...]:
-    """Add the next instants to the archive, and delete the timeline files of their pending states."""
+    """Add the next instants to the archive, and delete their requested and inflight files from the active timeline."""
     with held(context.lock):
         last = latest_decision(context)
         timeline = load(context.storage)
@@ -61,8 +61,8 @@ def _archive_some(context: Context, retained: int) -> tuple[Instant, ...]:
 
 
 def left_behind(context: Context, timeline: Timeline) -> tuple[Instant, ...]:
-    """Return the active timeline's instants that are also in the archive. Raises `Damaged` if the archive has different
-    content for one of these instants.
+    """Return the instants that are both on the active timeline and in the archive. Raises `Damaged` if the archived
+    content of an instant differs from the active content.
     """
     archived = {each.instant: each for each in context.commits.archive.instants()}
     left = tuple(instant for instant in timeline.instants if instant in archived)
@@ -71,7 +71,7 @@ def left_behind(context: Context, timeline: Timeline) -> tuple[Instant, ...]:
 
 
 def _keep_tree(context: Context) -> None:
-    """Merge the full levels of the archive, and delete archive files that no reader needs."""
+    """Merge the full LSM-tree levels of the archive, and delete archive files that no reader needs."""
     archive = context.commits.archive
     if max((len(files) for files in lsm.levels(archive).values()), default=0) < lsm.LEVEL_FILES:
         return

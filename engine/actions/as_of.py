@@ -1,4 +1,4 @@
-"""The rows of the writes that had completed by a time."""
+"""Reads the table as of a completion time."""
 
 from __future__ import annotations
 
@@ -27,10 +27,11 @@ def run(
     where: Where | None = None,
     partitions: Collection[str] | None = None,
 ) -> Any:
-    """Read the table as of `time`, with the columns of that time. The answer for a given time never changes (RFC-66,
-    "Time travel query", on the completion axis). Raises `BadInput` for a time in the future, before the first commit,
-    or without time zone. The *requested* time of a write is refused, because it does not determine which writes were
-    visible. `columns`, `where` and `partitions` are as in `snapshot`.
+    """Return the rows of all writes that had completed by `time`, with the columns of that time. Every read as of the
+    same time returns the same rows (RFC-66, "Time travel query", by completion time). Raises `BadInput` for a time in
+    the future, before the first commit, or without a time zone. The *requested* time of a write also raises `BadInput`,
+    because a requested time does not determine which writes were visible. `columns`, `where` and `partitions` have the
+    same meaning as in `snapshot`.
     """
     at = instant_of(time, ASKED)
     using, timeline = load_at(context, at, ASKED)

@@ -1,4 +1,4 @@
-"""Load rows: as base files in empty file groups, as log files in others."""
+"""Loads rows as base files into empty file groups, and as log files into all other file groups."""
 
 from __future__ import annotations
 
@@ -25,13 +25,15 @@ ACTION = "deltacommit"
 
 
 def run(context: Context, config: TableConfig, data: Any) -> Instant:
-    """Write a batch under a new instant: base files in empty file groups, log files in the others.
+    """Write a batch under a new instant, as base files into empty file groups, and as log files into all other file
+    groups.
 
     A base file hides every log that completed before the base file's instant was requested, and ranks below every log
-    that completes later. A bulk insert may therefore put a base file only if this file is the first completed file of
-    the file group. The writer determines the empty groups before it writes the rows, and checks them under the lock
-    before it publishes. If another write has completed in one of the empty groups in the meantime, the bulk insert
-    deletes its own files and raises `Conflict`. (Apache Hudi raises a conflict too if its row writer is off.)
+    that completed afterwards. A bulk insert may therefore publish a base file only if no other file of the file group
+    has completed. The writer determines the empty file groups before it writes the rows, and checks under the lock that
+    the file groups are still empty before it publishes. If another write has completed in one of the file groups, the
+    bulk insert deletes its own files and raises `Conflict`. Apache Hudi's bulk insert also raises a conflict if the row
+    writer is disabled.
     """
     config.check_writable()
     rows = as_upserts(data, config.schema, config.session_time_zone)
@@ -61,9 +63,9 @@ def run(context: Context, config: TableConfig, data: Any) -> Instant:
 
 
 def filled_groups(context: Context, timeline: Timeline) -> frozenset[Group]:
-    """Return the file groups that have a file of a completed instant, or will get a base file from a pending plan.
+    """Return the file groups that have a file of a completed instant or a pending compaction plan.
 
-    The result is empty under `Rules(bulk_insert="unchecked")`.
+    Under `Rules(bulk_insert="unchecked")` the returned set is always empty.
     """
     if context.rules.bulk_insert == "unchecked":
         return frozenset()
@@ -77,8 +79,8 @@ def filled_groups(context: Context, timeline: Timeline) -> frozenset[Group]:
 def overtaken(
     context: Context, requested: str, based: Collection[Group], now: Timeline | None = None
 ) -> Conflict | None:
-    """Return the reason why base files must not be published: another instant has put a file into one of their groups.
-    The caller holds the lock.
+    """Return a `Conflict` if another instant has published a file in one of the file groups `based`, into which a bulk
+    insert wrote base files. Callers of `overtaken` must hold the table's lock.
     """
     taken = sorted(filled_groups(context, now or load(context.storage)) & set(based))
     if not taken:

@@ -1,4 +1,4 @@
-"""The difference of two snapshots: each changed key with its values before and after."""
+"""Computes the difference between two snapshots: each changed key with its rows before and after."""
 
 from __future__ import annotations
 
@@ -32,11 +32,12 @@ def run(
     """Return the net changes of rows between two completion times, `after` (exclusive) and `until` (inclusive). The
     result has one row for each changed key, with the columns op (i, u or d), completed, before and after.
 
-    The read skips file groups without a write in the window, because services change no row (docs/contract.md, QUIET).
+    The read skips file groups without a write between `after` and `until`, because table services change no rows
+    (docs/contract.md, QUIET).
 
-    `columns` are the columns of the rows before and after; a change of another column is still listed. `where` is a
-    condition on the columns of the table. A change is listed if its row before or its row after matches. `partitions`
-    is as in `snapshot`.
+    `columns` lists the fields of the result columns `before` and `after`; changes of unlisted columns are still
+    returned. `where` is a condition on the columns of the table. A change is returned if its `before` row or its
+    `after` row matches `where`. `partitions` has the same meaning as in `snapshot`.
     """
     window = settled_window(context, after, until, ASKED)
     shape = table_shape(config, context.rules)
@@ -48,9 +49,7 @@ def run(
 def tasks_of(
     context: Context, config: TableConfig, window: Window, part: Selection = EVERYTHING
 ) -> list[ChangesTask]:
-    """Return one task for each file group that received files from writes of the window and can contain a change of
-    `part`.
-    """
+    """Return one task for each file group that has a write in `window` and may contain a change selected by `part`."""
     refuse_replacements(context, window, clustering=True)
     written = window_tasks(context, config, window)
     kept = part.groups(written, config, table_shape(config, context.rules))

@@ -1,4 +1,4 @@
-"""Put a state checkpoint: a later read begins there instead of at the first commit."""
+"""Writes a state checkpoint, so that reads start at the checkpoint and not at the first commit."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from ..timeline.state_checkpoint import drop_superfluous, put_checkpoint
 
 
 def run(context: Context, config: TableConfig) -> str | None:
-    """Put a checkpoint of the state as of the greatest completion time, and drop superfluous checkpoints.
+    """Write a checkpoint of the table's state as of the greatest completion time, and delete superfluous checkpoints.
 
-    The operation takes no lock, because a checkpoint changes no answer (docs/contract.md, SAME). Returns the time of
-    the checkpoint. Returns None if no write has completed, if another engine has cleaned the table, or if the rules of
-    the table use no checkpoints.
+    The operation takes no lock, because a state checkpoint changes no query result (docs/contract.md, SAME). Returns
+    the time of the new state checkpoint. Returns None if no write has completed, if another engine has cleaned the
+    table, or if the table's rules do not use state checkpoints.
     """
     config.check_writable()
     if not has_checkpoints(context.rules):

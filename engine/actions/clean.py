@@ -1,4 +1,6 @@
-"""Delete the files that no read at or after the horizon needs: schedule and run."""
+"""Plans and runs a clean, which deletes the files that no read at or after the horizon (the oldest readable time)
+needs.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,7 @@ from . import run_clean, schedule_clean
 def run(
     context: Context, config: TableConfig, policy: PolicyName = "KEEP_LATEST_COMMITS", retained: int = 10
 ) -> Instant | None:
-    """Run the pending clean, then plan and run another clean.
+    """Run the pending clean (if any), then plan and run a new clean.
 
     Returns the clean that completed last; None if there is nothing to delete.
     """

@@ -1,4 +1,4 @@
-"""Rewrite the rows of every file group in another order."""
+"""Rewrites every file group with its rows sorted by given columns."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ from . import run_compaction, schedule_compaction
 
 
 def run(context: Context, config: TableConfig, sort_by: Sequence[str]) -> Instant | None:
-    """Compact the table and sort the rows of each base file by `sort_by`; return None if there is nothing to compact.
+    """Compact the table and sort the rows of each base file by the columns `sort_by`. Returns None if there is nothing
+    to compact.
 
-    The buckets of an nbcc table determine its file ids, so clustering is implemented as a compaction that sorts. Apache
-    Hudi's clustering replaces a file group by a new file group. In an nbcc table, a replaced file group would hide the
+    In an nbcc table the bucket determines the file id, so clustering is implemented as a sorting compaction. Apache
+    Hudi's clustering replaces file groups with new file groups. In an nbcc table, replacing a file group would hide the
     logs of non-blocking writers that commit after the replacement.
     """
     config.check_writable()

@@ -1,4 +1,4 @@
-"""Delete the leftovers of failed writers, old batch ids, and old entries of the decision log."""
+"""Deletes the leftover files of failed writers, old batch ids, and old entries of the decision log."""
 
 from __future__ import annotations
 
@@ -20,15 +20,16 @@ def run(
     batch_hours: int = _DEFAULT.batch_hours,
     leftover_seconds: int = _DEFAULT.leftover_seconds,
 ) -> Leftovers:
-    """Delete small files that no writer, reader or service needs, and return their paths.
+    """Delete small files that no writer, reader or table service needs, and return their paths. The deleted files are
+    old entries of the decision log, objects that reserve times (as in `archive`), old batch ids, and the markers and
+    heartbeats of ended instants.
 
-    - Entries of the decision log and claims of times, as in `archive`.
-    - The ids of batches that completed more than `batch_hours` before the newest completion, unless an attempt at the
-      batch is pending, and the ids of attempts that were undone. A batch whose id is deleted would be written again.
-    - Markers and heartbeats of instants that ended and were requested more than `leftover_seconds` before the newest
-      completion. A data file whose marker remains is deleted first, unless a completed instant lists the file.
-
-    The selection is made under the lock. A file is deleted before its marker, so an interrupted call can be repeated.
+    A batch id is deleted if its batch was undone, or if it completed more than `batch_hours` before the newest
+    completion and no write of the batch is pending. If a batch is repeated after the deletion of its id, the batch is
+    written again. Markers and heartbeats are deleted if their instant has ended and was requested more than
+    `leftover_seconds` before the newest completion. A marked data file is deleted before its marker, unless a completed
+    instant lists the file; an interrupted call can therefore be repeated. The files to delete are selected under the
+    table's lock.
     """
     config.check_writable()
     listing = Listing.of(context)

@@ -1,4 +1,4 @@
-"""Schedule a compaction and run it."""
+"""Schedules and runs a compaction."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from . import run_compaction, schedule_compaction
 
 
 def run(context: Context, config: TableConfig) -> Instant | None:
-    """Plan a compaction of the file groups that no pending plan covers, and run it. If every group has a pending plan,
-    run the oldest plan.
+    """Plan a compaction of the file groups without a pending plan, and run the new plan. If there is nothing to plan,
+    run the oldest pending plan.
 
-    Returns None if there is no plan to run and nothing to compact. If this call makes a plan, it does not run older
-    plans (see `run_compaction`), because their planners may still be alive.
+    Returns None if there is no plan to run. A call that makes a new plan does not run older plans (see
+    `run_compaction`), because the planners of older plans may still be alive.
     """
     plan = schedule_compaction.run(context, config)
     return run_compaction.run(context, config, plan)

@@ -1,4 +1,4 @@
-"""Delete rows by key, at an ordering value."""
+"""Deletes rows by record key and ordering value."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ def run(
     batch_id: str | None = None,
     replay_difference: str = "refuse",
 ) -> Instant:
-    """Write a batch of deletes: rows with the record key, partition and ordering columns; all other columns are
-    ignored.
+    """Write a batch of deletes. `keys` has the record key, partition and ordering columns of the rows to delete; all
+    other columns are ignored.
 
-    A delete is ranked against other records in the same way as a row. In an event-time table a delete wins over each
-    record of the same key whose ordering value is at most the delete's ordering value. `retries`, `batch_id` and
+    A delete is ranked against other records of its key in the same way as a row. In an event-time table, a delete wins
+    over each older record of the same key whose ordering value is not greater. `retries`, `batch_id` and
     `replay_difference` have the same meaning as in `upsert`. Raises `BadInput` and publishes nothing if the batch is
     invalid.
     """

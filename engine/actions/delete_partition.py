@@ -1,4 +1,4 @@
-"""Delete all rows of partitions."""
+"""Deletes all rows of the given partitions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ OPERATION = "DELETE_PARTITION"
 
 
 def run(context: Context, config: TableConfig, partitions: Collection[str]) -> Instant:
-    """Delete all rows of the partitions with these paths, by a replace without rows (see `insert_overwrite`).
+    """Delete all rows of the partitions with the paths `partitions` by replacing them with no rows (see
+    `insert_overwrite`).
 
     Raises `BadInput` and publishes nothing if no write has completed in one of the partitions.
     """

@@ -1,4 +1,4 @@
-"""Drop a savepoint: a later clean may delete the files that it pinned."""
+"""Deletes a savepoint, so that later cleans may delete the files that the savepoint retained."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from ..timeline.timeline import FOLDER
 
 
 def run(context: Context, config: TableConfig, instant: Time | None = None) -> Instant:
-    """Delete a savepoint, by default the oldest one, and return it.
+    """Delete a savepoint (default: the oldest savepoint), and return the deleted savepoint.
 
-    `instant` is the savepoint, or the requested time of the instant that it pins. The deletion runs under the lock,
-    under which cleans are planned too. The completed file is deleted first: a savepoint without its completed file pins
-    nothing, and can be deleted again. Raises `BadInput` if the table has no savepoint of the given instant.
+    `instant` is the savepoint, or the requested time of the savepoint's instant. The operation holds the table's lock,
+    under which cleans are also planned. The completed file is deleted first: a savepoint without its completed file
+    retains nothing, and can be deleted again. Raises `BadInput` if the table has no savepoint of the given instant.
     """
     config.check_writable()
     with held(context.lock):

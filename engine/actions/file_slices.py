@@ -1,4 +1,4 @@
-"""The file slices of every file group, superseded ones included."""
+"""Lists the file slices of every file group, including superseded slices."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ ASKED = "look at the file slices as of"
 
 
 def run(context: Context, config: TableConfig, as_of: Time | None = None) -> tuple[FileSlice, ...]:
-    """Return all file slices, at present or as of the time `as_of`. They are ordered by partition, file id and barrier
-    (the requested time of the base file). The slice of a pending plan is included.
+    """Return all file slices, at present or as of the time `as_of`. The slices are ordered by partition, file id and
+    barrier (the requested time of the base file). The result includes the slice that begins with a pending compaction
+    plan.
     """
     if as_of is None:
         return slices_as_of(context, load_settled(context.storage, context.rules, commits=context.commits))

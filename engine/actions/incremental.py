@@ -1,4 +1,4 @@
-"""The merge of exactly the writes that completed in a window."""
+"""Reads the merged records of the writes that completed in a time interval."""
 
 from __future__ import annotations
 
@@ -27,16 +27,17 @@ def run(
     where: Where | None = None,
     partitions: Collection[str] | None = None,
 ) -> Any:
-    """Return one record for each key of the writes that completed in (after, until]: a row as in a snapshot, or a
-    delete.
+    """Return one record for each key written by the writes that completed in (after, until]. Each returned record is a
+    row as in a snapshot query, or a delete.
 
     `_hoodie_is_deleted` is true for a delete; all columns of a delete except key, partition and ordering value are
-    null. The returned record may rank below an older record of its key that is outside the window. A consumer that
-    overwrites its rows by key must use `changes` instead. The result has the columns that the table had at the end of
-    the window. (RFC-66, "Incremental queries".)
+    null. The returned record may rank below an older record of the same key that was written before `after`. A consumer
+    that overwrites its rows by key must therefore use `changes` instead. The result has the columns that the table had
+    at the time `until` (RFC-66, "Incremental queries").
 
-    `columns`, `where` and `partitions` are as in `snapshot`. The condition applies to the returned records. If a write
-    changes a matching row so that it no longer matches, the window has no record of the row; `changes` has one.
+    `columns`, `where` and `partitions` have the same meaning as in `snapshot`. The condition `where` applies to the
+    returned records. If a write changes a row so that the row no longer matches `where`, `incremental` returns no
+    record of the row, whereas `changes` returns one.
     """
     window = settled_window(context, after, until, ASKED)
     config = config if until is None else config_at(config, window.until)

@@ -1,4 +1,4 @@
-"""Replace all rows of partitions with other rows."""
+"""Replaces all rows of partitions with new rows."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ OPERATION = "INSERT_OVERWRITE"
 def run(
     context: Context, config: TableConfig, data: Any, *, partitions: Collection[str] | None = None
 ) -> Instant:
-    """Replace the rows of all partitions that occur in `data` with the rows of `data`. `partitions` are the paths of
-    further partitions, whose rows are replaced even if `data` has no rows for them.
+    """Replace the rows of all partitions that occur in `data` with the rows of `data`. `partitions` lists the paths of
+    further partitions whose rows are replaced even if `data` has no rows for these partitions.
 
-    Once the instant completes, it hides the writes that completed in these partitions before the instant was requested.
-    A pending write that completes later remains visible, and its rows are merged with the new rows. The replace neither
-    waits for other writers nor aborts them.
+    Once the replace completes, it hides the writes that completed in the partitions before the replace was requested.
+    The rows of a write that was pending when the replace was requested are merged with the new rows when the write
+    completes. The replace neither waits for other writers nor aborts other writers.
     """
     config.check_writable()
     rows = as_upserts(data, config.schema, config.session_time_zone)

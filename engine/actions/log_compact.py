@@ -1,4 +1,4 @@
-"""Schedule a log compaction and run it."""
+"""Schedules and runs a log compaction."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from . import run_log_compaction, schedule_log_compaction
 
 
 def run(context: Context, config: TableConfig) -> Instant | None:
-    """Plan a log compaction and run it; if no file group qualifies, run the oldest pending log compaction.
+    """Plan and run a log compaction. If no file group qualifies for a new plan, run the oldest pending log compaction.
 
     Returns None if there is no plan to run and nothing to compact.
     """

@@ -1,4 +1,4 @@
-"""Run the services of a table that are due under a policy: one pass."""
+"""Runs each table service that is due under a maintenance policy."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ STATE: Final = "state"
 
 @dataclass(frozen=True, slots=True)
 class ServiceStep:
-    """One action of a maintenance pass.
+    """One action of a maintenance pass, which runs every due table service once.
 
-    `service` is rollback, compact, log_compact, clean, archive, collect or `state`. `did` states what the step did,
-    such as "ran" or "planned", or "would plan" in a dry run. `instants` contains the requested times of the step's
-    instants. `counts` contains the numbers of the files, rows or instants that the step handled. `because` lists the
-    triggers that caused the step, with their counts, such as ``5 commits``.
+    `service` is rollback, compact, log_compact, clean, archive, collect or state. `did` states the result of the step,
+    such as "ran" or "planned", or "would plan" in a dry run. `instants` lists the requested times of the step's
+    instants. `counts` contains the numbers of files, rows or instants that the step processed. `because` lists the
+    triggers of the step, with their counts, such as ``5 commits``.
     """
 
     service: str
@@ -62,7 +62,7 @@ class ServiceStep:
     seconds: float = 0.0
 
     def record(self) -> dict[str, Any]:
-        """Return the step as a JSON-able record."""
+        """Return the step as a dictionary that can be written as JSON."""
         return {
             "service": self.service,
             "did": self.did,
@@ -83,11 +83,12 @@ class ServiceStep:
 def run(
     context: Context, config: TableConfig, policy: MaintenancePolicy | None = None, dry_run: bool = False
 ) -> tuple[ServiceStep, ...]:
-    """Run the services that are due, and return one step for each action. The last step is a measurement.
+    """Run the table services that are due, and return one step for each action. The last step contains measurements of
+    the table.
 
-    The order: roll back failed writes, run and plan compactions, log compactions, clean, archive, collect leftovers.
-    Several processes may run passes on one table at the same time: if another process completes a plan first, its
-    instant is returned. With `dry_run`, nothing is changed, and the steps describe what the pass would do.
+    The services run in the order rollback, compaction, log compaction, clean, archiving, collection of leftover files.
+    Several processes may maintain one table at the same time; plans completed by another process are not run again. If
+    `dry_run` is True, nothing is changed, and the steps describe what the call would do.
     """
     return tuple(steps(context, config, policy or MaintenancePolicy(), dry_run))
 
@@ -95,7 +96,9 @@ def run(
 def steps(
     context: Context, config: TableConfig, policy: MaintenancePolicy, dry_run: bool = False
 ) -> Iterator[ServiceStep]:
-    """Run one pass, and yield each step as soon as it has ended. A caller may stop between two steps."""
+    """Run all due table services once, and yield each step when it has ended. A caller may stop the iteration between
+    two steps.
+    """
     config.check_writable()
     if dry_run:
         # No lock is taken, because nothing is published. The pass reads what it would have put.
@@ -109,8 +112,8 @@ def steps(
 
 
 def serve_writer(context: Context, config: TableConfig, policy: MaintenancePolicy) -> None:
-    """Run the services of a writer after its commit. If a service fails, the write stays committed, and a warning is
-    issued.
+    """Run the table services that are due after a writer's commit. If a service fails, the write stays committed, and a
+    warning is issued.
     """
     try:
         for _ in steps(context, config, policy):
@@ -172,8 +175,8 @@ class _Pass:
                 yield self._step("collect", "deleted leftovers", (), begun, counts)
 
     def _has_leftovers(self) -> bool:
-        """Return whether a collection of leftovers is due. Leftovers are selected without the lock, so that no writer
-        waits for the selection.
+        """Return whether a collection of leftover files is due. The check selects leftover files without the table's
+        lock, so that it blocks no writer.
         """
         hours, seconds = self.policy.batch_hours, self.policy.leftover_seconds
         listing = Listing.of(self.context)
@@ -198,7 +201,7 @@ class _Pass:
         schedule: Callable[[Context, TableConfig], Instant | None],
         execute: Callable[[Context, TableConfig, str], Instant | None],
     ) -> Iterator[ServiceStep]:
-        """Run the pending plans of a service, the oldest first. Then, if the service is due, make a plan and run it."""
+        """Run the pending plans of a service, oldest first. If the service is due, make a new plan and run the plan."""
 
         def ran(plan: Instant, because: Reasons) -> ServiceStep:
             begun = time.monotonic()

@@ -1,4 +1,6 @@
-"""Publish the last decision of the decision log: its writer may have crashed before it published the instant."""
+"""Publishes the instant of the newest decision log entry, because the writer of the entry may have crashed before
+publication.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +11,9 @@ from ..writes.decision_log import latest_decision
 
 
 def run(context: Context, config: TableConfig) -> None:
-    """Publish the last decision (the newest entry of the decision log).
+    """Publish the instant of the newest decision log entry, if the instant is still unpublished.
 
-    Without an explicit publication, the next writer would publish the last decision. A service that calls this
-    operation does not depend on the next writer.
+    Without `publish_decided`, the instant would stay unpublished until the next write.
     """
     config.check_writable()
     with held(context.lock):

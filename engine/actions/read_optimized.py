@@ -1,4 +1,4 @@
-"""The rows of each file group's newest base file."""
+"""Reads the newest base file of each file group."""
 
 from __future__ import annotations
 
@@ -21,8 +21,9 @@ def run(
     where: Where | None = None,
     partitions: Collection[str] | None = None,
 ) -> Any:
-    """Return the rows of each file group's newest completed base file. No log is merged, and the base files of two file
-    groups may have different requested times. `columns`, `where` and `partitions` are as in `snapshot`.
+    """Return the rows in the newest completed base file of each file group. Log files are ignored, and the base files
+    of two file groups may have different requested times. `columns`, `where` and `partitions` have the same meaning as
+    in `snapshot`.
     """
     schema = table_shape(config, context.rules).stored_schema
     part = selection(config, schema, columns, where, partitions)

@@ -1,4 +1,4 @@
-"""The partitions that were replaced in a window, and since when the older rows are hidden."""
+"""Lists the partitions that were replaced in a time interval, and the times before which older rows are hidden."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ ASKED = "read what was replaced"
 def run(
     context: Context, config: TableConfig, after: Time = BEGINNING, until: Time | None = None
 ) -> tuple[Replaced, ...]:
-    """Return the replacing writes that completed in (after, until], ordered by completion time, then partition."""
+    """Return one entry for each partition replaced by a write that completed in (after, until], ordered by completion
+    time and partition.
+    """
     window = settled_window(context, after, until, ASKED)
     refuse_unanswerable(context, window)
     found = []

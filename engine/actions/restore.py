@@ -1,4 +1,4 @@
-"""Go back to a savepoint: schedule and run."""
+"""Schedules and runs a restore, which returns the table to a savepoint."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from . import run_restore, schedule_restore
 
 
 def run(context: Context, config: TableConfig, instant: Time | None = None) -> Instant | None:
-    """If a restore is pending, run only that restore; it does not undo writes that were requested after the restore was
-    planned. If no restore is pending, plan a restore and run it; return None if nothing has happened since the
-    savepoint.
+    """If a restore is pending, run only the pending restore, which does not undo writes that were requested after the
+    restore was planned. If no restore is pending, plan and run a restore. Returns None if there is nothing to undo
+    since the savepoint.
     """
     if (finished := run_restore.run(context, config)) is not None:
         return finished

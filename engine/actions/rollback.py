@@ -1,4 +1,4 @@
-"""Undo the writes of failed writers."""
+"""Undoes the pending writes of failed writers."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from . import publish_decided, run_rollback, schedule_rollback
 
 
 def run(context: Context, config: TableConfig, instant: Time | None = None) -> tuple[Instant, ...]:
-    """Complete the rollbacks that are pending. After the pending rollbacks, roll back every write whose writer has
-    failed, or only the write `instant`.
+    """Run all pending rollbacks, then roll back every write whose writer has failed. If `instant` is given, roll back
+    only that write.
 
-    Returns the completed rollbacks in the order in which they ran; () if there was nothing to undo. No completed write
-    is undone.
+    Returns the completed rollbacks in the order of their execution; () if there was nothing to undo. Completed writes
+    are never rolled back.
     """
     if uses_decision_log(context):
         publish_decided.run(context, config)  # what is decided did not fail

@@ -1,4 +1,5 @@
-"""Run a planned clean: delete its files group by group, then complete it."""
+"""Runs a planned clean: deletes the planned files, one file group after the other, then publishes the completed clean.
+"""
 
 from __future__ import annotations
 
@@ -19,10 +20,10 @@ ACTION = "clean"
 
 def run(context: Context, config: TableConfig, instant: Time | None = None) -> Instant | None:
     """Delete the files listed in the plan of a clean, and publish the completed clean. Any process may run the pending
-    plan. A file that is already missing is not an error.
+    plan. A planned file that is already missing is not an error.
 
-    `instant` is the clean, or its requested time; by default the oldest pending clean. Returns the completed instant,
-    also if another process completed it; None if no clean is pending.
+    `instant` is the clean or its requested time (default: the oldest pending clean). Returns the completed clean, even
+    if another process completed the clean; None if no clean is pending.
     """
     config.check_writable()
     timeline = timeline_with(context, ACTION, instant)
@@ -40,7 +41,7 @@ def run(context: Context, config: TableConfig, instant: Time | None = None) -> I
 
 
 def by_group(plan: CleanPlan) -> dict[Group, list[str]]:
-    """Return the paths of a plan, grouped by file group, in the order of partition and file id."""
+    """Return the paths of the files in a clean plan, grouped by file group, in the order of partition and file id."""
     groups: dict[Group, list[str]] = {}
     for partition, names in plan.files.items():
         for name in names:

@@ -1,4 +1,6 @@
-"""Run a compaction plan: write base files, and keep deletes that an older update could still follow."""
+"""Runs a compaction plan: writes base files, and keeps deletes that must win over updates that complete after the
+compaction.
+"""
 
 from __future__ import annotations
 
@@ -28,8 +30,8 @@ def run(context: Context, config: TableConfig, instant: Time | None = None) -> I
     """Merge the files listed in a compaction plan, and publish the result under the instant of the plan. Any process
     may run a pending plan.
 
-    `instant` is the compaction, or its requested time; by default the oldest pending compaction. Returns the completed
-    instant, also if another process completed it; None if no plan is pending.
+    `instant` is the compaction or its requested time (default: the oldest pending compaction). Returns the completed
+    compaction, even if another process completed the compaction; None if no plan is pending.
     """
     config.check_writable()
     config = with_current_schema(context.storage, config)
@@ -61,8 +63,8 @@ def run(context: Context, config: TableConfig, instant: Time | None = None) -> I
 def _in_our_order(
     context: Context, timeline: Timeline, operations: Iterable[CompactionOperation]
 ) -> Iterator[CompactionOperation]:
-    """Return the operations of another engine's plan, with their logs in the order in which nbcc merges them. The other
-    engine lists logs by requested time, but the rules of the file group may use another order.
+    """Return the operations of another engine's compaction plan, with the logs sorted in nbcc's merge order. Other
+    engines list logs by requested time, but the rules of the file group may require a different order.
     """
     slices = all_slices(context.storage, context.whole(timeline), context.commits, context.rules)
     logs = {log.path: log for piece in slices for each in (*piece.tombstones, *piece.logs) for log in each.files}
@@ -77,8 +79,8 @@ def _in_our_order(
 def _task(
     context: Context, config: TableConfig, inputs: PlanInputs, operation: CompactionOperation, requested: str
 ) -> CompactTask:
-    """Return the task that compacts one file group of the plan. The tombstone logs of the task are the logs listed in
-    the commit of the base file.
+    """Return the task that compacts one file group of the plan. The tombstone logs of the task (logs with deletes kept
+    by the previous compaction) are the logs listed in the base file's commit.
     """
     barrier = _made_at(operation)
     rules = group_rules(context, inputs.timeline, barrier)
@@ -97,8 +99,8 @@ def _task(
 def _listed_with_base(
     context: Context, timeline: Timeline, operation: CompactionOperation, barrier: str | None
 ) -> frozenset[str]:
-    """Return the paths listed in the commit of the plan's base file; empty if no log of the plan has that base file's
-    requested time.
+    """Return the paths listed in the commit of the operation's base file. The result is empty if no log of the
+    operation has the base file's requested time.
     """
     if barrier is None or operation.base_file is None or not any(f"_{barrier}.log." in name for name in operation.logs):
         return frozenset()
@@ -120,7 +122,7 @@ def _made_at(operation: CompactionOperation) -> str | None:
 
 
 def keeps_tombstones(shape: TableShape, rules: Rules) -> bool:
-    """Return whether a compaction must keep the deletes that it merges. In a commit-time table no delete is kept,
-    because any record written after the delete wins over the delete.
+    """Return whether a compaction must keep deletes. In a commit-time table a compaction keeps no deletes, because any
+    record written after a delete wins over the delete.
     """
     return rules.tombstones == "keep" and shape.merge.mode == EVENT_TIME

@@ -1,4 +1,4 @@
-"""Run the plan of a log compaction: in each file group, one log replaces those that the plan lists."""
+"""Runs a log compaction plan: in each file group, one new log replaces the planned logs."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ def run(context: Context, config: TableConfig, instant: Time | None = None) -> I
     """Merge the logs listed in a log compaction plan, and publish the result under the instant of the plan. Any process
     may run a pending plan.
 
-    `instant` is the log compaction, or its requested time; by default the oldest pending log compaction. Returns the
-    completed instant, also if another process completed it; None if no plan is pending.
+    `instant` is the log compaction or its requested time (default: the oldest pending log compaction). Returns the
+    completed log compaction, even if another process completed the log compaction; None if no plan is pending.
     """
     config.check_writable()
     config = with_current_schema(context.storage, config)

@@ -1,4 +1,4 @@
-"""Run a planned restore: delete the files of each undone instant, then the instant, the newest first."""
+"""Runs a planned restore: deletes the data files of each undone instant, then the instant, newest instant first."""
 
 from __future__ import annotations
 
@@ -21,12 +21,13 @@ from ..writes.commit_protocol import marked_files
 
 
 def run(context: Context, config: TableConfig, instant: Time | None = None) -> Instant | None:
-    """Undo the instants listed in the plan of a restore. Any process may run a pending plan, also after an earlier run
-    was interrupted.
+    """Undo the instants listed in a restore plan. Any process may run a pending plan, even after an earlier run was
+    interrupted.
 
-    An instant is deleted after all its files, because a process that resumes the restore finds the remaining files
-    through the instant. `instant` is the restore, or its requested time; by default the oldest pending restore. Returns
-    the completed instant, also if another process completed it; None if no restore is pending.
+    An undone instant is deleted after its data files, because a process that resumes the restore finds the remaining
+    data files through the instant. `instant` is the restore or its requested time (default: the oldest pending
+    restore). Returns the completed restore, even if another process completed the restore; None if no restore is
+    pending.
     """
     config.check_writable()
     timeline = timeline_with(context, ACTION, instant)
@@ -45,9 +46,7 @@ def run(context: Context, config: TableConfig, instant: Time | None = None) -> I
 
 
 def _undo(context: Context, timeline: Timeline, instant: Instant) -> list[str]:
-    """Delete the data files of an instant, then the timeline files of its states. Returns the paths of the deleted
-    data files.
-    """
+    """Delete the data files of an instant, then its timeline files. Returns the paths of the deleted data files."""
     marked = marked_files(context, instant.requested)
     stats: Sequence[WriteStat] = ()
     if instant.completed:

@@ -1,4 +1,6 @@
-"""Run a planned rollback: delete the write's data files, then its instant, then complete the rollback."""
+"""Runs a planned rollback: deletes the write's data files, then the write's instant, then publishes the completed
+rollback.
+"""
 
 from __future__ import annotations
 
@@ -13,15 +15,15 @@ from ..writes.commit_protocol import ROLLBACK, marked_files, remove_pending
 
 
 def run(context: Context, config: TableConfig, instant: Time | None = None) -> Instant | None:
-    """Undo the write named in the plan of a rollback. Any process may run a pending plan, also while another process
-    runs the same plan.
+    """Undo the write named in a rollback plan. Any process may run a pending plan, even while another process runs the
+    same plan.
 
-    The markers and the plan stay until all files are deleted, so that an interrupted rollback can be repeated. If the
-    writer of the undone write puts files after the rollback, these files have markers, but no completed instant lists
-    them. Readers of nbcc ignore files that no completed instant lists.
+    The markers and the plan are kept until all data files are deleted, so that an interrupted rollback can be repeated.
+    If the writer of the undone write creates files after the rollback, these files have markers but are not listed in a
+    completed instant. Readers of nbcc ignore files that are not listed in a completed instant.
 
-    `instant` is the rollback, or its requested time; by default the oldest pending rollback. Returns the completed
-    instant, also if another process completed it; None if no rollback is pending.
+    `instant` is the rollback or its requested time (default: the oldest pending rollback). Returns the completed
+    rollback, even if another process completed the rollback; None if no rollback is pending.
     """
     config.check_writable()
     timeline = timeline_with(context, ROLLBACK, instant)

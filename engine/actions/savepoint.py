@@ -1,6 +1,6 @@
-"""Pin the state after a completed instant.
+"""Creates a savepoint of the table's state after a completed instant.
 
-Until the savepoint is deleted, cleans keep the pinned files, and a restore can return to the state.
+Until the savepoint is deleted, cleans keep its files, and a restore can return the table to the savepoint.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from ..writes.commit_protocol import take_time
 def run(
     context: Context, config: TableConfig, instant: Time | None = None, comment: str = "", user: str = ""
 ) -> Instant:
-    """Publish a savepoint of `instant` (by default of the newest completed instant) and return it.
+    """Publish a savepoint of `instant` (default: the newest completed instant) and return the savepoint.
 
-    A savepoint has the same requested time as the instant that it pins. One lock covers three steps: list the timeline,
-    find the files of a read as of the instant, publish the savepoint. Every clean that is planned afterwards keeps the
-    files of the savepoint, because cleans are planned under the same lock. Raises `BadInput` if the instant is not
-    completed or already has a savepoint, and `Cleaned` if files of its state were deleted.
+    A savepoint has the same requested time as its instant. The operation holds the table's lock while it lists the
+    timeline, finds the files of the state and publishes the savepoint. Cleans are planned under the same lock, so every
+    clean planned after the savepoint keeps the savepoint's files. Raises `BadInput` if the instant is not completed or
+    already has a savepoint. Raises `Cleaned` if files of the instant's state were deleted.
     """
     config.check_writable()
     if not (isinstance(comment, str) and isinstance(user, str)):

@@ -1,4 +1,4 @@
-"""Plan to delete the files that no read at or after the horizon needs."""
+"""Plans a clean, which deletes the files that no read at or after the horizon (the oldest readable time) needs."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ ACTION = "clean"
 def run(
     context: Context, config: TableConfig, policy: PolicyName = "KEEP_LATEST_COMMITS", retained: int = 10
 ) -> Instant | None:
-    """Publish the plan of a clean and return its instant; None if there is nothing to delete or a clean is pending.
+    """Publish a clean plan and return its instant; None if there is nothing to delete or if a clean is already pending.
 
-    The plan of a clean records the horizon. As soon as the plan is published, reads as of times before the horizon are
-    refused (docs/contract.md, CLEAN). The horizon does not pass the progress of a named consumer, unless the consumer
-    is too far behind. The planner lists the timeline and takes the requested time of the plan under one lock. A
-    compaction that is planned after the clean therefore selects only files that the clean keeps. With a decision log,
-    None is also returned if another actor has put a decision first (`put_plan`). Raises `BadInput` if the policy is
-    unknown.
+    The clean plan records the horizon (the oldest time that stays readable). Once the clean plan is published, reads as
+    of times before its horizon raise `Cleaned` (docs/contract.md, CLEAN). The horizon does not exceed the progress of a
+    named consumer (a stream), unless the consumer is too far behind. The planner lists the timeline and takes the
+    plan's requested time in one critical section of the lock. A compaction that is planned after the clean therefore
+    selects only files that the clean keeps. With a decision log, None is also returned if another actor has created the
+    next log entry first (`put_plan`). Raises `BadInput` if the policy is unknown.
     """
     config.check_writable()
     chosen = Policy(policy, retained)

@@ -1,4 +1,4 @@
-"""Plan a log compaction, which replaces several logs of a slice with one."""
+"""Plans a log compaction, which replaces several logs of a slice with one log."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from ..writes.decision_log import latest_decision, put_plan
 
 
 def run(context: Context, config: TableConfig) -> Instant | None:
-    """Publish a plan for every file group with several logs in its newest slice; None if there is no such file group.
+    """Publish a log compaction plan for all file groups with several logs in their newest slice.
 
-    The planner lists the timeline under the lock, so the plan takes every completed log of the slice. Every log that
-    completes after the planning ranks after the planned logs (RFC-66; docs/contract.md, LAWS). With a decision log,
-    None is also returned if another actor has put a decision first (`put_plan`).
+    Returns None if no file group has several logs in its newest slice. The planner lists the timeline under the lock,
+    so the plan includes every completed log of the slice. Every log that completes after the planning ranks after the
+    planned logs (RFC-66; docs/contract.md, LAWS). With a decision log, None is also returned if another actor has
+    created the next log entry first (`put_plan`).
     """
     config.check_writable()
     with held(context.lock):

@@ -1,4 +1,4 @@
-"""Plan a restore. Once the plan of the restore is published, readers ignore the instants that it undoes."""
+"""Plans a restore. Once the restore plan is published, readers ignore the instants listed in the plan."""
 
 from __future__ import annotations
 
@@ -15,13 +15,14 @@ from ..writes.decision_log import latest_decision, put_plan
 
 
 def run(context: Context, config: TableConfig, instant: Time | None = None) -> Instant | None:
-    """Publish the plan of a restore and return its instant; None if there is nothing to undo or another restore is
+    """Publish a restore plan and return its instant; None if there is nothing to undo or if a restore is already
     pending.
 
-    `instant` is the savepoint, or the requested time of the instant that it pins; by default the newest savepoint. The
-    plan is made under the lock; it lists the instants that completed after the pinned instant, and all pending
-    instants. Before a writer publishes, it checks under the table's lock whether a restore undoes its instant
-    (docs/contract.md, REC). Raises `BadInput` if the savepoint does not exist, or if a newer savepoint exists.
+    `instant` is the savepoint or the requested time of the savepoint's instant (default: the newest savepoint). The
+    restore plan is made under the lock; it lists all pending instants and the instants that completed after the
+    savepoint's instant. Before publication, a writer checks under the table's lock whether a restore undoes the
+    writer's instant (docs/contract.md, REC). Raises `BadInput` if the savepoint does not exist, or if a newer savepoint
+    exists.
     """
     config.check_writable()
     with held(context.lock):

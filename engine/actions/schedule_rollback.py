@@ -1,4 +1,4 @@
-"""Plan the rollback of the oldest write whose writer has failed."""
+"""Plans the rollback of the oldest pending write of a failed writer."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ UNDONE: frozenset[str] = frozenset({"deltacommit", "commit"})
 
 
 def run(context: Context, config: TableConfig, instant: Time | None = None) -> Instant | None:
-    """Publish the plan of a rollback, which names the files of the write, and return its instant; None if no write has
-    failed.
+    """Publish a rollback plan, which lists the data files of the write, and return the plan's instant; None if no write
+    has failed.
 
-    A write has failed if it is pending and the heartbeat of its writer has expired. The planner checks the heartbeat
-    while it holds the table's lock, so that no writer can publish meanwhile. With a decision log, the plan is the next
-    entry of the log, so that the writer cannot commit with the number of that entry. The result is also None if another
-    actor has already put the next entry of the decision log (`put_plan`). `instant` is the write to roll back, as an
+    A pending write has failed if its heartbeat has expired. The planner checks the heartbeat while it holds the table's
+    lock, so that the writer cannot publish at the same time. With a decision log, the rollback plan is the next log
+    entry, so that the writer cannot commit with the number of that entry. None is also returned if another actor has
+    already created the next entry of the decision log (`put_plan`). `instant` is the write to roll back, as an
     `Instant` or as its requested time.
     """
     config.check_writable()
@@ -41,7 +41,8 @@ def run(context: Context, config: TableConfig, instant: Time | None = None) -> I
 
 
 def failed_writes(context: Context, timeline: Timeline) -> Iterator[Instant]:
-    """Return the pending writes of failed writers, without those that a pending rollback undoes, the oldest first."""
+    """Return the pending writes of failed writers, oldest first, except writes that a pending rollback already undoes.
+    """
     undone = {
         load_rollback_plan(context.storage, pending.requested).target
         for pending in timeline.pending
@@ -53,15 +54,17 @@ def failed_writes(context: Context, timeline: Timeline) -> Iterator[Instant]:
 
 
 def may_be_undone(context: Context, pending: Instant) -> bool:
-    """Return whether a rollback may undo a pending instant, because it is a write or the plan of a replacing write."""
+    """Return whether a rollback may undo a pending instant: only a write, or the plan of an insert overwrite or delete
+    partition, may be undone.
+    """
     if pending.action == "compaction":
         return context.commits.plan(pending.requested).replaces
     return pending.action in UNDONE
 
 
 def spared(context: Context, pending: Instant) -> bool:
-    """Return whether no rollback may undo a pending write: with the policy LAZY while its heartbeat is alive, with
-    EAGER never.
+    """Return whether a pending write must not be rolled back. With ``failed_writes="lazy"`` the heartbeat protects the
+    write until it expires; with "eager" no pending write is protected.
     """
     return context.rules.failed_writes == "lazy" and context.heartbeats.is_alive(pending.requested)
 

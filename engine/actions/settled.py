@@ -1,4 +1,4 @@
-"""The greatest settled time: the newest time at which a read always returns the same answer."""
+"""Returns the greatest settled time, the newest time as of which reads always return the same result."""
 
 from __future__ import annotations
 
@@ -8,5 +8,6 @@ from ..timeline import load_settled
 
 
 def run(context: Context, config: TableConfig) -> str | None:
-    """Return the newest completion time, which is the default end of a window; None before the first commit."""
+    """Return the newest completion time, which is the default end of incremental queries; None before the first commit.
+    """
     return load_settled(context.storage, context.rules, commits=context.commits).greatest_completion

@@ -1,4 +1,4 @@
-"""The rows of every write that had completed when the read began."""
+"""Reads the rows of all writes that had completed when the read began."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ def run(
     where: Where | None = None,
     partitions: Collection[str] | None = None,
 ) -> Any:
-    """Return the table as of T, the greatest completion time in a first listing of the timeline. A second listing of
-    the timeline shows every instant that completed at or before T.
+    """Return the rows of the table as of T, the greatest completion time in a first listing of the timeline. A second
+    listing of the timeline shows every instant that completed at or before T.
 
-    `columns` lists the columns to return; the read also reads the columns that the merge needs. `where` is a condition
-    on the merged rows; data that cannot change the answer is skipped. `partitions` lists the paths of the partitions to
-    read. Raises `BadInput` if a column is unknown, or if the condition does not fit the columns.
+    `columns` lists the columns to return (default: all). `where` is a condition on the merged rows; files and row
+    groups without matching rows are skipped. `partitions` lists the paths of the partitions to read (default: all).
+    Raises `BadInput` if a column is unknown, or if the condition is not valid for the types of its columns.
     """
     schema = table_shape(config, context.rules).stored_schema
     part = selection(config, schema, columns, where, partitions)

@@ -1,4 +1,4 @@
-"""The instants of the active timeline."""
+"""Lists the instants of the active timeline."""
 
 from __future__ import annotations
 
@@ -8,5 +8,5 @@ from ..timeline import Instant, load
 
 
 def run(context: Context, config: TableConfig) -> tuple[Instant, ...]:
-    """Return all instants ordered by requested time, each in the highest state that one listing shows."""
+    """Return all instants of the active timeline, ordered by requested time, each in its most advanced state."""
     return load(context.storage).instants

@@ -1,4 +1,4 @@
-"""Insert and update rows; a row with `_hoodie_is_deleted` is a delete."""
+"""Inserts and updates rows; a row with `_hoodie_is_deleted` true is a delete."""
 
 from __future__ import annotations
 
@@ -36,22 +36,23 @@ def run(
     replay_difference: str = "refuse",
     columns: Collection[str] | None = None,
 ) -> Instant:
-    """Write a batch into the log files of a new instant, concurrently with other writers (RFC-66).
+    """Write a batch under a new instant, concurrently with other writers (RFC-66).
 
     An optimistic writer deletes its files and raises `Conflict` if another write to the same buckets has completed
     since the writer began (RFC-22). `retries` is the number of further attempts after a conflict, each with a new
     instant. If the rows were computed from the result of a read, `based_on` is the time of that read. `reads` lists the
-    paths of the partitions that the read `based_on` has read (default: all). If a later write to a partition in `reads`
-    has completed, the write raises `Conflict` without a retry.
+    paths of the partitions that were read at `based_on` (default: all). If a write to a partition in `reads` has
+    completed after `based_on`, `upsert` raises `Conflict` without a retry.
 
-    `columns` lists the columns that the rows set in addition to key, partition and ordering (partial update).
+    `columns` lists the columns to set in addition to the key, partition and ordering columns (partial update).
 
-    `batch_id` identifies the batch: if a batch with this id has committed, the rows are compared with its rows, but not
-    written. If the rows equal the committed rows, `upsert` returns the instant of the first commit. Rows that differ
-    from the committed rows raise `Conflict`, or cause only a warning if `replay_difference` is "keep".
+    `batch_id` identifies the batch: if a batch with this id has been committed, the rows are not written but compared
+    with the committed rows. If the rows equal the committed rows, `upsert` returns the instant of the committed batch.
+    Rows that differ from the committed rows raise `Conflict`, or cause only a warning if `replay_difference` is "keep".
 
-    If several rows have one key, the row with the highest rank wins. A batch without rows is committed without files,
-    as in Hudi (hoodie.allow.empty.commit). Raises `BadInput` and publishes nothing if the batch is invalid.
+    If several rows of the batch have the same key, the row with the highest rank wins. A batch without rows is
+    committed without files, as in Hudi (hoodie.allow.empty.commit). Raises `BadInput` and publishes nothing if the
+    batch is invalid.
     """
     config.check_writable()
     check(batch_id, replay_difference)
@@ -83,7 +84,7 @@ def write(
     batch: Batch = UNNAMED,
     sets: frozenset[str] | None = None,
 ) -> Instant:
-    """Write a batch whose columns have already been converted to the table's columns."""
+    """Write a batch that has already been converted to the table's schema."""
     refuse_other_rows(data, context.jobs)
     while True:
         try:
@@ -104,8 +105,8 @@ def _attempt(
     batch: Batch,
     sets: frozenset[str] | None,
 ) -> Instant:
-    """Make one attempt at the write, under a new instant. If the batch has committed already, its rows are
-    only compared with the committed rows.
+    """Try once to write the batch under a new instant. If the batch has already been committed, its rows are only
+    compared with the committed rows.
     """
     action = action_of(config)
     try:
@@ -142,8 +143,8 @@ def action_of(config: TableConfig) -> str:
 
 
 def write_task(context: Context, config: TableConfig, requested: str, sealed: Timeline) -> WriteTask:
-    """Return the task that writes the data files of an instant. A copy-on-write task rewrites the base files that the
-    timeline shows when the instant is requested.
+    """Return the task that writes the data files of an instant. In a copy-on-write table, the task rewrites the base
+    files that were current when the instant was requested.
     """
     shape = table_shape(config, context.rules)
     file_ids = found_file_ids(context, config, sealed)

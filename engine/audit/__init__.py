@@ -1,6 +1,8 @@
-"""Audits of a table: the contents of its files, their faults, and the resulting slices and records of keys.
+"""Audits a table: reads its timeline and file names, reports damaged files, and computes file slices and the records of
+a key.
 
-Audits need no Spark and no JVM. An audit records a damaged file as a fault, and then reads the remaining files.
+An audit needs neither Spark nor a JVM. An audit reports a damaged file as a fault and continues with the remaining
+files.
 """
 
 from __future__ import annotations

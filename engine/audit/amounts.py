@@ -6,9 +6,7 @@ import re
 
 
 def several(count: int, noun: str, plural: str = "") -> str:
-    """Return a count with its noun, like ``1 file`` or ``1,200 files``. `plural` is the noun's plural, if the plural is
-    not formed by adding an s.
-    """
+    """Return a count with its noun, like ``1 file`` or ``1,200 files``. `plural` is the plural of an irregular noun."""
     return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
 
 

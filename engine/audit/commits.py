@@ -1,4 +1,4 @@
-"""The fault-tolerant parser of commits. For most commits, one regular expression parses the whole file."""
+"""Parses commit files for an audit. For most commit files, one regular expression parses the whole file."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from .record import Commit, Stat
 
 
 def commit_of(instant: Instant, data: bytes) -> Commit:
-    """Parse the content of a commit file. Raises KeyError, TypeError, ValueError or `NotATable` for content that is not
-    a commit.
+    """Parse the content of a commit file. Raises KeyError, TypeError, ValueError or `NotATable` if the content is not a
+    valid commit.
     """
     try:
         by_partition, record = skim_commit(data)
@@ -62,7 +62,7 @@ def _stat(record: Mapping[str, Any]) -> Stat:
 
 
 def text(value: object) -> str:
-    """Return the given value if it is a string. Raises ValueError for a value that is not a string."""
+    """Return `value` if it is a string; otherwise raise ValueError."""
     if not isinstance(value, str):
         raise ValueError(f"{value!r} is not a string")
     return value

@@ -1,4 +1,4 @@
-"""A storage that counts requests, so that a command can report how many requests it made and how many bytes it read."""
+"""A storage wrapper that counts requests and read bytes, so that commands can report the counts."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from .amounts import several
 
 
 class CountingStorage:
-    """A storage that forwards every call and counts requests. `listings` and `objects_listed` count the calls of `list`
-    and the returned entries. `reads` and `bytes_read` count the calls of `get` and the returned bytes.
+    """A storage wrapper that forwards every call and counts the requests. `listings` and `objects_listed` count the
+    calls of `list` and the returned entries. `reads` and `bytes_read` count the calls of `get` and the returned bytes.
     """
 
     def __init__(self, storage: Storage) -> None:

@@ -1,5 +1,4 @@
-"""Checks that the data files listed in commits are undamaged, and contain the number of rows that the commit records.
-"""
+"""Checks that the data files listed in commits are readable and contain the numbers of rows recorded in the commits."""
 
 from __future__ import annotations
 
@@ -25,9 +24,9 @@ _OTHERS: Final = frozenset({*META_COLUMNS, IS_DELETED, "_hoodie_operation"})
 
 
 def file_faults(storage: Storage, audit: Audit, progress: Progress = no_progress) -> Iterator[Fault]:
-    """Return the faults inside the data files listed in completed commits. The function does not report missing files.
+    """Yield the faults inside the data files listed in completed commits. Missing files are not reported.
 
-    Hudi's files carry no checksums: a changed value inside a row is detected only if the file format detects it.
+    Hudi's data files have no checksums, so a changed value inside a row is detected only if decoding the file fails.
     """
     listed = [(s, c.schema) for c in audit.commits.values() for s in c.stats if s.path in audit.files]
     for done, (stat, schema) in enumerate(listed):
@@ -67,8 +66,8 @@ def _columns(schema: str) -> frozenset[str]:
 
 
 def _counted(blocks: list[Block], file: File, schema: str | None) -> tuple[int, int]:
-    """Return the numbers of rows and deletes in the blocks of a log. Raises ValueError for a block that readers would
-    skip or fail on.
+    """Return the numbers of rows and deletes in the blocks of a log file. Raises ValueError for a block that readers
+    would skip or could not read.
     """
     rows = deletes = 0
     for block in blocks:

@@ -1,9 +1,11 @@
-"""Detects services of other engines on an nbcc table: their instants lack nbcc's mark (docs/contract.md, Assumptions).
+"""Detects table services that another engine ran on an nbcc table. The instants of other engines lack nbcc's properties
+(docs/contract.md, Assumptions).
 
-A compaction of another engine merges by requested time and drops tombstones. If another engine has written the base
-file of a file group, readers merge the group by that engine's rules until nbcc compacts the group. A clean of another
-engine publishes no horizon. An engine that mistakes a pending replace for a compaction completes the replace without
-files. If a replace completes without files, the files that it should hide stay visible.
+A compaction by another engine merges records by requested time and drops deletes. If another engine has written the
+base file of a file group, readers merge the file group by that engine's rules until nbcc compacts the file group. A
+clean by another engine records no horizon (oldest readable time). Another engine may mistake a pending replace of nbcc
+for a compaction and complete the replace without files. If a replace completes without files, the files that should be
+hidden stay visible.
 """
 
 from __future__ import annotations
@@ -16,8 +18,8 @@ from .table_snapshot import TableSnapshot
 
 
 def foreign_services(snapshot: TableSnapshot) -> Iterator[str]:
-    """Return one sentence for each service of another engine, which describes its effect on reads. The sentences are
-    sorted by requested time.
+    """Yield one sentence about each table service of another engine and its effect on reads. The sentences are sorted
+    by requested time.
     """
     audit, timeline = snapshot.audit, snapshot.shown
     bases = [piece.base.requested for piece in newest_bases(snapshot.slices) if piece.base]

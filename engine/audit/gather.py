@@ -1,9 +1,10 @@
-"""Reads a table completely even if some of its files are damaged. The audit lists all files, lists the timeline again,
-reads the archive, and then reads the file of each instant.
+"""Reads the metadata of a table even if some files are damaged. An audit lists all files, lists the timeline again,
+reads the archive, and then reads the timeline file of each instant.
 
-The data files are listed before the timeline, and again if the timeline has grown between both listings. A writer
-requests its instant before it writes its first file, and an instant is archived before it leaves the timeline. A file
-whose instant is neither active nor archived therefore does not belong to a live writer.
+The audit lists the data files before the timeline, and lists the data files again if the timeline has grown since. A
+writer requests its instant before it writes its first data file, and an instant is archived before it is removed from
+the active timeline. A data file whose instant is neither active nor archived therefore does not belong to a live
+writer.
 """
 
 from __future__ import annotations
@@ -40,8 +41,8 @@ _MANIFEST: Final = re.compile(r"manifest_(\d+)")
 
 
 def gather(storage: Storage, progress: Progress = no_progress) -> Audit:
-    """Return the audit of the table, made from file names and metadata. Raises `NotATable` if the table has no valid
-    `hoodie.properties`.
+    """Return the audit of a table, computed from file names and metadata files. Raises `NotATable` if the table has no
+    valid `hoodie.properties`.
     """
     return _Gatherer(storage, progress).audit()
 
@@ -108,8 +109,8 @@ class _Gatherer:
         )
 
     def _timeline_names(self, first: Iterable[str]) -> tuple[list[str], bool]:
-        """Return the names in the listing `first` and in a second listing of the timeline, and whether the second
-        listing has a name that the first lacks.
+        """Return the file names in the listing `first` and in a second listing of the timeline. The flag in the result
+        is True if the second listing of the timeline has a new name.
 
         The second listing of the timeline runs after the listing of the data files.
         """
@@ -126,7 +127,6 @@ class _Gatherer:
             return None
 
     def _parsed(self, kind: str, path: str, parse: Callable[..., Parsed], *arguments: Any) -> Parsed | None:
-        """Return the result of `parse`. If `parse` raises any exception, record a fault and return None."""
         try:
             return parse(*arguments)
         except Exception as error:  # damaged bytes can make a decoder raise anything
@@ -141,9 +141,7 @@ class _Gatherer:
     def _read(
         self, kind: str, instants: Iterable[Instant], parse: Callable[[Instant, bytes], Parsed]
     ) -> Iterator[tuple[Instant, Parsed]]:
-        """Return the parsed timeline file of each given instant. The parsed file is the file that records the present
-        state of the instant.
-        """
+        """Yield each instant with its parsed timeline file, the file of the instant's present state."""
         files = [(instant, f"{FOLDER}/{instant.file_name}") for instant in instants]
         contents = prefetch(self.storage, [path for _, path in files])
         for done, ((instant, path), data) in enumerate(zip(files, contents, strict=True)):
@@ -165,10 +163,10 @@ class _Gatherer:
         return {instant.requested: plan for instant, plan in plans}
 
     def _own_plans(self, instants: list[Instant], own: bool) -> dict[str, CleanPlan]:
-        """Return the plans of cleans in an nbcc table, whose readers use the horizons in the plans.
+        """Return the clean plans of an nbcc table, because nbcc's readers use the horizon (oldest readable time) in
+        these plans.
 
-        nbcc's services also use rollback plans and savepoints. Rollback plans and savepoints are parsed only to report
-        their faults.
+        Rollback plans and savepoints are parsed only to report damaged files.
         """
         if not own:
             return {}
@@ -237,8 +235,8 @@ class _Gatherer:
 
 
 def _by_request(commits: Iterable[Commit]) -> tuple[dict[str, Commit], tuple[Commit, ...]]:
-    """Return the commits by requested time, and the earlier commits that share a requested time with a later commit of
-    another action.
+    """Return a mapping from requested time to commit. Also return the commits that the mapping omits because a commit
+    with another action has the same requested time.
     """
     by_request: dict[str, Commit] = {}
     twins = []
@@ -259,7 +257,7 @@ def _archive_file(data: bytes) -> list[Archived]:
 
 
 def _archive_row(row: Mapping[str, Any]) -> Archived:
-    """Parse a row of the archive. Raises ValueError if a time or the action is missing."""
+    """Parse a row of an archive file. Raises ValueError if a time or the action is missing."""
     requested, completed, action = names = [row[name] for name in ("instantTime", "completionTime", "action")]
     if not all(isinstance(name, str) and name for name in names):
         raise ValueError(f"a row without times or action: {names}")
@@ -279,9 +277,7 @@ def _rollback(instant: Instant, record: Mapping[str, Any]) -> Rollback:
 
 
 def _data_files(listing: Mapping[str, int], completed: Mapping[str, str | None]) -> dict[str, File]:
-    """Return the data files by path, each with the completion time of the instant in its name. Equal strings in the
-    result are one object.
-    """
+    """Return the data files by path, each with the completion time of the instant in the file name."""
     instants: dict[str, Instant] = {}
 
     def writer(requested: str) -> Instant:

@@ -1,4 +1,4 @@
-"""Makes the inventory of a table from its properties, its timeline and the names of its files."""
+"""Computes the inventory of a table from its properties, timeline and file names."""
 
 from __future__ import annotations
 
@@ -27,11 +27,12 @@ ASKED: Final = "inspect the table as of"
 
 
 def inspect(storage: Storage, as_of: Time | None = None, progress: Progress = no_progress) -> Inventory:
-    """Return the inventory of the Hudi table in `storage`, as of a completion time, by default the newest settled time.
+    """Return the inventory of the Hudi table in `storage` as of a completion time (default: the newest completion
+    time).
 
-    `inspect` reads objects below ``.hoodie`` only, and gets the names and sizes of data files from the listing. Damaged
-    files are listed in the field `faults` of the result. Raises `NotATable` if there is no table, and `Unsupported` for
-    an unknown table version. Raises `BadInput` for an invalid time, or for a time outside the table's history.
+    `inspect` reads only objects below ``.hoodie``, and takes the names and sizes of data files from listings. The field
+    `faults` of the result lists damaged files. Raises `NotATable` if there is no table, and `Unsupported` for an
+    unknown table version. Raises `BadInput` for an invalid time, or for a time outside the table's history.
     """
     audit = gather(storage, progress)
     inventory = _head(audit)
@@ -50,7 +51,7 @@ def inspect(storage: Storage, as_of: Time | None = None, progress: Progress = no
 
 
 def _head(audit: Audit) -> Inventory:
-    """Return the inventory without files. Raises `NotATable` if the properties name no table version."""
+    """Return the inventory without files. Raises `NotATable` if the properties contain no table version."""
     values = audit.properties
     version = values.get("hoodie.table.version", "")
     if not version.isdecimal():
@@ -121,8 +122,8 @@ def _plan(instant: Instant, audit: Audit) -> PlanRow:
 
 
 def _merge_mode(values: Mapping[str, str]) -> str:
-    """Return the merge mode in the properties, even if this release does not support the mode, because an inventory
-    merges nothing.
+    """Return the merge mode in the properties, even if nbcc does not support the merge mode, because an inventory
+    merges no rows.
     """
     try:
         return merge_mode(values)

@@ -1,4 +1,4 @@
-"""The values that `inspect` reports: names, times (instant strings) and sizes (bytes)."""
+"""Data classes for the results of `inspect`, with times as instant strings and sizes in bytes."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ Role = Literal["read", "superseded", "planned"]
 
 @dataclass(frozen=True, slots=True)
 class InstantRow:
-    """An instant, with the number and total size of its data files. `completed` is None if no completion time is
-    recorded.
+    """An instant with the number and the total size of its data files. `completed` is None if the table records no
+    completion time of the instant.
     """
 
     action: str
@@ -37,12 +37,12 @@ class FileRow:
 
 @dataclass(frozen=True, slots=True)
 class SliceRow:
-    """A file slice in an inventory. `logs` are in merge order; `tombstones` are the delete logs that a compaction wrote
-    together with `base`.
+    """A file slice in an inventory. `logs` are in merge order; `tombstones` are the logs of deletes that a compaction
+    wrote together with `base`.
 
-    `role` states how a snapshot uses the slice. A snapshot reads the slice, or ignores it because a newer base file
-    supersedes it. If the base file of the slice is only planned, a snapshot reads the slice together with the previous
-    slice.
+    `role` states how a snapshot query uses the slice. The role "superseded" means that a snapshot query ignores the
+    slice because of a newer base file. The role "planned" means that the base file is not yet written, so that a
+    snapshot query reads the slice together with the previous slice.
     """
 
     partition: str
@@ -55,7 +55,8 @@ class SliceRow:
 
     @property
     def kinds(self) -> Iterator[tuple[str, FileRow]]:
-        """Return the files of the slice in merge order, each with its kind (base, kept deletes, log)."""
+        """Yield the files of the slice in merge order, each with its kind ("base", "kept" for kept deletes, or "log").
+        """
         if self.base:
             yield "base", self.base
         yield from (("kept", file) for file in self.tombstones)
@@ -72,7 +73,8 @@ class SliceRow:
 
 @dataclass(frozen=True, slots=True)
 class PlanRow:
-    """A pending compaction: its barrier, its state, and the file groups and logs that it merges."""
+    """A pending compaction: its barrier (requested time), its state, and the numbers of file groups and logs to merge.
+    """
 
     barrier: str
     state: str
@@ -82,7 +84,7 @@ class PlanRow:
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """A data file that no read uses, with the reason. `requested` is the instant in the name of the file."""
+    """A data file that no read uses, with the reason. `requested` is the requested time in the file name."""
 
     partition: str
     name: str
@@ -93,11 +95,11 @@ class LeftOut:
 
 @dataclass(frozen=True, slots=True)
 class Inventory:
-    """A description of a table, made from file names and metadata.
+    """A description of a table, computed from file names and metadata files.
 
-    `rules` names the rules by which the table is read: ``nbcc``, ``hudi`` or ``names``. The value ``names`` stands for
-    a table without completion times, whose logs name the base instant of their slice. `as_of` is the completion time
-    for which the inventory was requested; None means the newest settled time.
+    `rules` is the name of the rules by which the table is read: ``nbcc``, ``hudi`` or ``names``. The value ``names``
+    denotes a table without completion times, whose log file names contain the base instant of the slice. `as_of` is the
+    completion time for which the inventory was requested; None means the newest completion time.
     """
 
     name: str
@@ -116,7 +118,7 @@ class Inventory:
     faults: tuple[Fault, ...] = ()
 
     def to_mapping(self) -> dict[str, Any]:
-        """Return the value that ``inspect --json`` prints, without its field ``format``."""
+        """Return the JSON object that ``inspect --json`` prints, without the field ``format``."""
         names = ("name", "url", "version", "layout", "type", "merge_mode", "rules", "as_of", "notices")
         return {
             "table": {name: getattr(self, name) for name in names},

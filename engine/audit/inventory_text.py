@@ -1,4 +1,6 @@
-"""Formats an inventory as text for a terminal: a summary for each partition, or every instant, slice and file."""
+"""Formats an inventory of a table as text for a terminal: a summary for each partition, or all instants, slices and
+files.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,7 @@ _ROLES = {"read": "", "superseded": "   superseded", "planned": "   planned: rea
 
 
 def render(inventory: Inventory, limit: int | None = LIMIT) -> str:
-    """Return the inventory as lines of text, without a newline at the end.
+    """Return the inventory as text, without a newline at the end.
 
     `limit` is the maximum number of rows in each part of the summary. If `limit` is None, the text lists every instant,
     slice and file.
@@ -115,7 +117,9 @@ def _plans(inventory: Inventory) -> Iterator[str]:
 
 
 def _left_out(inventory: Inventory, limit: int | None) -> Iterator[str]:
-    """Return every file that no read uses, with the reason. In a summary, the reasons omit the names of instants."""
+    """Yield every file that no read uses, with the reason. In a summary, files are counted by reason, without the
+    instant times in the reasons.
+    """
     if not inventory.left_out:
         return
     yield f"Files that no read uses: {_amount(inventory.left_out)}"

@@ -1,4 +1,4 @@
-"""Reads the records of one key from the data files of its file groups."""
+"""Reads the records of one record key from the data files of the key's file groups."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ Kind = Literal["base", "log", "tombstone"]
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """A data file and its role in the merge for a key, before the file is opened.
+    """A data file and its role when a read merges the records of a key.
 
-    `slice` is the barrier of the file's slice. `position` is the file's position in the order in which a read of the
-    key merges files. If `position` is None, the merge does not read the file, and `because` is the reason. `hidden` is
+    `slice` is the barrier (the requested time of the base file) of the file's slice. `position` is the position of the
+    file in the merge order. If `position` is None, reads do not use the file, and `because` is the reason. `hidden` is
     True if no slice contains the file.
     """
 
@@ -47,7 +47,9 @@ class Placement:
 
 
 class KeyRecord(NamedTuple):
-    """One record of the key. `row` is None for a delete; `layer` is a merge layer that contains only this record."""
+    """One record of a key in one file. `row` is None for a delete; `layer` is a merge layer that contains only this
+    record.
+    """
 
     placement: Placement
     ordering: Any
@@ -62,11 +64,11 @@ class KeyRecord(NamedTuple):
 def key_records(
     storage: Storage, shape: TableShape, placements: Iterable[Placement], key: str, buckets: int | None
 ) -> list[KeyRecord]:
-    """Return the records of `key`, file by file in the order of `placements`.
+    """Return the records of `key` in all files of `placements`, in the order of `placements`.
 
-    `buckets` is the number of buckets of an nbcc table; in such a table only file groups of the key's bucket are
-    opened. If a hidden file cannot be read because its writer died, the result contains no records of the file. Raises
-    `BadInput` for a key that cannot be a record key of the table.
+    `buckets` is the number of buckets of an nbcc table, so that only file groups of the key's bucket are read; None
+    means that all file groups are read. If a file that reads do not use is unreadable, the result contains no records
+    of the file. Raises `BadInput` if `key` does not have the form of the table's record keys.
     """
     bucket = None if buckets is None else _bucket(key, shape, buckets)
     records: list[KeyRecord] = []
@@ -122,7 +124,7 @@ def _layers(storage: Storage, shape: TableShape, placement: Placement, key: str)
 
 
 def _records(layer: Layer, placement: Placement, shape: TableShape, first: int) -> Sequence[KeyRecord]:
-    """Return each record of a merge layer. Rows come before deletes, as in the data file."""
+    """Return the records of a merge layer, rows before deletes."""
     ordering = shape.merge.ordering or ""
     nothing = Layer(layer.rows.slice(0, 0), layer.deletes.slice(0, 0), layer.base)
     records: list[KeyRecord] = []

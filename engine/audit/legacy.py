@@ -1,8 +1,8 @@
-"""Makes the inventory of a table older than version 8. The timeline of a table older than version 8 (layout 1) does not
-record when an instant completed.
+"""Computes the inventory of a table older than version 8, whose timeline (layout 1) records no completion times.
 
-The names of files show the state of each instant. The names also show the slices, because the name of a log contains
-the base instant of its slice. Facts that the names do not show are stated as unknown.
+The state of each instant is derived from timeline file names. The file slices are derived from data file names, because
+a log file name contains the base instant of its slice. Information that file names do not contain is reported as
+unknown.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _RANK: Final = {"requested": 0, "inflight": 1, "completed": 2}
 
 
 def legacy_files(inventory: Inventory, audit: Audit) -> Inventory:
-    """Return the inventory with the instants and slices that can be derived from file names."""
+    """Return the inventory extended by the instants and file slices that can be derived from file names."""
     bases = [file for file in audit.files.values() if isinstance(file, BaseFile)]
     logs = [file for file in audit.files.values() if isinstance(file, LogFile)]
     names = (*audit.listing, *(f"{FOLDER}/{name}" for name in audit.names))

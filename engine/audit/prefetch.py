@@ -1,4 +1,4 @@
-"""Reads many small objects with several threads, because a remote store or a slow disk has a long latency."""
+"""Reads many small objects in several threads, to hide the latency of a remote store or a slow disk."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ PATHS: Final = 32
 
 
 def prefetch(storage: Storage, paths: Iterable[str]) -> Iterator[bytes | None]:
-    """Return the content of each path in order; None for a path without an object. The iterator keeps a few hundred
-    objects in memory at a time.
+    """Yield the content of each object in the order of `paths`, or None if the object does not exist. The iterator
+    keeps a few hundred objects in memory at a time.
     """
     remaining = iter(paths)
     batches = iter(lambda: tuple(islice(remaining, PATHS)), ())

@@ -1,4 +1,4 @@
-"""The audit of a table as a value. Times are instant strings, sizes are bytes; a table may have a million files."""
+"""Data classes for the audit of a table. Times are instant strings, sizes are bytes."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ SERVICES: Final = ("COMPACT", "LOG_COMPACT", "CLUSTER")
 
 
 def no_progress(kind: str, done: int, total: int) -> None:
-    """Report nothing."""
+    """Ignore the progress of an audit (the default progress callback)."""
 
 
 class Stat(NamedTuple):
-    """A data file as listed in its commit: path, size, number of rows, number of deletes.
+    """A data file as listed in its commit, with path, size, number of rows and number of deletes.
 
-    `merged` is the number of logs that a compaction merged into the file; None if the commit does not record the
+    `merged` is the number of logs that a compaction merged into the file, or None if the commit does not record the
     number.
     """
 
@@ -49,9 +49,9 @@ class Stat(NamedTuple):
 class Commit(NamedTuple):
     """The metadata of a completed write.
 
-    `own` is True if nbcc wrote the commit. `active` is True if the commit's file is on the active timeline. `covers`,
-    in a log compaction of nbcc, maps the path of each new log to the names of the logs that it replaces. `batch` is the
-    id of the commit's batch, or ''.
+    `own` is True if nbcc wrote the commit. `active` is True if the commit is on the active timeline. In a log
+    compaction of nbcc, `covers` maps the path of each new log to the names of the replaced logs. `batch` is the batch
+    id of the write, or '' for a write without a batch id.
     """
 
     instant: Instant
@@ -66,9 +66,7 @@ class Commit(NamedTuple):
 
 
 class Fault(NamedTuple):
-    """A file of the table that cannot be parsed. `kind` is the expected content of the file, such as commit, plan or
-    archive.
-    """
+    """A damaged file of a table. `kind` is the expected content of the file, such as commit, plan or archive."""
 
     kind: str
     path: str
@@ -76,8 +74,8 @@ class Fault(NamedTuple):
 
 
 class Clean(NamedTuple):
-    """A completed clean: the requested time of the earliest instant that the clean retained, and the names of the
-    deleted files.
+    """A completed clean. `retained` is the requested time of the earliest retained instant, and `deleted` contains the
+    names of the deleted files.
 
     `own` is True if nbcc planned the clean.
     """
@@ -89,7 +87,7 @@ class Clean(NamedTuple):
 
 
 class Rollback(NamedTuple):
-    """A completed rollback, with the requested times of the instants that the rollback undid."""
+    """A completed rollback. `undone` contains the requested times of the instants that were rolled back."""
 
     instant: Instant
     undone: tuple[str, ...]
@@ -97,16 +95,17 @@ class Rollback(NamedTuple):
 
 @dataclass(frozen=True)
 class Audit:
-    """The names and the metadata of a table. An unreadable file is in `faults`, and is absent from the other fields.
+    """The file names and parsed metadata of a table. Unreadable files are listed in `faults` and missing from all other
+    fields.
 
-    `names` are the names of all files in the timeline's folder. `completions` are the completed instants in `names`; an
-    instant with several completion times has several entries. `listing` maps every object outside the timeline's folder
-    to its size. `files` maps the path of each data file in `listing` to the file. `settled` is the greatest completion
-    time of the first listing, so that no earlier completion time is missing. `commits`, `plans`, `log_plans` (of log
-    compactions) and `clean_plans` map the requested times of active and archived instants to parsed files. `archived`
-    maps the requested time of each archived write to its completion time; `archive` holds the states of all archived
-    instants. `twins` are commits whose requested time another instant also has; `commits` does not contain them.
-    `reads` counts the files that the audit read.
+    `names` are the names of all files in the timeline folder. `completions` are the completed instants in `names`; an
+    instant with several completion times has several entries. `listing` maps every object outside the timeline folder
+    to its size. `files` maps the path of each data file in `listing` to its parsed file name. `settled` is the greatest
+    completion time in the first listing of the timeline, up to which the audit knows all completed instants. `commits`,
+    `plans`, `log_plans` (of log compactions) and `clean_plans` map the requested times of active and archived instants
+    to parsed files. `archived` maps the requested time of each archived write to its completion time; `archive`
+    contains the states of all archived instants. `twins` are commits that share a requested time with another instant;
+    `commits` does not contain these commits. `reads` is the number of files that the audit read.
     """
 
     url: str
@@ -138,12 +137,12 @@ class Audit:
 
     @property
     def rules(self) -> Rules:
-        """The rules by which the table is read."""
+        """The rules by which readers read the table: nbcc's rules or Hudi's rules."""
         return NBCC if self.own else HUDI
 
     @cached_property
     def serious_faults(self) -> tuple[Fault, ...]:
-        """All faults, except that a completed instant lacks its plan file: other engines may delete such plans."""
+        """All faults except missing plan files of completed instants, which other engines may delete."""
         pending = {instant.requested for instant in self.timeline.pending if instant.writes}
         return tuple(
             fault
@@ -159,13 +158,13 @@ class Audit:
 
     @cached_property
     def first_active(self) -> str | None:
-        """The oldest requested time of a completed instant on the active timeline; None if nothing has completed."""
+        """The oldest requested time of a completed instant on the active timeline; None if no instant has completed."""
         return min((i.requested for i in self.timeline.completed if i.action != "savepoint"), default=None)
 
     @cached_property
     def horizon(self) -> str | None:
-        """The completion time before which completed cleans have deleted files that reads need; None if no clean has
-        completed.
+        """The earliest completion time as of which all files are retained after the completed cleans; None if no clean
+        has completed.
         """
         retained = [clean.retained for clean in self.cleans if clean.retained]
         if not retained:
@@ -174,7 +173,7 @@ class Audit:
         return max((earliest, *(c for r, c in self.completed.items() if r < earliest)))
 
     def known(self, requested: str) -> bool:
-        """Return True if the archive, or the active timeline in any state, has a write with this requested time."""
+        """Return True if an archived or active write, in any state, has the requested time `requested`."""
         return requested in self.archived or requested in self._requested
 
     @cached_property
@@ -183,15 +182,15 @@ class Audit:
 
     @cached_property
     def orphans(self) -> tuple[File, ...]:
-        """The data files whose instant is neither active nor archived. The write of such a file (an orphan) never
+        """The data files whose instant is neither active nor archived (orphans). The write of an orphan file never
         completed, and its instant was removed.
         """
         return tuple(file for file in self.files.values() if not self.known(file.requested))
 
     @cached_property
     def shared_requests(self) -> frozenset[str]:
-        """The requested times that belong to more than one instant. If several instants share a requested time, the
-        name of a data file does not show which of the instants wrote the file.
+        """The requested times that belong to more than one instant. If several instants share a requested time, a data
+        file name does not show which of these instants wrote the file.
         """
         instants: dict[str, set[tuple[str, str | None]]] = {r: {("", done)} for r, done in self.archived.items()}
         for instant in self.timeline.instants:
@@ -204,12 +203,14 @@ class Audit:
 
     @cached_property
     def unlisted(self) -> tuple[File, ...]:
-        """The data files that their completed instant does not list, because a task attempt wrote them too late."""
+        """The data files that are not listed in their completed instant, because a Spark task attempt wrote the files
+        too late.
+        """
         return tuple(file for file in self._not_listed if file.requested not in self.shared_requests)
 
     @cached_property
     def ambiguous(self) -> tuple[File, ...]:
-        """The unlisted data files whose writer is unclear, because several instants share the requested time in the
+        """The unlisted data files whose write is ambiguous, because several instants share the requested time in the
         file name.
         """
         return tuple(file for file in self._not_listed if file.requested in self.shared_requests)
@@ -222,12 +223,12 @@ class Audit:
 
     @cached_property
     def rewritten(self) -> frozenset[str]:
-        """The paths of data files that readers ignore and whose rows a later write has written again."""
+        """The paths of data files that readers ignore and whose rows another write has repeated (see `REWRITE`)."""
         batches = (commit.batch for commit in self.commits.values() if commit.batch)
         return frozenset(batch.removeprefix(REWRITE) for batch in batches if batch.startswith(REWRITE))
 
     @cached_property
     def listed(self) -> Mapping[str, str]:
-        """A mapping from the path of each listed data file to the requested time of the completed commit that lists it.
+        """A mapping from the path of each data file listed in a completed commit to the requested time of that commit.
         """
         return {stat.path: requested for requested, commit in self.commits.items() for stat in commit.stats}

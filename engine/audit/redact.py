@@ -1,7 +1,7 @@
-"""Pseudonyms for a table's address and name, its partition values, and the random parts of file ids.
+"""Replaces a table's URL, name, partition paths and random file ids with pseudonyms.
 
 Partitions and file groups are numbered in the order of their first files, so that new files do not change existing
-pseudonyms. Times, actions, sizes, buckets, versions and write tokens are not replaced by pseudonyms.
+pseudonyms. Times, actions, sizes, buckets, versions and write tokens are not redacted.
 """
 
 from __future__ import annotations
@@ -23,8 +23,7 @@ Rename = Callable[[str], str]
 
 
 def redacted(inventory: Inventory) -> Inventory:
-    """Return the inventory with pseudonyms. A pseudonym replaces the path of a fault unless the path is below
-    ``.hoodie``.
+    """Return the inventory with pseudonyms. The paths of damaged files are also hidden, except paths below ``.hoodie``.
     """
     partition = _numbered("p", _partitions(inventory))
     file_id = _file_ids(inventory)
@@ -99,8 +98,8 @@ def _file_ids(inventory: Inventory) -> Rename:
 
 
 def _numbered(letter: str, values: Iterable[str]) -> Rename:
-    """Return a numbered pseudonym for each value, in the order of the values. The partition '' of a table without
-    partitions gets no pseudonym.
+    """Return a function that maps each value to a numbered pseudonym, in the order of `values`. The partition '' of an
+    unpartitioned table stays ''.
     """
     names = {value: f"{letter}{place}" for place, value in enumerate((v for v in values if v), start=1)}
     return lambda value: names.get(value, "")

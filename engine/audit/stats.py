@@ -1,5 +1,5 @@
-"""Computes statistics of a table: its instants and files, the files that a snapshot reads, and the bytes that its
-services have rewritten.
+"""Computes statistics of a table: counts of instants and files, the files that a snapshot query reads, and the bytes
+rewritten by table services.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from .table_snapshot import table_snapshot
 
 @dataclass(frozen=True, slots=True)
 class Stats:
-    """The statistics of a table: counts, and sizes in bytes. `read_files` and `read_bytes` count the files and bytes
-    that a snapshot reads. `most_logs` and `mean_logs` are the maximum and the mean number of logs that a snapshot reads
-    in a file group.
+    """The statistics of a table, with sizes in bytes. `read_files` and `read_bytes` count the files and bytes that a
+    snapshot query reads. `most_logs` and `mean_logs` are the maximum and the mean number of logs per file group in a
+    snapshot query.
 
-    `written_bytes` is the size of all files listed in completed commits, including deleted files and archived commits.
-    `write_amplification` is the size of all written files, divided by the size of the writers' files; None if writers
-    wrote no files. Write amplification is 1 until a compaction or clustering rewrites rows. `unrecorded` counts
-    archived writes whose files are unknown.
+    `written_bytes` is the total size of all files listed in completed commits, including deleted files and archived
+    commits. `write_amplification` is the total size of all written files divided by the size of the files written by
+    writers (not services); None if writers wrote no files. The write amplification is 1 until a compaction or
+    clustering rewrites rows. `unrecorded` counts the archived writes whose commit is not readable.
     """
 
     instants: dict[str, int]
@@ -42,7 +42,7 @@ class Stats:
 
 
 def stats(audit: Audit) -> Stats:
-    """Return the statistics of a table, computed from file names and metadata."""
+    """Return the statistics of a table, computed from file names and metadata files."""
     pieces = to_read(table_snapshot(audit, None, "count").slices, audit.rules)
     read = [file for piece in pieces for file in (piece.base, *piece.tombstones, *piece.logs) if file]
     logs = [len(piece.logs) for piece in pieces]
@@ -66,8 +66,8 @@ def stats(audit: Audit) -> Stats:
 
 
 def _written(audit: Audit) -> tuple[int, int]:
-    """Return the bytes written by all commits, and the bytes written by writers (without services). A file to which
-    several commits append counts once.
+    """Return the bytes written by all commits, and the bytes written by commits of writers (not of table services). A
+    file to which several commits append counts once.
     """
     sizes: dict[bool, dict[str, int]] = {True: {}, False: {}}
     for commit in (*audit.commits.values(), *audit.twins):

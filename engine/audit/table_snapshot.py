@@ -1,4 +1,5 @@
-"""Computes the file slices of a table at one time from the table's audit, and the reason why a file is in no slice."""
+"""Computes the file slices of a table as of one time from an audit, and the reason why each unused file is in no slice.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +20,8 @@ from .record import Audit, Commit, Fault, File
 
 @dataclass(frozen=True)
 class TableSnapshot:
-    """The file slices of a table as of the completion time `time`; if `time` is None, as of the newest settled time.
+    """The file slices of a table as of the completion time `time`, or as of the newest completion time if `time` is
+    None.
 
     `timeline` also contains the archived instants of an nbcc table, because nbcc's readers use archived instants.
     """
@@ -30,8 +32,8 @@ class TableSnapshot:
 
     @cached_property
     def shown(self) -> Timeline:
-        """The timeline at the time of the snapshot. An instant that completed after the snapshot's time counts as
-        inflight; an instant requested later is absent.
+        """The timeline as of the snapshot's time. An instant that completed after the snapshot's time counts as
+        inflight. Instants requested after the snapshot's time are omitted.
         """
         if self.time is None:
             return self.timeline
@@ -40,7 +42,8 @@ class TableSnapshot:
 
     @cached_property
     def slices(self) -> tuple[FileSlice, ...]:
-        """The slices sorted by partition, file id and barrier, without slices that no read after the last clean needs.
+        """The file slices sorted by partition, file id and barrier (requested time of the base file), without slices
+        that are no longer readable after a clean.
         """
         rules = self.audit.rules
         files = (file for file in self._files() if (file.partition, file.file_id) not in self.replaced)
@@ -51,12 +54,12 @@ class TableSnapshot:
 
     @cached_property
     def replaced(self) -> frozenset[Group]:
-        """The file groups that a completed replace hides."""
+        """The file groups that a completed replacecommit hides."""
         replaces = (commit for commit in self._commits if commit.instant.action == "replacecommit")
         return frozenset(group for commit in replaces for group in commit.replaced)
 
     def unused(self) -> Iterator[tuple[File, str]]:
-        """Every data file that is in no slice, with the reason as a clause of a sentence."""
+        """Yield every data file that is in no file slice, with the reason as a clause."""
         used = {file.path for piece in self.slices for file in (piece.base, *piece.tombstones, *piece.logs) if file}
         covered = {
             file.path: f"the log of the log compaction {log.requested} replaces it"
@@ -71,8 +74,8 @@ class TableSnapshot:
 
     @cached_property
     def unknown_names(self) -> tuple[Fault, ...]:
-        """The file names in commits that belong neither to CDC files nor to data files of table versions 8 and 9. The
-        contents of files with unknown names are unknown.
+        """A fault for each file name in a commit that is neither a CDC file name nor a data file name of table versions
+        8 and 9.
         """
         stats = ((stat.path, commit.instant) for commit in self._commits for stat in commit.stats)
         unknown = ((path, instant) for path, instant in stats if data_file(path, 0, instant) is None)
@@ -84,8 +87,8 @@ class TableSnapshot:
 
     @cached_property
     def _commits(self) -> tuple[Commit, ...]:
-        """A mapping from requested times to the commits that had completed at the time of the snapshot. For a table of
-        Hudi the result has only commits on the active timeline.
+        """The commits that had completed by the snapshot's time. In a table written by Hudi, only commits on the active
+        timeline are included.
         """
         commits = {
             (commit.instant.requested, commit.instant.action): commit
@@ -98,9 +101,7 @@ class TableSnapshot:
         return instant.completed is not None and (self.time is None or instant.completed <= self.time)
 
     def _files(self) -> Iterable[File]:
-        """Return the data files that reads use. For a log compaction, the result contains its new log instead of the
-        logs that the new log replaces.
-        """
+        """Return the data files that reads use. Logs replaced by a log compaction are omitted."""
         files = self._listed_files() if self.audit.rules.files == "listed" else self._named_files()
         covers = {
             path: tuple(path[: path.rfind("/") + 1] + name for name in names)
@@ -112,17 +113,17 @@ class TableSnapshot:
         return without_covered(files, covers, frozenset(pending), self.audit.rules) if covers or pending else files
 
     def _listed_files(self) -> Iterator[File]:
-        """Return the files listed in completed commits. nbcc's readers use only these files."""
+        """Yield the files listed in completed commits, which are the only files that nbcc's readers use."""
         for commit in self._commits:
             for stat in commit.stats:
                 if file := data_file(stat.path, stat.size, commit.instant):
                     yield file
 
     def _named_files(self) -> Iterator[File]:
-        """Return the files whose names contain a completed instant. Hudi's readers select files by the instant in the
-        name.
+        """Yield the files whose names contain the time of a completed instant. Hudi's readers select files by the
+        instant time in the file name.
 
-        The size of each file is the size listed in commits; a file with fewer bytes is damaged.
+        Each returned file has the size listed in commits, so that a truncated file can be detected.
         """
         sizes = self._listed_sizes()
         for path, file in self.audit.files.items():
@@ -133,7 +134,7 @@ class TableSnapshot:
             yield whole._replace(appended=True) if writes > 1 and isinstance(whole, LogFile) else whole
 
     def _listed_sizes(self) -> Mapping[str, tuple[int, int]]:
-        """Return for each file the greatest size listed in a commit, and the number of writes that list the file."""
+        """Return the greatest listed size of each file, and the number of commits that list the file."""
         sizes: dict[str, tuple[int, int]] = {}
         archived = (commit for commit in self.audit.commits.values() if not commit.active)
         for commit in (*self._commits, *archived):
@@ -143,7 +144,9 @@ class TableSnapshot:
         return sizes
 
     def _pending_plans(self) -> Mapping[Group, list[str]]:
-        """Return the barriers of the compactions that were planned but not completed at the time of the snapshot."""
+        """Return the requested times (barriers) of the compactions that were pending at the snapshot's time, by file
+        group.
+        """
         plans: dict[Group, list[str]] = {}
         for instant in self.timeline.instants:
             planned = self.time is None or instant.requested <= self.time
@@ -176,10 +179,11 @@ class TableSnapshot:
 
 
 def table_snapshot(audit: Audit, as_of: Time | None, asked: str) -> TableSnapshot:
-    """Return the table as of a completion time, or as of its newest settled state. The function reads no clock.
+    """Return the table's file slices as of a completion time, by default as of the newest completion time. The function
+    does not use the clock.
 
-    `asked` is the phrase before the time in an error message. Raises `BadInput` for an invalid time, and for the
-    requested time of a write. Raises `BadInput` also for a time that is not settled or precedes the first completion.
+    `asked` is the phrase that precedes the time in error messages. Raises `BadInput` for an invalid time, and for the
+    requested time of a write. A time after the newest completion or before the first completion also raises `BadInput`.
     """
     timeline = audit.timeline.without_undone(audit.restores) if audit.restores else audit.timeline
     if audit.rules.files == "listed":

@@ -1,5 +1,5 @@
-"""Explains the rows of a key: lists every record of the key, the rule by which reads use or ignore the record, and the
-answer.
+"""Explains the row that a read returns for a key: lists every record of the key, the rule that selects or rejects the
+record, and the resulting row.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ Status = Literal["answers", "outranked", "superseded", "hidden"]
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One record of the key in one file.
+    """One record of a key in one data file.
 
-    `slice` is the barrier of the file's slice; None for the slice before the first barrier. `status` is one of four
-    values: the record is the answer, is outranked, is in a superseded slice, or is in an unused file. `because` is the
-    rule that determines the `status`.
+    `slice` is the barrier (the requested time of the base file) of the file's slice, or None for a slice without a base
+    file. `status` is "answers", "outranked", "superseded" (the slice is superseded) or "hidden" (reads do not use the
+    file). `because` is the rule that determines `status`.
     """
 
     path: str
@@ -51,9 +51,10 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """A file group that contains the key: the records of the key in merge order, and the answer as a sentence.
+    """A file group that contains records of the explained key.
 
-    `row` has the table's columns; it is None if the answer is no row.
+    `lines` contains the records of the key in merge order, and `answer` describes the result of a read. `row` is the
+    row that a read returns, or None if a read returns no row.
     """
 
     partition: str
@@ -65,8 +66,8 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Why:
-    """The explanation of a key. `rules` is ``nbcc`` or ``hudi``. `as_of` is the time of the state; None means the
-    newest settled state.
+    """The explanation of the row that a read returns for a key. `rules` is ``nbcc`` or ``hudi``. `as_of` is the time of
+    the table state; None means the newest completion time.
     """
 
     key: str
@@ -84,11 +85,11 @@ def why(
     as_of: Time | None = None,
     progress: Progress = no_progress,
 ) -> Why:
-    """Read the records of a key in every file of the key's file groups, also in files that no read uses.
+    """Read the records of a key from every file of the key's file groups, including files that no read uses.
 
-    `key` is a record key as Hudi writes it: the value, or ``f1:v1,f2:v2`` for several fields. `partition` is a path
-    like the table's folders; None means all partitions. Raises the errors of `open_table` and `table_snapshot`,
-    `BadInput` for an unknown partition, and `Damaged` if a file of the timeline cannot be read.
+    `key` is a record key in Hudi's form: the value, or ``f1:v1,f2:v2`` for several fields. `partition` is a partition
+    path; None means all partitions. Raises `BadInput` for an unknown partition, `Damaged` if a timeline file cannot be
+    read, and the errors of `open_table` and `table_snapshot`.
     """
     config = open_table(storage)
     snapshot = table_snapshot(gather(storage, progress), as_of, ASKED)
@@ -121,7 +122,7 @@ def _check_partition(placements: list[Placement], partition: str) -> None:
 
 
 def _placements(snapshot: TableSnapshot, rules: Rules) -> list[Placement]:
-    """Return all data files: the files of each slice in turn, then the files in no slice."""
+    """Return the placements of all data files: first the files of each slice, then the files in no slice."""
     read = {piece.group: piece for piece in to_read(snapshot.slices, rules)}
     position = {file.path: place for piece in read.values() for place, (file, _) in enumerate(_files(piece))}
     placements = [

@@ -1,4 +1,4 @@
-"""Formats the explanation of a key as text for a terminal and as JSON."""
+"""Formats an explanation of a key's row (see `why`) as text for a terminal and as JSON."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ _WORDS = {"answers": "ANSWERS", "outranked": "outranked", "superseded": "superse
 
 
 def render(explanation: Why) -> str:
-    """Return the explanation as lines of text, one file group after the other, without a newline at the end."""
+    """Return the explanation of a key's row as text, one file group after the other, without a newline at the end."""
     groups = (line for group in explanation.groups for line in _group(explanation, group))
     return "\n".join([*_head(explanation), *groups])
 
 
 def to_mapping(explanation: Why) -> dict[str, Any]:
-    """Return the value that ``why --json`` prints, without its field ``format``. Values without a JSON type become
-    strings.
+    """Return the JSON object that ``why --json`` prints, without the field ``format``. Values without a JSON type
+    become strings.
     """
     return {
         "key": explanation.key,

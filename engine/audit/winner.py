@@ -1,4 +1,4 @@
-"""Selects the record that a read returns for a key, and the rule by which each other record of the key loses."""
+"""Determines which record a read returns for a key, and by which rule every other record of the key is outranked."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from .key_records import NUMBER, KeyRecord
 
 
 def winner(records: Sequence[KeyRecord], rule: MergeRule) -> KeyRecord | None:
-    """Return the record that wins when the engine merges `records`, which are in merge order; None if there are no
-    records.
+    """Return the record that wins when the engine merges `records` (in merge order). Returns None if `records` is
+    empty.
     """
     if not records:
         return None
@@ -27,8 +27,8 @@ def _number(record: KeyRecord) -> int:
 
 
 def outranked(loser: KeyRecord, best: KeyRecord, rule: MergeRule, merge_order: str) -> str:
-    """Return the rule by which the record `best` wins over the record `loser`. `merge_order` is the time that orders
-    logs in a slice.
+    """Return the rule by which the record `best` wins over the record `loser`, as a clause. `merge_order` selects the
+    time ("completion" or "requested") that orders the logs of a slice.
     """
     name = rule.ranked_by
     if name is None:

@@ -1,4 +1,4 @@
-"""The properties of a table as values, with their files and options."""
+"""The configuration of a table: `TableConfig`, its options, and its conversion to and from ``hoodie.properties``."""
 
 from __future__ import annotations
 

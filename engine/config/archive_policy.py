@@ -1,4 +1,4 @@
-"""The policy that determines when the writers of a table archive old instants, and how many writes stay active."""
+"""Defines when writers archive old instants, and how many writes stay on the active timeline."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from .options import ARCHIVE, AUTOMATIC, LEAST, MOST, Refusal, parsed
 
 
 class ArchivePolicy(NamedTuple):
-    """The limits of archiving: a writer archives after its own write if more than `most` writes are active, and leaves
-    the newest `least` writes active. The default values are the defaults of Hudi.
+    """The limits of archiving. After its own write, a writer archives old instants if more than `most` writes are
+    active, and leaves the newest `least` writes active.
 
-    Writes with uncompacted logs also stay active, so a table without compaction archives nothing.
+    The default limits are Hudi's defaults. Writes with uncompacted logs also stay active, so a table without
+    compactions archives nothing.
     """
 
     least: int = 20
@@ -24,8 +25,8 @@ class ArchivePolicy(NamedTuple):
 
 
 def archive_policy_of(values: Mapping[str, str], refuse: Refusal) -> ArchivePolicy | None:
-    """Return the policy that options or properties describe; None, the default, means that writers do not archive.
-    Raises the error that `refuse` returns for an invalid value.
+    """Return the archive policy in the given options or properties, or None (the default) if writers do not archive. If
+    a value is invalid, raises the error returned by the callback `refuse`.
     """
     given = parsed(ARCHIVE, values, refuse)
     least = given.get("least", ArchivePolicy().least)

@@ -1,4 +1,4 @@
-"""The concurrency mode of a table's writers, a property of the table: Hudi's ``hoodie.write.concurrency.mode``."""
+"""The concurrency mode of a table's writers, stored as Hudi's property ``hoodie.write.concurrency.mode``."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SINGLE_WRITER: Final = "SINGLE_WRITER"
 
 
 def concurrency_mode(text: str, asked: str = "write") -> ConcurrencyMode:
-    """Return the concurrency mode with this name, in upper or lower case; raise `BadInput` for any other text."""
+    """Return the concurrency mode named `text`, ignoring case. Raises `BadInput` for an unknown name."""
     for known in get_args(ConcurrencyMode):
         if isinstance(text, str) and text.upper() == known:
             mode: ConcurrencyMode = known

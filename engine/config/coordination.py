@@ -1,5 +1,5 @@
-"""Options that determine how the writers of a table exclude each other. The coordination is a property of the table,
-because all writers of a table must use the same coordination.
+"""The options for the coordination of writers: lock, clock skew, decision log and heartbeats. The coordination options
+are stored in the table, because all writers of a table must use the same options.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ renew its heartbeat too late.
 
 class HeartbeatInterval(NamedTuple):
     """The interval at which a writer renews its heartbeat, and the number of missed intervals after which the heartbeat
-    expires. The defaults are the defaults of Hudi.
+    expires. The default values are Hudi's defaults.
     """
 
     seconds: float = 60.0
@@ -38,18 +38,20 @@ HUDI_HEARTBEATS: Final = HeartbeatInterval()
 
 @dataclass(frozen=True, slots=True)
 class Coordination:
-    """The options that determine how the writers of a table exclude each other.
+    """The options for the coordination of a table's writers.
 
-    `skew_ms` is the greatest difference between the clocks of two writers, in milliseconds. None means 0 on one
-        machine, and 200 otherwise.
-    `decision` states how a commit is decided: by holding the lock, or by putting the next entry of the decision log.
-    `lock` is the name of the lock provider; '' means the default for the store (`lock.providers`).
-    `lock_expire_minutes` is the age after which FileSystemBasedLockProvider ignores a lock file, in minutes; 0: never.
-    `lease_seconds` and `renew_seconds` are the length and renewal interval of a lease, for storage-based and numbered
-        locks.
+    `skew_ms` is the maximum difference between the clocks of two writers in milliseconds. If `skew_ms` is None, the
+        maximum difference is 0 ms on one machine and 200 ms otherwise.
+    `decision` states how a commit is decided: by holding the lock, or by creating the next entry of the decision log.
+    `lock` is the name of the lock provider; '' means the default provider of the store (`lock.providers`).
+    `lock_expire_minutes` is the age in minutes after which FileSystemBasedLockProvider ignores a lock file; 0 means
+        never.
+    `lease_seconds` and `renew_seconds` are the duration and the renewal interval of a lease of storage-based and
+        numbered locks.
     `heartbeat_ms` is the interval in milliseconds at which a writer renews its heartbeat. The heartbeat expires after
         `heartbeat_misses` intervals without a renewal.
-    Fields `zookeeper_…` are the options of ZookeeperBasedLockProvider.
+    `zookeeper_url`, `zookeeper_port`, `zookeeper_base_path` and `zookeeper_lock_key` configure
+    ZookeeperBasedLockProvider.
     """
 
     skew_ms: int | None = None
@@ -68,18 +70,17 @@ class Coordination:
 
     @property
     def features(self) -> frozenset[str]:
-        """The table features that a writer must support to obey this coordination."""
+        """The writer features that a table with these coordination options requires."""
         is_default = self.heartbeat_interval == HUDI_HEARTBEATS
         demanded = {DECISION_LOG: self.decision == "log", HEARTBEATS: not is_default}
         return frozenset(feature for feature, is_demanded in demanded.items() if is_demanded)
 
     @property
     def heartbeat_interval(self) -> HeartbeatInterval:
-        """The interval of the heartbeats of all writers."""
         return HeartbeatInterval(self.heartbeat_ms / 1000, self.heartbeat_misses)
 
     def to_properties(self) -> dict[str, str]:
-        """The options whose values are not the defaults, with their names in ``hoodie.properties``."""
+        """The options with non-default values, by their names in ``hoodie.properties``."""
         values = {option.name: getattr(self, option.field) for option in OPTIONS}
         defaults = {option.name: getattr(ALONE, option.field) for option in OPTIONS}
         texts = {name: str(value) for name, value in values.items() if value != defaults[name]}
@@ -94,9 +95,9 @@ def is_shared(url: str) -> bool:
 
 
 def weakness(agreed: Coordination, mode: ConcurrencyMode) -> tuple[str, str] | None:
-    """Return the reason why writers on several machines would not exclude each other, with the remedy.
+    """Return the reason why writers on several machines would not exclude each other, and the remedy.
 
-    Return None if the writers exclude each other, or if there is only one writer.
+    Returns None if the lock excludes writers on other machines, or if the table has only one writer.
     """
     alone = f"or {MODE}={SINGLE_WRITER} if only one process writes"
     if agreed.lock == LOCK_FILE:
@@ -117,7 +118,7 @@ ALONE: Final = Coordination()
 
 
 def coordination_of(values: Mapping[str, str], refuse: Refusal) -> Coordination:
-    """Return the coordination that options or properties describe. Raises the error that `refuse` returns for an
-    invalid value.
+    """Return the coordination options in the given options or properties. If a value is invalid, raises the error
+    returned by the callback `refuse`.
     """
     return Coordination(**parsed(OPTIONS, values, refuse))

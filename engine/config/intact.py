@@ -1,8 +1,8 @@
-"""Detects that a ``hoodie.properties`` file was truncated.
+"""Detects a truncated ``hoodie.properties`` file.
 
-A truncated file may still parse, but it would describe a table with other rules or another lock. A writer of nbcc
-writes the checksum last, so a truncated file of nbcc has no valid checksum. Java programs write the keys in any order.
-A truncated file that a Java program wrote lacks a mandatory key or the last line end.
+A truncated properties file may still be parsed, but would describe a table with different rules or a different lock.
+Writers of nbcc write the checksum last, so a truncated properties file of nbcc has no valid checksum. Java programs
+write the keys in any order, so a properties file is also checked for missing mandatory keys and for the final newline.
 """
 
 from __future__ import annotations
@@ -33,10 +33,9 @@ OWN_MANDATORY: Final = (
 
 
 def whole_properties(data: bytes, mandatory: Sequence[str] | None = None) -> dict[str, str] | str:
-    """Return the properties in an undamaged text, or a description of the damage, worded as the second half of a
-    sentence.
+    """Return the properties in `data`, or a description of the damage as a clause.
 
-    `mandatory` contains the keys that must be present (default: all keys that are mandatory for this kind of table).
+    `mandatory` lists the required keys (default: all mandatory keys of the kind of table).
     """
     values = decode_properties(data)
     if lacking := [key for key in mandatory or _mandatory(values) if key not in values]:
@@ -51,8 +50,8 @@ def whole_properties(data: bytes, mandatory: Sequence[str] | None = None) -> dic
 
 
 def _mandatory(values: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the keys that must be present in the properties. One key of nbcc is enough to identify an nbcc table,
-    because truncation may have removed ``nbcc.format``.
+    """Return the keys that must be present in the properties. Any key that starts with ``nbcc.`` identifies an nbcc
+    table, because truncation may have removed ``nbcc.format``.
     """
     old = values.get("hoodie.table.version", "") in ("0", "1", "2", "3", "4", "5", "6", "7")
     keys = MANDATORY if old else (*MANDATORY, LAYOUT)

@@ -1,4 +1,4 @@
-"""The policy of a table's services: which services run, when they run, and how much they retain."""
+"""The maintenance policy of a table: which table services run, when they run, and how much history they retain."""
 
 from __future__ import annotations
 
@@ -19,18 +19,20 @@ POLICIES: Final = ("KEEP_LATEST_COMMITS", "KEEP_LATEST_BY_HOURS", "KEEP_LATEST_F
 
 @dataclass(frozen=True, slots=True)
 class MaintenancePolicy:
-    """The services that one pass of `Table.maintain` runs, and their triggers. The defaults are the defaults of Hudi,
-    if Hudi has the option.
+    """The table services that `Table.maintain` runs, and their triggers. The default values are Hudi's defaults where
+    Hudi has the same option.
 
-    A compaction is planned as soon as one of its triggers is met. The trigger `compact_commits` is met if this many
-    writes have completed since the newest plan. Other triggers count logs without a plan: `compact_logs` or
-    `compact_bytes` in one slice, or the age `compact_seconds`. A trigger with the value None is disabled.
+    A compaction is planned as soon as one of its triggers is met. `compact_commits` triggers a compaction once that
+    many writes have completed since the newest compaction plan. `compact_logs` and `compact_bytes` trigger a compaction
+    once one slice has that many unplanned logs or bytes of unplanned logs. `compact_seconds` triggers a compaction once
+    an unplanned log has that age.
 
-    `log_compact_logs` is the number of logs of a slice that triggers a log compaction, if `log_compaction` is enabled.
-    `clean_policy` and `clean_retained` are as in `Table.clean`; a clean is planned once `clean_commits` writes have
-    completed since the newest clean. If more than `archive_most` writes are active, all but the newest `archive_least`
-    are archived. `batch_hours` is the time after which the id of a batch is deleted; a batch that is repeated after the
-    deletion is written again. `leftover_seconds` is the age after which files that belong to no instant are deleted.
+    The value None disables a trigger. `log_compact_logs` is the number of logs in a slice that triggers a log
+    compaction, if `log_compaction` is enabled. `clean_policy` and `clean_retained` are the arguments of `Table.clean`;
+    a clean is planned once `clean_commits` writes have completed since the newest clean. If more than `archive_most`
+    writes are active, all but the newest `archive_least` writes are archived. `batch_hours` is the age after which a
+    batch id is deleted; a batch that is repeated after the deletion of its id is written again. `leftover_seconds` is
+    the age after which files that belong to no instant are deleted.
     """
 
     rollback: bool = True
@@ -61,7 +63,7 @@ class MaintenancePolicy:
 
     @property
     def runs(self) -> bool:
-        """Return whether any service is enabled."""
+        """Return whether the policy enables any table service."""
         services = self.rollback, self.clean, self.archive, self.collect
         return any(services) or not self.compaction == self.log_compaction == "off"
 
@@ -71,7 +73,6 @@ RETAINED: Final = ("commits", "hours", "versions")
 
 
 def _check(name: str, value: object, default: object) -> None:
-    """Raise `BadInput` if the value of a field has the wrong type, or is not positive."""
     if name == "clean_policy":
         if value not in POLICIES:
             raise _refused(name, value, f"the policies are {', '.join(POLICIES)}", "choose one of these")
@@ -133,11 +134,11 @@ ALIASES: Final[Mapping[str, str]] = {
 
 
 def inline_policy(texts: Mapping[str, str], refuse: Refusal) -> MaintenancePolicy | None:
-    """Return the services that a writer runs after each commit, by Hudi's options; None if the options enable no
+    """Return the maintenance policy of a writer with the given Hudi options, or None if the options enable no table
     service.
 
-    A service is disabled unless its option is given. Hudi runs clean and archive by default. Raises the error that
-    `refuse` returns for an invalid value.
+    A table service is disabled unless its option is given, whereas Hudi enables clean and archiving by default. If a
+    value is invalid, raises the error returned by the callback `refuse`.
     """
     values = parsed(INLINE, {ALIASES.get(name, name): text for name, text in texts.items()}, refuse)
     least, most = values.get("archive_least", _DEFAULT.archive_least), values.get("archive_most", LARGEST)

@@ -27,11 +27,10 @@ _LISTINGS: Final[Mapping[str, Listing]] = {
 class OpenOptions(NamedTuple):
     """The options of `Table.open`.
 
-    `listing` states where readers look for the files of a table without nbcc's properties.
-    `takes_over` is True if nbcc may remove the metadata table and write nbcc's properties before the first write by
-    nbcc. `buckets` is the number of buckets of a table without nbcc's properties. If `buckets` is None, the file ids
-    determine the number.
-    `coordination` states how writers exclude each other, in a table without nbcc's properties.
+    `listing` states how readers find the data files of a table without nbcc's properties. `takes_over` is True if nbcc
+    may remove Hudi's metadata table and add nbcc's properties before its first write. `buckets` is the number of
+    buckets of a table without nbcc's properties; None means that the number is derived from the file ids.
+    `coordination` contains the lock and heartbeat options of writers to a table without nbcc's properties.
     """
 
     listing: Listing = "directory"
@@ -40,7 +39,7 @@ class OpenOptions(NamedTuple):
     coordination: Coordination = ALONE
 
     def check(self, config: TableConfig) -> None:
-        """Raise `BadInput` if the options do not apply to the table."""
+        """Raise `BadInput` if the listing option does not apply to the table."""
         if self.listing == "directory":
             return
         chosen = next(name for name, listing in _LISTINGS.items() if listing == self.listing)
@@ -62,7 +61,7 @@ NAMES: Final = (*(option.name for option in _OPTIONS), *(option.name for option 
 
 
 def open_options(given: Mapping[str, str] | None) -> OpenOptions:
-    """Parse the options of `Table.open`; raises `BadInput` for an unknown option or value."""
+    """Parse the options of `Table.open`. Raises `BadInput` for an unknown option or value."""
     texts = {name: str(value) for name, value in (given or {}).items()}
     if unknown := next((name for name in texts if name not in NAMES), None):
         near = get_close_matches(unknown, NAMES, 1, 0)[0]

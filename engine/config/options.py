@@ -1,4 +1,4 @@
-"""The options of a table: the arguments of `Table.create`, most of which are also keys of ``hoodie.properties``."""
+"""The options of `Table.create`, most of which are stored in ``hoodie.properties``."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ Refusal = Callable[[str, str, str], NbccError]
 
 
 class Option(NamedTuple):
-    """An option of a table, identified by its name.
+    """An option of a table.
 
-    `field` is the field that the option sets in `TableConfig`, `Coordination` or `ArchivePolicy`. The defaults of the
-    options are the defaults of `TableConfig`, `Coordination` and `ArchivePolicy`. `parse` converts a text to a value;
-    it returns None if the text is not a value of the option. `needed` describes valid texts, for error messages.
+    `field` is the field of `TableConfig`, `Coordination` or `ArchivePolicy` that the option sets. The default value of
+    an option is the default of its field. `parse` converts a string to a value, and returns None for an invalid string.
+    `needed` is a description of the valid strings for error messages.
     """
 
     name: str
@@ -46,12 +46,12 @@ class Option(NamedTuple):
 
 
 def from_zero(text: str) -> int | None:
-    """Parse a whole number of at least 0; return None for any other text."""
+    """Parse a whole number of at least 0, and return None for any other string."""
     return int(text) if text.isdecimal() else None
 
 
 def from_one(text: str) -> int | None:
-    """Parse a whole number of at least 1; return None for any other text."""
+    """Parse a whole number of at least 1, and return None for any other string."""
     return from_zero(text) or None
 
 
@@ -65,13 +65,13 @@ def _text(text: str) -> str | None:
 
 
 def _provider(text: str) -> str | None:
-    """Return the lock provider whose class has this name, with or without the package of the class."""
+    """Return the lock provider with the class name `text`, which may include a package."""
     name = text.rpartition(".")[2]
     return name if name in PROVIDERS else None
 
 
 def choice(**values: Any) -> Callable[[str], Any]:
-    """Return a parser that maps each name, in any case, to its value."""
+    """Return a parser that maps each name to its value, ignoring case."""
     return lambda text: values.get(text.lower())
 
 
@@ -112,8 +112,8 @@ OPTIONS: Final = (*TABLE, *COORDINATION, *ARCHIVE)
 
 
 def parsed(options: Iterable[Option], texts: Mapping[str, str], refuse: Refusal) -> dict[str, Any]:
-    """Map fields to values, for the options that `texts` sets. Raises the error that `refuse` returns if a text is not
-    a value of its option.
+    """Parse the options in `texts` into a dictionary from field name to value. If a value is invalid, raises the error
+    returned by the callback `refuse`.
     """
     values = {}
     for option in options:

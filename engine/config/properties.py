@@ -1,4 +1,4 @@
-"""The Java properties format, in which ``hoodie.properties`` is written (docs/hudi-format.md)."""
+"""Encodes and decodes the Java properties format of ``hoodie.properties`` (docs/hudi-format.md)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CHECKSUM: Final = "hoodie.table.checksum"
 
 
 def encode_properties(values: Mapping[str, str]) -> bytes:
-    """Encode `values` as text: in their order, ASCII only, one property on each line. The checksum is written last, so
+    """Encode `values` as ASCII text in the given order, one property on each line. The checksum is written last, so
     that a truncated file has no checksum.
     """
     ordered = sorted(values.items(), key=lambda item: item[0] == CHECKSUM)
@@ -27,7 +27,7 @@ def encode_properties(values: Mapping[str, str]) -> bytes:
 
 
 def decode_properties(data: bytes) -> dict[str, str]:
-    """Return the properties that a text contains. If a key occurs twice, the last value counts."""
+    """Return the properties in the content of a properties file. If a key occurs twice, the last value counts."""
     values: dict[str, str] = {}
     for line in _logical_lines(data.decode("latin-1")):
         found = _KEY.match(line)
@@ -39,7 +39,7 @@ def decode_properties(data: bytes) -> dict[str, str]:
 
 
 def table_checksum(name: str, database: str = "") -> str:
-    """Return the value of ``hoodie.table.checksum``; Spark refuses a table if this value is wrong."""
+    """Return the value of ``hoodie.table.checksum``. Hudi on Spark rejects a table with a wrong checksum."""
     return str(zlib.crc32(f"{database}.{name}".encode()))
 
 
@@ -48,8 +48,8 @@ def _escape_key(text: str) -> str:
 
 
 def _escape_value(text: str) -> str:
-    """Escape a value for a properties file. Blanks inside a value need no escape, but leading blanks would be read
-    as part of the separator.
+    """Escape a value for a properties file. A leading blank must be escaped, because readers would treat it as a part
+    of the separator.
     """
     escaped = "".join(map(_escape_char, text))
     return f"\\{escaped}" if escaped.startswith(" ") else escaped
@@ -75,7 +75,6 @@ def _unescape_one(found: re.Match[str]) -> str:
 
 
 def _logical_lines(text: str) -> Iterator[str]:
-    """Return the lines of a text, joined with their continuation lines, without comments and leading blanks."""
     pending = ""
     for natural in re.split(r"\r\n|\n|\r", text):
         line = natural.lstrip(" \t\f")

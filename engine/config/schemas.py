@@ -1,8 +1,9 @@
-"""The schemas that a table has had, stored in ``hoodie.properties``, each with the time from which it applies.
+"""The schema history of a table, stored in ``hoodie.properties``: each schema with the time from which the schema
+applies.
 
-The first schema of a table is the property ``hoodie.table.create.schema``. Later schemas are in an nbcc property, which
-Hudi preserves when it rewrites the file. Each change of the schema is also a commit without files, because Hudi's
-readers take the columns from a commit.
+The first schema of a table is stored in the property ``hoodie.table.create.schema``. All further schemas are stored in
+an nbcc property, which Hudi preserves when it rewrites ``hoodie.properties``. Each schema change is also a commit
+without files, because Hudi's readers take the schema from a commit.
 """
 
 from __future__ import annotations
@@ -20,21 +21,19 @@ PROPERTY: Final = "nbcc.schemas"
 
 
 def schema_versions(values: Mapping[str, str]) -> tuple[SchemaVersion, ...]:
-    """Return all schemas that an nbcc table has had, the oldest first. The given properties must contain the first
-    schema.
-    """
+    """Return all schemas in the history of an nbcc table, oldest first. `values` must contain the first schema."""
     later = json.loads(values.get(PROPERTY, "[]"))
     first = SchemaVersion("", from_avro(values["hoodie.table.create.schema"]))
     return (first, *(SchemaVersion(since, from_avro(avro)) for since, avro in later))
 
 
 def with_version(values: Mapping[str, str], since: str, avro: str) -> dict[str, str]:
-    """Return the properties with one more schema, `avro`, which applies from the time `since`."""
+    """Return the properties extended by the schema `avro`, which applies from the time `since`."""
     later = [*json.loads(values.get(PROPERTY, "[]")), [since, avro]]
     return {**values, PROPERTY: json.dumps(later, separators=(",", ":"))}
 
 
 def config_at(config: TableConfig, time: str) -> TableConfig:
-    """Return the config with the columns that the table had at the time `time`."""
+    """Return the config with the schema that the table had at `time`."""
     held = [version for version in config.schemas if version.since <= time]
     return replace(config, schema=held[-1].schema) if held else config

@@ -1,4 +1,4 @@
-"""A readable summary of a table's properties, as one line or as a list."""
+"""Summarizes the properties of a table in one line or as a dictionary."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from .table_config import TableConfig
 
 
 def summary(config: TableConfig) -> dict[str, object]:
-    """Return the properties of a table under English names; the value of an absent property is None."""
+    """Return the main properties of a table with readable names. The value of an absent property is None."""
     return {
         "type": config.table_type,
         "merge mode": config.merge_mode,

@@ -1,4 +1,4 @@
-"""The config of a table: its properties as one value."""
+"""Defines `TableConfig`, the properties of a table as one value."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ KNOWN_FEATURES: Final = WRITER_FEATURES | {DECISION_LOG, FOUND_FILE_IDS, HEARTBE
 
 
 class SchemaVersion(NamedTuple):
-    """A schema, and the time from which it applies ('' means from the beginning of the table)."""
+    """A schema and the time from which the schema applies ('' means from the creation of the table)."""
 
     since: str
     schema: pa.Schema
@@ -43,27 +43,26 @@ class TableConfig:
     """The properties of a table.
 
     `schema` contains the columns of the table, without Hudi's meta columns.
-    `ordering` is the name of the ordering column. If `ordering` is None, each write outranks the writes before it.
+    `ordering` is the name of the ordering column. If `ordering` is None, each write outranks all earlier writes.
     `buckets` is the number of file groups in each partition. If `buckets` is None, the number is unknown, as in tables
         of other engines.
     `own` is True if the table has the properties of an nbcc table.
-    `features` are the features that readers and writers must support.
-    `metadata_table` contains the partition names of Hudi's metadata table, if the table has an active one.
+    `writer_features` are the table features that a writer must support.
+    `metadata_table` contains the partition names of Hudi's metadata table, or is empty if no metadata table is active.
     `concurrency_mode` is the default concurrency mode of the table's writers.
-    `max_log_bytes` is the number of bytes of rows after which a writer begins a log with the next log version.
+    `max_log_bytes` is the number of bytes after which a writer starts a new log file with the next log version.
     `write_tasks` is the number of Spark tasks of an upsert into an unpartitioned table, if it exceeds `buckets`.
-    `coordination` contains the options that determine how the table's writers exclude each other.
-    `schemas` contains all schemas that an nbcc table has had, the oldest first; empty if the schema never changed.
-    `merge_function` is the `package.module:function` that merges two rows with one key; if empty, one of the two rows
-        wins.
-    `archive_policy` is the policy by which writers archive old instants after their own writes. If `archive_policy` is
-        None, writers never archive.
-    `partial_update` is True if a write may set only some columns; rows are then merged column by column.
-    `consumer_hours` is the number of hours for which cleaning waits for a named consumer to process a write.
-    `session_time_zone` is the time zone of timestamps that have no time zone in Arrow batches. If `session_time_zone`
-        is None, timestamps without a time zone are refused.
-    `shared_store` is True if several machines can access the table, so that the table's lock must exclude these
-    machines from each other.
+    `coordination` contains the lock, clock and heartbeat options of the table's writers.
+    `schemas` is the schema history of an nbcc table, oldest first, or empty if the schema never changed.
+    `merge_function` is the user function (`package.module:function`) that merges two rows with the same key. If
+        `merge_function` is empty, one of the two rows wins.
+    `archive_policy` states when writers archive old instants after their own writes. If `archive_policy` is None,
+        writers never archive.
+    `partial_update` is True if a write may set only some columns, so that rows are merged column by column.
+    `consumer_hours` is the number of hours for which cleans retain a write that a named consumer has not yet read.
+    `session_time_zone` is the time zone of timestamps without a time zone in Arrow batches. If `session_time_zone` is
+        None, timestamps without a time zone are rejected.
+    `shared_store` is True if several machines can access the table, so that the lock must work across machines.
     """
 
     name: str
@@ -94,7 +93,7 @@ class TableConfig:
 
     @property
     def rules(self) -> Rules:
-        """The rules according to which the table is read: nbcc's rules for an nbcc table, otherwise Hudi's rules."""
+        """The rules by which the table is read: nbcc's rules for an nbcc table, otherwise Hudi's rules."""
         return NBCC if self.own else HUDI
 
     @property
@@ -113,17 +112,17 @@ class TableConfig:
 
     @property
     def avro_schema(self) -> str:
-        """The Avro JSON of the table's columns; every commit contains it as ``schema``."""
+        """The Avro schema of the table as JSON, which every commit contains as ``schema``."""
         return avro_json(self.schema, self.name)
 
     @property
     def log_schema(self) -> str:
-        """The Avro JSON of the records in log files, including Hudi's meta columns."""
+        """The Avro schema of the records in log files as JSON, including Hudi's meta columns."""
         return avro_json(self.schema, self.name, meta=True)
 
     @property
     def notice(self) -> str | None:
-        """A one-line warning for readers of the table; None if there is nothing to warn of."""
+        """A one-line warning for readers about an active metadata table, or None."""
         if not self.metadata_table:
             return None
         listed = ", ".join(self.metadata_table)
@@ -131,13 +130,13 @@ class TableConfig:
 
     @property
     def weakness(self) -> tuple[str, str] | None:
-        """The reason why writers of the table would not exclude each other, with the remedy; None if they exclude
-        each other.
+        """The reason why the table's writers would not exclude each other, and the remedy; None if the lock is
+        sufficient.
         """
         return weakness_of(self.coordination, self.concurrency_mode) if self.shared_store else None
 
     def check_writable(self) -> None:
-        """Raise `Unsupported` if a write by nbcc would be lost, or would damage the table for other engines."""
+        """Raise `Unsupported` if a write by nbcc would be lost or would damage the table for other engines."""
         if self.metadata_table:
             exists = f"its metadata table ({', '.join(self.metadata_table)}) is active and would hide our commits"
             remedy = "set nbcc.take.over=true, with which nbcc removes it and Hudi builds it again, or write with Hudi"

@@ -76,8 +76,8 @@ def to_properties(config: TableConfig) -> dict[str, str]:
 
 
 def _ordering_properties(config: TableConfig) -> dict[str, str]:
-    """Return the properties that determine how records are ordered; they depend on the table version. In version 8 the
-    mode, strategy and payload must be consistent, otherwise Hudi raises an exception.
+    """Return the properties that determine how records are ordered, for the table version. In version 8 the merge mode,
+    strategy and payload must be consistent, otherwise Hudi raises an exception.
     """
     if config.merge_function:
         return {"hoodie.record.merge.strategy.id": FUNCTION_STRATEGY}
@@ -125,9 +125,9 @@ def _checksum(config: TableConfig) -> dict[str, str]:
 
 
 def from_properties(values: Mapping[str, str], schema: pa.Schema) -> TableConfig:
-    """Return the config that the given properties describe, with the columns of `schema`.
+    """Return the table config with the given properties and with the columns of `schema`.
 
-    Raises `NotATable` if properties contradict each other, and `Unsupported` if this release cannot read the table.
+    Raises `NotATable` if the properties are inconsistent, and `Unsupported` if nbcc cannot read the table.
     """
 
     def refuse(name: str, text: str, needed: str) -> Unsupported:
@@ -171,7 +171,9 @@ def from_properties(values: Mapping[str, str], schema: pa.Schema) -> TableConfig
 
 
 def merge_mode(values: Mapping[str, str]) -> MergeMode:
-    """Return the merge mode, inferred if the property is absent; raise `Unsupported` for an unknown mode."""
+    """Return the merge mode of a table, inferred from other properties if the merge mode is not stored. Raises
+    `Unsupported` for an unknown merge mode.
+    """
     mode = values.get("hoodie.record.merge.mode")
     if "nbcc.format" in values and values.get(FUNCTION):
         return "COMMIT_TIME_ORDERING"  # which delete came first is ranked by completion: the function sees rows alone
@@ -232,7 +234,9 @@ def _version(values: Mapping[str, str]) -> int:
 
 
 def _refuse_inconsistent(values: Mapping[str, str]) -> None:
-    """Raise `NotATable` if an nbcc table lacks its key columns, or if it lacks the property of one of its features."""
+    """Raise `NotATable` if the properties of an nbcc table lack the key columns, or lack the decision log option
+    despite the decision log feature.
+    """
     features = _names(values.get("nbcc.writer.features"))
     flaws = {
         "its hoodie.table.recordkey.fields names no column": not _names(values.get("hoodie.table.recordkey.fields")),

@@ -1,1 +1,3 @@
-"""The data path: functions from Arrow to Arrow, one file group at a time. No module imports Spark."""
+"""Reads, merges and writes data files, one file group at a time, on Arrow tables. The modules of this package do not
+import Spark.
+"""

@@ -1,9 +1,10 @@
-"""Computes the bucket of each row: Java's hash of its key values, on Arrow buffers (docs/hudi-format.md).
+"""Computes the bucket of each row from Java's hash of the key values, vectorized over Arrow buffers
+(docs/hudi-format.md).
 
-``bucket = (List<String>.hashCode() & 0x7fffffff) % buckets``, in 32-bit arithmetic. The hash of a string starts at 0,
-and each of its UTF-16 code units changes it to ``h = 31·h + unit``. The hash of a list starts at 1, and each element
-changes it to ``h = 31·h + hash``; a null has the hash 0. Python loops run over key fields and over positions in the
-longest key, never over rows.
+The bucket is ``(List<String>.hashCode() & 0x7fffffff) % buckets``, in 32-bit arithmetic. The hash of a string starts at
+0; each UTF-16 code unit updates the hash to ``31 * hash + unit``. The hash of a list starts at 1; each element updates
+the hash to ``31 * hash + element_hash``, where a null has the hash 0. The Python loops iterate over key fields and over
+the positions of the longest key, never over rows.
 """
 
 from __future__ import annotations
@@ -24,14 +25,13 @@ _LOOKAHEAD: Final = 3  # bytes after the lead byte of the longest UTF-8 characte
 
 
 def buckets_of(values: Sequence[pa.Array | pa.ChunkedArray], buckets: int) -> npt.NDArray[np.int32]:
-    """Return the bucket in ``0..buckets-1`` of each row. The key of row *i* is `values[0][i], values[1][i], …`, as
-    text.
+    """Return the bucket of each row, in ``0..buckets-1``. `values` contains one array of strings for each key column.
     """
     return ((list_hash(values) & np.uint32(0x7FFFFFFF)) % np.uint32(buckets)).astype(np.int32)
 
 
 def list_hash(values: Sequence[pa.Array | pa.ChunkedArray]) -> Hashes:
-    """Return Java's ``List<String>.hashCode`` of each row, as unsigned 32 bits."""
+    """Return Java's ``List<String>.hashCode`` of each row, as an unsigned 32-bit integer."""
     hashes = np.ones(len(values[0]), np.uint32)
     for column in values:
         hashes = _FACTOR * hashes + string_hash(column)
@@ -39,7 +39,7 @@ def list_hash(values: Sequence[pa.Array | pa.ChunkedArray]) -> Hashes:
 
 
 def string_hash(strings: pa.Array | pa.ChunkedArray) -> Hashes:
-    """Return Java's ``String.hashCode`` of each string, as unsigned 32 bits; the hash of a null is 0."""
+    """Return Java's ``String.hashCode`` of each string, as an unsigned 32-bit integer. The hash of a null is 0."""
     units, starts = _utf16_units(one_array(strings))
     lengths = np.diff(starts)
     firsts = starts[:-1]
@@ -52,8 +52,8 @@ def string_hash(strings: pa.Array | pa.ChunkedArray) -> Hashes:
 
 
 def _hash_rows(units: npt.NDArray[np.integer], firsts: npt.NDArray[np.int64], lengths: npt.NDArray[np.int64]) -> Hashes:
-    """Return the hash of each row. `firsts` and `lengths` locate the code units of each row in `units`; the longest row
-    comes first.
+    """Return the hash of each string. `firsts` and `lengths` locate the code units of each string in `units`; the
+    strings are sorted by length, longest first.
     """
     hashes = np.zeros(len(lengths), np.uint32)
     if len(lengths) == 0:
@@ -82,8 +82,8 @@ def _utf16_units(strings: pa.Array) -> tuple[npt.NDArray[np.integer], npt.NDArra
 
 
 def _utf8_bytes(strings: pa.Array) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
-    """Return the UTF-8 bytes of all strings, and the offset of each string in the bytes, plus the end. A null counts as
-    an empty string.
+    """Return the UTF-8 bytes of all strings, the offset of each string in the bytes, and the end offset. A null counts
+    as an empty string.
     """
     if strings.null_count:
         strings = strings.fill_null("")

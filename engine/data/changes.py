@@ -1,4 +1,5 @@
-"""The change log of a window: the net difference of two snapshots, one row per changed key (docs/contract.md, CDC)."""
+"""Computes the change log between two snapshots: the net difference, one row per changed key (docs/contract.md, CDC).
+"""
 
 from __future__ import annotations
 
@@ -20,10 +21,11 @@ INSERT, UPDATE, DELETE = "i", "u", "d"
 
 
 def read_changes(storage: Storage, task: ChangesTask) -> pa.Table:
-    """Return one row for each inserted, updated or deleted key that matches, with the schema `task.result_schema`.
+    """Return one row for each inserted, updated or deleted key whose rows match the task's condition, with the schema
+    `task.result_schema`.
 
-    `completed` is the completion time of the write that set the new row or deleted the old one. `completed` is null if
-    the window contains no record of the write that made the change.
+    The column `completed` is the completion time of the write that set the new row or deleted the old row. The column
+    `completed` is null if the log files of the time interval contain no record of the change.
     """
     shape = task.shape
     before, after = (_state(storage, tasks, shape) for tasks in (task.before, task.after))
@@ -68,8 +70,8 @@ def _places(rows: pa.Table, among: pa.Table) -> np.ndarray[tuple[int], np.dtype[
 
 
 def _deleted_at(storage: Storage, gone: pa.Table, task: ChangesTask) -> pa.ChunkedArray:
-    """Return, for each row of `gone`, the requested time of the write that deleted the row. The requested time is null
-    if the window has no record of the delete.
+    """Return, for each row of `gone`, the requested time of the write that deleted the row, or null if no log file of
+    the time interval contains the delete.
     """
     if not len(gone):
         return pa.chunked_array([pa.nulls(len(gone), pa.string())])

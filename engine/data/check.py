@@ -1,7 +1,7 @@
-"""The rules that the rows of a batch must satisfy before any of them is written.
+"""Validates the rows of a batch against the rules of nbcc tables.
 
-`problems` applies the rules to rows. Each call of `problems` must receive all rows of the keys that occur in it.
-`refuse` raises one error for all problems that several calls have found.
+`problems` checks rows against the rules; all rows with the same key must be passed to the same call. `refuse` raises
+one error for the problems found by several calls of `problems`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .tasks import TableShape
 
 
 class Problem(NamedTuple):
-    """A violation of a rule: the rule, the number of rows that break the rule, and one such row as text."""
+    """A violated rule of `RULES`, with the number of rows that violate the rule, and one of these rows as text."""
 
     rule: str
     rows: int
@@ -68,7 +68,7 @@ _MOST_BYTES: Final = 255
 
 
 def problems(rows: pa.Table, shape: TableShape, *, deletes: bool = True) -> list[Problem]:
-    """Return the rules in `RULES` that the rows break. `deletes` is True if the rows may contain deletes."""
+    """Return the rules in `RULES` that the rows violate. `deletes` is True if the rows may contain deletes."""
     found = [
         ("null key", _any(one_array(rows[name]).is_null() for name in shape.keys.record_key)),
         ("ambiguous key", _ambiguous(rows, shape.keys)),
@@ -94,7 +94,7 @@ def _others(shape: TableShape) -> pa.Schema:
 
 
 def refuse(found: Iterable[Problem], shape: TableShape) -> None:
-    """Raise `BadInput` for the rule that is broken by the most rows; return if `problems` is empty."""
+    """Raise `BadInput` for the rule that the most rows violate. Does nothing if `found` is empty."""
     by_rule: dict[str, Problem] = {}
     for problem in found:
         seen = by_rule.get(problem.rule, Problem(problem.rule, 0, problem.example))
@@ -112,8 +112,8 @@ def refuse(found: Iterable[Problem], shape: TableShape) -> None:
 
 
 def conflicting(rows: pa.Table, shape: TableShape) -> Mask:
-    """Return a mask of the rows that equal an earlier row in key and ordering value but differ from it in other
-    columns.
+    """Return a mask of the rows that have the same key and ordering value as a preceding row, but different values in
+    other columns.
     """
     places = _shared_ranks(rows, shape)
     conflict = np.zeros(len(rows), np.bool_)
@@ -131,7 +131,7 @@ def conflicting(rows: pa.Table, shape: TableShape) -> Mask:
 
 
 class _Pairs(NamedTuple):
-    """Pairs of rows: row *later[i]* has the key and ordering value of the earlier row *first[i]*."""
+    """Pairs of row numbers: row *later[i]* has the same key and ordering value as row *first[i]*."""
 
     first: Numbers
     later: Numbers
@@ -180,7 +180,7 @@ def _unsafe(rows: pa.Table, keys: KeySpec) -> Mask:
 
 
 def is_path(path: str, keys: KeySpec, schema: pa.Schema) -> bool:
-    """Return True if `path` is the partition path of some valid row."""
+    """Return True if `path` is a valid partition path of the table."""
     if not keys.partition_by:
         return path == ""
     texts = partition_values(pa.array([path], pa.string()), keys)
@@ -208,8 +208,8 @@ def _mask(flags: pa.Array) -> Mask:
 
 
 def _example(rows: pa.Table, mask: Mask, shape: TableShape) -> str:
-    """Return the invalid row with the least key, partition and ordering value, so that the order of the input does not
-    affect the error message.
+    """Return the invalid row with the smallest key, partition and ordering value, so that the error message does not
+    depend on the input order.
     """
     names = list(dict.fromkeys([*shape.keys.fields, *([shape.merge.ordering] if shape.merge.ordering else [])]))
     broken = rows.select(names).filter(pa.array(mask))

@@ -1,4 +1,4 @@
-"""Encodes keys and ordering values as integers, which a merge can compare fast."""
+"""Encodes keys and ordering values as integers, for fast comparisons in a merge."""
 
 from __future__ import annotations
 
@@ -20,14 +20,16 @@ LOWEST: Final = np.iinfo(np.int64).min
 
 
 def key_codes(keys: pa.Array | pa.ChunkedArray) -> tuple[Numbers, int]:
-    """Return the code of each key, and the number n of distinct keys. Equal keys have equal codes in ``0..n-1``."""
+    """Return the integer code of each key, and the number n of distinct keys. Equal keys have equal codes in
+    ``0..n-1``.
+    """
     encoded = one_array(keys).dictionary_encode()
     return encoded.indices.to_numpy(), len(encoded.dictionary)
 
 
 def order_numbers(parts: Sequence[pa.ChunkedArray]) -> Numbers:
-    """Return one integer for each ordering value in the arrays `parts`. The integers are ordered like the values; the
-    integer of a null is `LOWEST`.
+    """Return one integer for each ordering value in the arrays `parts`. The integers have the same order as the
+    ordering values; a null becomes `LOWEST`.
     """
     kind = parts[0].type
     if pa.types.is_string(kind) or pa.types.is_decimal(kind):

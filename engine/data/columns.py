@@ -1,4 +1,4 @@
-"""Names of Hudi's own columns, and small helpers on Arrow columns that several tasks share."""
+"""Defines the names of Hudi's meta columns, and helper functions for Arrow columns."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ SET_COLUMNS: Final = "nbcc_set_columns"
 
 
 def one_array(column: pa.Array | pa.ChunkedArray) -> pa.Array:
-    """Return the column as one array; a column with one chunk is not copied."""
+    """Return a column as one array, without a copy if the column has one chunk."""
     if isinstance(column, pa.ChunkedArray):
         return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
     return column
 
 
 def constant(text: str, count: int) -> pa.DictionaryArray:
-    """Return a column of `count` equal texts, encoded so that the text is stored once."""
+    """Return a dictionary-encoded column that repeats `text` `count` times."""
     return pa.DictionaryArray.from_arrays(pa.array(np.zeros(count, np.int32)), [text])
 
 
 def is_deleted(rows: pa.Table) -> pa.ChunkedArray | None:
-    """Return the mask of the deletes, in which null counts as false; None if the delete flag's column is absent."""
+    """Return the column `_hoodie_is_deleted` with null replaced by false, or None if the column is absent."""
     return pc.fill_null(rows[IS_DELETED], False) if IS_DELETED in rows.column_names else None
 
 
@@ -48,8 +48,8 @@ def is_sortable(kind: pa.DataType) -> bool:
 
 
 def conform(rows: pa.Table, schema: pa.Schema) -> pa.Table:
-    """Return the rows with exactly the columns of `schema`. A missing column becomes null, a column outside `schema` is
-    dropped, and all others are cast.
+    """Return the rows with exactly the columns of `schema`. Missing columns are filled with nulls, columns outside
+    `schema` are dropped, and all other columns are cast.
     """
     if rows.schema.equals(schema):
         return rows
@@ -61,8 +61,8 @@ def conform(rows: pa.Table, schema: pa.Schema) -> pa.Table:
 def _nulls(count: int, kind: pa.DataType) -> pa.Array:
     """Return a column of `count` nulls of the type `kind`.
 
-    `pa.nulls` of a struct type also has nulls in the inner columns. Arrow's casts and Parquet writer refuse nulls in an
-    inner column that is not nullable.
+    `pa.nulls` of a struct type also contains nulls in the inner columns. Arrow's casts and Parquet writer reject nulls
+    in a non-nullable inner column.
     """
     return pa.array([None] * count, kind) if pa.types.is_struct(kind) else pa.nulls(count, kind)
 

@@ -1,4 +1,4 @@
-"""Compacts a file slice into a base file, and a log of the deletes that later merges need."""
+"""Compacts a file slice into a base file, and a log of the deletes that must be kept."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ LOG_COPIES: Final = 2
 
 
 def compact_group(storage: Storage, names: Names, task: CompactTask) -> list[WrittenFile]:
-    """Merge the slice and put the base file, even if the merge returns no rows. If deletes win in the merge, put a log
-    of tombstones as well.
+    """Merge a file slice and write the base file, even if the merge returns no rows. If deletes win in the merge, also
+    write a log of tombstones (kept deletes).
 
     A compaction does not change the commit time and the sequence number of a row. Without tombstones, an update that
-    completes after the compaction and ranks below the delete would restore the row (docs/contract.md, LAWS). Tombstones
-    are deletes in a log of the compaction's own instant, which Hudi and hudi-rs also read.
+    completes after the compaction but ranks below the delete would restore the deleted row (docs/contract.md, LAWS).
+    Tombstones are stored in a log with the compaction's instant time, which Hudi and hudi-rs also read.
     """
     merge = _Merge(task)
     token = names.write_token()
@@ -46,10 +46,10 @@ def compact_group(storage: Storage, names: Names, task: CompactTask) -> list[Wri
 
 
 class _Merge:
-    """The merge of a compaction, in one or more parts of the keys.
+    """The merge of a compaction, performed separately for each part of the keys.
 
-    `deletes` and `kept` are the deletes and the contributing records for the log of the compaction. `records` and
-    `blocks` are the numbers of the merged logs. All fields are complete when `parts` has returned its last part.
+    `deletes` and `kept` are the deletes and the partial-update records for the compaction's log. `records` and `blocks`
+    are the numbers of records and blocks in the merged logs. All attributes are complete when `parts` is exhausted.
     """
 
     def __init__(self, task: CompactTask) -> None:
@@ -77,14 +77,16 @@ class _Merge:
 
 
 def _sort_keys(task: CompactTask) -> list[tuple[str, str]]:
-    """Return the columns to sort by. A column that the table has dropped since the plan was made is ignored."""
+    """Return the columns by which a compaction sorts rows. A column that was dropped after the compaction was planned
+    is ignored.
+    """
     kinds = {field.name: field.type for field in task.slice.shape.stored_schema}
     return [(name, "ascending") for name in task.sort_by if name in kinds and is_sortable(kinds[name])]
 
 
 def _to_keep(merged: Merged, task: CompactTask) -> pa.Table:
-    """Return the winning deletes that have an ordering value. A delete without an ordering value loses to every later
-    record, so the compaction does not store it.
+    """Return the winning deletes with an ordering value. A compaction does not keep deletes without an ordering value,
+    because every record written after the compaction wins over a delete without an ordering value.
     """
     ranked_by = task.slice.shape.merge.ranked_by
     if not task.keep_tombstones or ranked_by is None:
@@ -95,8 +97,8 @@ def _to_keep(merged: Merged, task: CompactTask) -> pa.Table:
 def _write_tombstones(
     storage: Storage, task: CompactTask, kept: list[Contribution], deletes: pa.Table, token: str
 ) -> WrittenFile:
-    """Write the log of the compaction's own instant. The log of a compaction contains tombstones, and records that
-    cannot be recovered from a merged row.
+    """Write the log of the compaction, with tombstones (kept deletes) and with partial-update records that cannot be
+    recovered from a merged row.
     """
     plan = task.slice
     blocks = [delete_block(deletes, plan.partition, task.instant, plan.shape)] if len(deletes) else []
@@ -110,8 +112,8 @@ def _write_tombstones(
 
 
 def contribution_block(kept: Contribution, plan: ReadTask, instant: str, compacted: Sequence[str] = ()) -> bytes:
-    """Return a data block of the rows, with the columns that their writer set. The block is a partial block unless the
-    rows set all columns.
+    """Return a log data block with the rows of `kept` and the columns that these rows set. The block is a
+    partial-update block unless the rows set all columns.
     """
     shape = plan.shape
     rows = conform(kept.rows, shape.stored_schema).select(shape.block_columns(kept.sets))

@@ -1,4 +1,4 @@
-"""Compares rows by value. Two nulls are equal, two NaNs are equal, nested columns are compared recursively."""
+"""Compares rows by value. Two nulls are equal, two NaNs are equal, and nested columns are compared recursively."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .columns import one_array
 
 
 def rows_differ(left: pa.Table, right: pa.Table, columns: Sequence[str]) -> Mask:
-    """Return the mask of the positions at which `left` and `right` (of equal length) differ in one of `columns`."""
+    """Return a mask of the positions at which two tables of equal length differ in one of `columns`."""
     differing = np.zeros(len(left), np.bool_)
     for name in columns:
         differing |= values_differ(one_array(left[name]), one_array(right[name]))
@@ -21,7 +21,7 @@ def rows_differ(left: pa.Table, right: pa.Table, columns: Sequence[str]) -> Mask
 
 
 def values_differ(left: pa.Array, right: pa.Array) -> Mask:
-    """Return the mask of the positions at which two arrays of equal type and length differ."""
+    """Return a mask of the positions at which two arrays of equal type and length differ."""
     only_one_null = pc.xor(left.is_null(), right.is_null()).to_numpy(zero_copy_only=False)
     both = pc.and_(left.is_valid(), right.is_valid())
     differing: Mask = np.array(only_one_null, np.bool_)
@@ -37,7 +37,7 @@ def values_differ(left: pa.Array, right: pa.Array) -> Mask:
 
 
 def _nested_differ(left: pa.Array, right: pa.Array) -> Mask:
-    """Compare structs, lists or maps like `values_differ`. The arrays have no nulls at the top level."""
+    """Return the result of `values_differ` for structs, lists or maps without nulls at the top level."""
     if pa.types.is_struct(left.type):
         differing: Mask = np.zeros(len(left), np.bool_)
         for place in range(left.type.num_fields):
@@ -53,12 +53,12 @@ def _nested_differ(left: pa.Array, right: pa.Array) -> Mask:
 
 
 def lengths(lists: pa.Array) -> Numbers:
-    """Return the number of elements of each list or map. `lists` contains no null."""
+    """Return the number of elements of each list or map. `lists` must not contain nulls."""
     return np.diff(np.asarray(lists.offsets)).astype(np.int64)
 
 
 def elements(lists: pa.Array) -> pa.Array:
-    """Return all elements of the lists in one array. The elements of a map are its entries, as structs, in stored
+    """Return all elements of the lists in one array. The elements of a map are its entries as structs, in their stored
     order.
     """
     offsets = np.asarray(lists.offsets)

@@ -1,9 +1,9 @@
-"""Computes the digest of a batch: the number of rows, and sums of one hash for each row.
+"""Computes the digest of a batch from the number of rows and the sums of row hashes.
 
-The digest does not depend on the order of rows, on chunks, on Spark tasks, or on whether Spark or Arrow delivers the
-rows. All NaNs are equal, and -0.0 equals 0.0. A null in a column has the same effect as a missing column, so a column
-that is added or widened after the write does not change the digest. The hashes of a digest are not cryptographic: they
-detect accidental differences only.
+The digest does not depend on the order of rows, the division into chunks or Spark tasks, or on whether the batch is a
+Spark DataFrame or an Arrow table. All NaNs have the same hash, and -0.0 has the same hash as 0.0. A null has the same
+effect on the digest as a missing column, so a column that is added after the write does not change the digest. The
+hashes are not cryptographic and detect only accidental differences.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ _SET: Final = 0x9FB21C651E98DF25
 
 @dataclass(frozen=True, slots=True)
 class Digest:
-    """The number of rows, and two sums modulo 2**64 over two different hashes of the rows. The digest of a batch is the
-    sum of the digests of its parts.
+    """The number of rows of a batch, and the sums modulo 2**64 of two different row hashes. The digest of a batch is
+    the sum of the digests of its parts.
     """
 
     rows: int = 0
@@ -51,12 +51,12 @@ class Digest:
 
     @property
     def text(self) -> str:
-        """Return the digest as text, in the form in which commits store it."""
+        """The digest as a string, in the form that commits store."""
         return f"{_VERSION}:{self.rows}:{self.first:016x}{self.second:016x}"
 
     @classmethod
     def of_text(cls, text: str) -> Digest | None:
-        """Return the digest that is stored in a commit as `text`; None if the text has another version or form."""
+        """Parse a digest stored in a commit. Returns None if `text` is invalid or has another format version."""
         version, _, rest = text.partition(":")
         rows, _, sums = rest.partition(":")
         if version != _VERSION or not rows.isdecimal() or len(sums) != 4 * _WORD:
@@ -68,8 +68,8 @@ class Digest:
 
 
 def digest_of(rows: pa.Table, sets: Collection[str] | None = None) -> Digest:
-    """Return the digest of the rows `rows`, which are a batch or a part of a batch. `sets` are the columns that a
-    partial update sets; the digest also depends on the names of the columns.
+    """Return the digest of `rows`, a batch or a part of a batch. `sets` contains the columns that a partial update
+    sets; the digest also depends on their names.
     """
     salt = np.uint64(sum(int(_name_hash(name)) * _SET + 1 for name in sets or ()) & _MASK)
     total = Digest()
@@ -149,9 +149,6 @@ def _lists(values: pa.Array) -> _Runs:
 
 
 def _runs(items: Hashes, runs: _Runs, ordered: bool = True) -> Hashes:
-    """Return one hash for each value, computed from the items of the value. If `ordered` is True, the hash depends on
-    the order of the items.
-    """
     owners, places = _places(runs.lengths)
     there = items[runs.starts[owners] + places]
     there = _mixed(there + _mixed(places.astype(np.uint64) * _PLACE + _ODD)) if ordered else _mixed(there + _ODD)
@@ -159,14 +156,12 @@ def _runs(items: Hashes, runs: _Runs, ordered: bool = True) -> Hashes:
 
 
 def _places(lengths: Numbers) -> tuple[Numbers, Numbers]:
-    """Return, for each item in a column of lists, the index of the item's list and the item's position in the list."""
     owners = np.repeat(np.arange(len(lengths)), lengths)
     firsts = np.cumsum(lengths) - lengths
     return owners, np.arange(len(owners)) - firsts[owners]
 
 
 def _summed(terms: Hashes, lengths: Numbers) -> Hashes:
-    """Return one hash for each value, computed from the sum and the number of the value's items."""
     sums = np.concatenate((np.zeros(1, np.uint64), np.cumsum(terms, dtype=np.uint64)))
     ends = np.cumsum(lengths)
     return _mixed(sums[ends] - sums[ends - lengths] + lengths.astype(np.uint64) * _SECOND)
@@ -214,7 +209,7 @@ def _of_texts(values: pa.Array) -> Hashes:
 
 
 def _mixed(values: Hashes) -> Hashes:
-    """Apply the finaliser of splitmix64, in which every bit of the value can change every bit of the result."""
+    """Apply the finalizer of the splitmix64 hash function to each value."""
     values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return values ^ (values >> np.uint64(31))

@@ -1,7 +1,7 @@
-"""Reads data files for a decoder, and reports damaged files.
+"""Reads the content of data files, and reports damaged files.
 
-Every reader and service reads the data files of a slice or window with `fetch`. A power failure may truncate a file. A
-log that was truncated to zero bytes decodes as no rows, so only the size listed in the commit reveals the loss.
+All readers and table services read data files with `fetch`. A power failure may truncate a data file. A log file
+truncated to zero bytes decodes to zero rows, so `fetch` compares the file size with the size listed in the commit.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ def fetch(storage: Storage, file: BaseInput | LogInput) -> bytes:
     """Return the content of a data file. Raises `NotFound` if the file is absent, and `Damaged` if its size differs
     from the listed size.
 
-    A log may be longer than listed, because later writes may have appended to it. A listed size of 0 means unknown,
-    because other engines omit the field.
+    A log file may be longer than its listed size, because other writes may have appended to the log file. A listed size
+    of 0 means an unknown size, because other engines omit the size.
     """
     data = storage.get(file.path)
     appended = isinstance(file, LogInput) and file.appended
@@ -32,7 +32,7 @@ def fetch(storage: Storage, file: BaseInput | LogInput) -> bytes:
 
 @contextmanager
 def decoding(path: str) -> Iterator[None]:
-    """Return a context manager for the decoding of a file, which turns exceptions of the decoder into `Damaged`."""
+    """Return a context manager that converts exceptions of a file decoder to `Damaged`."""
     try:
         yield
     except (NbccError, NotFound, MemoryError):  # the process is short of memory, and the file may be sound

@@ -1,9 +1,9 @@
-"""Merges rows by a user's function, which reduces all records of a key since the last delete to one row.
+"""Merges rows with a user-defined merge function, which reduces all records of a key since its last delete to one row.
 
-A delete hides every earlier record. The user's merge function must satisfy the laws in the module `function_laws`. The
-arguments of the merge function are two rows, the older first, as dicts of the columns that are neither key nor
-partition. The merge function returns a dict of all columns that are neither key nor partition. The merge function is
-not called for a key with a single record.
+A delete hides all earlier records of its key. The merge function must be commutative, associative and idempotent (see
+`function_laws`). The arguments of the merge function are the older row and the newer row, as dicts without the key and
+partition columns. The merge function returns a dict with all columns except the key and partition columns. The merge
+function is not called for a key with a single record.
 """
 
 from __future__ import annotations
@@ -27,8 +27,7 @@ MergeFunction = Callable[[dict[str, Any], dict[str, Any]], dict[str, Any]]
 
 @cache
 def function_of(name: str) -> MergeFunction:
-    """Import the function that `package.module:function` names, on the driver or an executor. Raises `BadInput` if
-    there is no such function.
+    """Import the function with the name ``package.module:function``. Raises `BadInput` if the function does not exist.
     """
     module, _, attribute = name.partition(":")
     asked = f"merge rows by {name!r}"
@@ -42,9 +41,7 @@ def function_of(name: str) -> MergeFunction:
 
 
 def merge_by_function(layers: Sequence[Layer], rule: MergeRule) -> Merged:
-    """Return the merged row of each key that has records after its last delete, and the last delete of each key that
-    has a delete.
-    """
+    """Return the merged row of each key with records after its last delete, and the last delete of each deleted key."""
     rows = pa.concat_tables([layer.rows for layer in layers]).unify_dictionaries()
     deletes = pa.concat_tables([layer.deletes for layer in layers]).unify_dictionaries()
     parts = [part for layer in layers for part in (layer.rows, layer.deletes)]
@@ -65,8 +62,8 @@ def _last(codes: Numbers, among: Numbers, distinct: int) -> Numbers:
 
 
 def _folded(rows: pa.Table, codes: Numbers, places: Numbers, rule: MergeRule) -> pa.Table:
-    """Return one row for each key code: the result of the merge function on the records with the code. `places` are the
-    positions of the records, ascending.
+    """Return the merged row of each key. `codes` contains the key code of each record, and `places` its position in
+    `rows`, ascending.
     """
     order = np.argsort(codes, kind="stable")
     starts = np.flatnonzero(np.diff(codes[order], prepend=-1))

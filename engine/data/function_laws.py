@@ -1,9 +1,8 @@
-"""Searches for counterexamples to the laws of a user's merge function before a table with the function is created.
+"""Tests the algebraic laws of a user-defined merge function before a table is created.
 
-If the function is commutative, associative and idempotent, its result does not depend on how merges are grouped,
-ordered or repeated (docs/contract.md, LAWS). The search tries a few characteristic values for each column; every call
-tries the same values. The search simplifies a counterexample while it still breaks a law. The search may miss a
-counterexample.
+If the merge function is commutative, associative and idempotent, its result does not depend on how merges are grouped,
+ordered or repeated (docs/contract.md, LAWS). The test searches for counterexamples with a few fixed values for each
+column type. A counterexample is simplified before it is reported. The test may miss violations of the laws.
 """
 
 from __future__ import annotations
@@ -25,7 +24,8 @@ _Rows = dict[str, Any]
 
 
 class Broken(NamedTuple):
-    """A broken law, the rows on which the law fails, and the results of the merge function as text."""
+    """A violated law of a merge function, the rows that violate the law, and the results of the merge function as text.
+    """
 
     law: str
     rows: tuple[_Rows, ...]
@@ -33,9 +33,9 @@ class Broken(NamedTuple):
 
 
 def check_laws(function: MergeFunction, name: str, columns: pa.Schema) -> None:
-    """Raise `BadInput` with the counterexample if the search finds one.
+    """Raise `BadInput` with a counterexample if the merge function violates a law.
 
-    `columns` are the columns that the function merges. Raises `Unsupported` for a type without test values.
+    `columns` contains the columns that the function merges. Raises `Unsupported` if a column type has no test values.
     """
     asked = f"create a table whose rows are merged by {name!r}"
     if broken := counterexample(function, columns, asked):
@@ -45,7 +45,7 @@ def check_laws(function: MergeFunction, name: str, columns: pa.Schema) -> None:
 
 
 def counterexample(function: MergeFunction, columns: pa.Schema, asked: str) -> Broken | None:
-    """Return the first counterexample in `EXAMPLES` random attempts, simplified; None if no law fails."""
+    """Return a simplified counterexample, or None if `EXAMPLES` random attempts find no violation of a law."""
     known = {field.name: _values(field, asked) for field in columns}
     random = Random(0)
     for _ in range(EXAMPLES):
@@ -56,7 +56,7 @@ def counterexample(function: MergeFunction, columns: pa.Schema, asked: str) -> B
 
 
 def _simplest(function: MergeFunction, rows: list[_Rows], known: Mapping[str, tuple[Any, ...]]) -> Broken | None:
-    """Return the counterexample with each value replaced by the simplest value that still breaks a law."""
+    """Return the counterexample with each value replaced by the simplest value that still violates a law."""
     for number, row in enumerate(rows):
         for name, values in known.items():
             for value in values[: values.index(row[name])]:
@@ -68,7 +68,9 @@ def _simplest(function: MergeFunction, rows: list[_Rows], known: Mapping[str, tu
 
 
 def _broken(function: MergeFunction, one: _Rows, other: _Rows, third: _Rows) -> Broken | None:
-    """Return the first law that fails on the given rows. One law is that the merge function raises no exception."""
+    """Return the first law that the merge function violates on the given rows. An exception of the merge function is
+    also a violation.
+    """
     try:
         return _unlawful(function, one, other, third)
     except Exception as failed:  # a user's function may raise anything
@@ -76,7 +78,9 @@ def _broken(function: MergeFunction, one: _Rows, other: _Rows, third: _Rows) -> 
 
 
 def _unlawful(function: MergeFunction, one: _Rows, other: _Rows, third: _Rows) -> Broken | None:
-    """Return the first law that fails on the given rows. An exception of the merge function propagates."""
+    """Return the first law that the merge function violates on the given rows. Exceptions of the merge function
+    propagate.
+    """
 
     def merged(older: _Rows, newer: _Rows) -> _Rows:
         result = function(dict(older), dict(newer))  # copies: the function may change its arguments
@@ -95,8 +99,8 @@ def _unlawful(function: MergeFunction, one: _Rows, other: _Rows, third: _Rows) -
 
 
 def _values(field: pa.Field, asked: str) -> tuple[Any, ...]:
-    """Return the test values of a column, the simplest first. The test values include the limits of the column's type,
-    because arithmetic on limits can overflow.
+    """Return the test values of a column, simplest first. The test values include the minimum and maximum of the type,
+    because arithmetic with these values can overflow.
     """
     kind = field.type
     whole, broken = (0, 1, -1, 2, 7), (0.0, 1.0, -1.0, 0.1, 0.2, 0.3)

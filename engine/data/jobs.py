@@ -1,4 +1,4 @@
-"""Runs the tasks of the data path: the interface of runners, and a runner within this process."""
+"""Defines the interface that runs data tasks (write, compact, read), and an implementation within this process."""
 
 from __future__ import annotations
 
@@ -52,43 +52,44 @@ __all__ = [
 
 
 class Jobs(Protocol):
-    """A runner of tasks. `data` and the result of `read` are Arrow tables or Spark DataFrames, as the runner needs."""
+    """Runs data tasks (write, compact, read) in this process or on Spark. `data` and the result of `read` are Arrow
+    tables or Spark DataFrames, depending on the implementation.
+    """
 
     @property
     def takes_conditions_later(self) -> bool:
-        """True if conditions on rows may be added to tasks after `read` was called."""
+        """True if row conditions may be added to the tasks after the call of `read`."""
         ...
 
     def write(self, data: Any, task: WriteTask) -> list[WrittenFile]:
-        """Put the batch as log files or base files, separately for each partition, bucket and version. Readers do not
-        see the files of the batch until the instant completes.
+        """Write the batch as log files or base files, separately for each partition, bucket and version. Readers do not
+        use the new files until the instant completes.
 
-        Raises `BadInput` if rows violate a rule of `data.check.RULES`. The runner checks each row while it writes the
-        row, so that it reads the batch only once. After an error, files of other file groups may exist, which the
-        caller deletes.
+        Raises `BadInput` if rows violate a rule in `data.check.RULES`. Rows are checked while they are written, so that
+        the batch is evaluated only once. After an error, the caller must delete the files that were already written.
         """
         ...
 
     def digest(self, data: Any, shape: TableShape, sets: frozenset[str] | None) -> Digest:
-        """Return the digest of the batch. Computing the digest evaluates the batch but puts no file."""
+        """Return the digest of a batch. Computing the digest evaluates the batch but writes no files."""
         ...
 
     def compact(self, tasks: Sequence[AnyCompaction]) -> list[WrittenFile]:
-        """Put the base file and tombstones of each slice, or the log that replaces the slice's logs. Readers do not see
-        the new files until the instant of the compaction completes.
+        """Run compactions, which write a base file and tombstones for each slice, or log compactions, which write one
+        log for each slice. Readers do not use the new files until the instant of the compaction completes.
         """
         ...
 
     def read(self, tasks: Sequence[AnyRead], schema: pa.Schema) -> Any:
-        """Return the rows of all tasks. `schema` is the schema of every task's result."""
+        """Return the rows of all read tasks. `schema` is the schema of these rows."""
         ...
 
 
 class InProcessJobs:
-    """Runs tasks in this process, on pyarrow tables. Every file access is a call of `storage`.
+    """Runs data tasks in this process, on pyarrow tables. All file accesses are calls of `storage`.
 
-    On a file system, the calling thread writes the file groups one after the other. In an object store several threads
-    write file groups at the same time.
+    On a file system, the calling thread writes the file groups one after the other. On an object store, several threads
+    write file groups in parallel.
     """
 
     takes_conditions_later = False
@@ -117,7 +118,9 @@ class InProcessJobs:
 
 
 class WatchedJobs(InProcessJobs):
-    """Jobs that call `watch(done, total)` before each file group of a compaction, to report progress."""
+    """Runs data tasks in this process, and calls `watch(done, total)` before each file group of a compaction to report
+    progress.
+    """
 
     def __init__(self, storage: Storage, names: Names, watch: Callable[[int, int], None]) -> None:
         super().__init__(storage, names)
@@ -134,7 +137,7 @@ class WatchedJobs(InProcessJobs):
 def run_compaction(storage: Storage, names: Names, task: AnyCompaction) -> list[WrittenFile]:
     """Run a task of a compaction or log compaction.
 
-    Raises `Missing` if an input is absent. The caller lists the timeline once to find the cause.
+    Raises `Missing` if an input file does not exist.
     """
     try:
         if isinstance(task, CompactTask):
@@ -145,15 +148,16 @@ def run_compaction(storage: Storage, names: Names, task: AnyCompaction) -> list[
 
 
 def run_read(storage: Storage, task: AnyRead) -> pa.Table:
-    """Return the rows of one read task of any kind; raises the errors of `run_parts`."""
+    """Return the rows of one read task. Raises the errors of `run_parts`."""
     parts = list(run_parts(storage, task))
     return parts[0] if len(parts) == 1 else pa.concat_tables(parts)
 
 
 def run_parts(storage: Storage, task: AnyRead) -> Iterator[pa.Table]:
-    """Return the rows of one read task of any kind, in one or more parts.
+    """Yield the rows of one read task in one or more parts.
 
-    Raises `Cleaned` if a clean or restore has deleted a file, and `Missing` if a file is absent for any other reason.
+    Raises `Cleaned` if a clean or restore has deleted an input file, and `Missing` if an input file is missing for
+    another reason.
     """
     try:
         if isinstance(task, ReadTask):

@@ -1,4 +1,4 @@
-"""Formats record keys and partition paths as Hudi does (docs/hudi-format.md), on Arrow columns."""
+"""Formats and parses record keys and partition paths in Hudi's form (docs/hudi-format.md), on Arrow columns."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ EMPTY_KEY: Final = "__empty__"
 
 @dataclass(frozen=True, slots=True)
 class KeySpec:
-    """The columns that identify a row, and the format of its partition path."""
+    """The key and partition columns of a table, and the format of its partition paths."""
 
     record_key: tuple[str, ...]
     partition_by: tuple[str, ...] = ()
@@ -31,25 +31,23 @@ class KeySpec:
 
     @property
     def named(self) -> bool:
-        """True if record keys have the form ``field:value,…``, because the table has several key columns or several
-        partition columns.
-        """
+        """True if record keys have the form ``field:value,…``, as in tables with several key or partition columns."""
         return len(self.record_key) > 1 or len(self.partition_by) > 1
 
 
 def is_key_type(kind: pa.DataType) -> bool:
-    """Return True if all readers format values of this type in a record key in the same way."""
+    """Return True if all Hudi readers format values of the type `kind` identically in record keys."""
     return bool(pa.types.is_string(kind) or pa.types.is_int32(kind) or pa.types.is_int64(kind))
 
 
 def is_partition_type(kind: pa.DataType) -> bool:
-    """Return True if all readers format values of this type in a partition path in the same way."""
+    """Return True if all Hudi readers format values of the type `kind` identically in partition paths."""
     return is_key_type(kind) or bool(pa.types.is_date32(kind))
 
 
 def record_keys(rows: pa.Table, spec: KeySpec) -> pa.Array:
-    """Return the record key of each row: the value itself, or ``f1:v1,f2:v2`` for a key with named fields. The module
-    `check` refuses nulls in keys.
+    """Return the record key of each row: the value itself, or ``f1:v1,f2:v2`` for a key with named fields. Key columns
+    must not contain nulls (see the module `check`).
     """
     texts = [_text(rows, name) for name in spec.record_key]
     if not spec.named:
@@ -62,8 +60,8 @@ def record_keys(rows: pa.Table, spec: KeySpec) -> pa.Array:
 
 
 def hashed_values(rows: pa.Table, spec: KeySpec) -> list[pa.Array]:
-    """Return the texts whose list hash determines the bucket. If keys have the form ``field:value`` and there is a
-    single key column, the text includes the column's name.
+    """Return the strings whose list hash determines the bucket of each row. If a single key column is formatted as
+    ``field:value``, the hashed string includes the column name.
     """
     if spec.named and len(spec.record_key) == 1:
         return [record_keys(rows, spec)]
@@ -71,7 +69,7 @@ def hashed_values(rows: pa.Table, spec: KeySpec) -> list[pa.Array]:
 
 
 def partition_paths(rows: pa.Table, spec: KeySpec) -> pa.Array:
-    """Return the partition path of each row; '' in a table without partitions."""
+    """Return the partition path of each row; the path is '' in an unpartitioned table."""
     if not spec.partition_by:
         return pa.repeat("", len(rows))
     levels = []
@@ -85,7 +83,7 @@ def partition_paths(rows: pa.Table, spec: KeySpec) -> pa.Array:
 def key_columns(deletes: pa.Table, spec: KeySpec, schema: pa.Schema) -> dict[str, pa.Array]:
     """Return the key and partition columns of deletes, parsed from the columns `RECORD_KEY` and `PARTITION_PATH`.
 
-    A record key can be parsed in one way only, because the module `check` refuses separators in key values.
+    Record keys can be parsed unambiguously, because the module `check` rejects separators in key values.
     """
     keys = one_array(deletes[RECORD_KEY])
     parts = pc.split_pattern(keys, ",") if len(spec.record_key) > 1 else None
@@ -99,7 +97,7 @@ def key_columns(deletes: pa.Table, spec: KeySpec, schema: pa.Schema) -> dict[str
 
 
 def partition_values(paths: pa.Array, spec: KeySpec) -> dict[str, pa.Array]:
-    """Return the values of the partition columns in the given partition paths, as texts."""
+    """Return the values of the partition columns in the given partition paths, as strings."""
     levels = pc.split_pattern(paths, "/") if len(spec.partition_by) > 1 else None
     values = {}
     for place, name in enumerate(spec.partition_by):

@@ -1,4 +1,6 @@
-"""Input and output of a merge: the records of a file group in layers, the merge rule, and the winning records."""
+"""Data classes for the input and output of a merge: the records of each file as a layer, the merge rule, and the
+winning records.
+"""
 
 from __future__ import annotations
 
@@ -16,10 +18,12 @@ Fold = Literal["rank", "logs_first"]
 
 
 class Layer(NamedTuple):
-    """The records of a base file or log block: `rows` in the reader's schema, `deletes` in the schema `delete_schema`.
+    """A merge layer, which contains the records of a base file or log block: `rows` in the reader's schema, `deletes`
+    in the schema `delete_schema`.
 
-    `base` is True if the layer ranks before all logs. `kept` is True if a compaction wrote the records of the layer in
-    addition to the base file. `sets` are the columns that the rows of a partial update set; None means all columns.
+    `base` is True if the layer ranks below all logs. `kept` is True if a compaction wrote the records of the layer in
+    addition to the base file. `sets` contains the columns that the rows of a partial update set; None means all
+    columns.
     """
 
     rows: pa.Table
@@ -30,11 +34,11 @@ class Layer(NamedTuple):
 
 
 class Merged(NamedTuple):
-    """The result of a merge: for each key the winning row or delete.
+    """The result of a merge: the winning row or delete of each key.
 
-    With a merge function or partial updates, the result may contain both a row and the last or greatest delete of a
-    key. In a window of partial updates, the result may contain several rows of a key; `sets` are the columns that each
-    row sets.
+    With a merge function or partial updates, the result may contain both a row and a delete of a key. In an incremental
+    query of partial updates, the result may contain several rows of a key; `sets` contains the columns that each row
+    sets.
     """
 
     rows: pa.Table
@@ -47,11 +51,11 @@ class MergeRule:
     """The rule by which the records of a key are merged.
 
     `mode` is EVENT_TIME_ORDERING or COMMIT_TIME_ORDERING. `ordering` is the ordering column; None means that the table
-    has no ordering column, and merges in commit time. `fold` is the order of the merge, `rank` or `logs_first`. `rank`
-    compares all records of a key; `logs_first` compares the records of logs, and then their winner with the base file's
-    record. `partial` is True if a record may set only some of the columns. `always` lists the columns that every record
-    sets: key, partition and ordering. `function` is the `package.module:function` that merges two rows; if it is empty,
-    one of the two rows wins.
+    has no ordering column and merges by commit time. `fold` is the order of the merge, `rank` or `logs_first`. The fold
+    `rank` compares all records of a key; the fold `logs_first` compares the records in logs, and then their winner with
+    the base file's record. `partial` is True if a record may set only some columns. `always` contains the columns that
+    every record sets: key, partition and ordering columns. `function` is the user function
+    (``package.module:function``) that merges two rows; if `function` is empty, one of the two rows wins.
     """
 
     mode: str = EVENT_TIME
@@ -63,23 +67,22 @@ class MergeRule:
 
     @property
     def ranked_by(self) -> str | None:
-        """The ordering column if the merge compares ordering values; otherwise None."""
+        """The ordering column if the merge compares ordering values, otherwise None."""
         return self.ordering if self.mode == EVENT_TIME else None
 
 
 def delete_schema(ordering: pa.Field | None) -> pa.Schema:
-    """Return the columns of the deletes of a layer: requested time of the delete, key, partition path and ordering
-    value.
+    """Return the schema of the deletes of a merge layer: requested time, record key, partition path and ordering value.
     """
     names = [pa.field(name, pa.string()) for name in (COMMIT_TIME, RECORD_KEY, PARTITION_PATH)]
     return pa.schema(names if ordering is None else [*names, ordering.with_nullable(True)])
 
 
 def is_ordering_type(kind: pa.DataType) -> bool:
-    """Return True if all readers order values of this type in the same way, and deletes can store values of this type.
+    """Return True if all Hudi readers order values of the type `kind` identically, and deletes can store such values.
 
-    The function returns False for floating point (NaN is not ordered), decimals (deletes store rescaled decimals),
-    booleans and binaries.
+    Floating-point columns (NaN has no order), decimals (deletes store rescaled decimals), booleans and binaries are not
+    allowed as ordering columns.
     """
     return bool(
         pa.types.is_int32(kind)

@@ -1,4 +1,4 @@
-"""Merges several logs of a slice into one log, which has the same rank as the merged logs."""
+"""Merges several logs of a file slice into one log with the same rank as the merged logs."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from .tasks import LogCompactTask, WrittenFile
 
 
 class _Part(NamedTuple):
-    """An encoded block, with the number of its rows and deletes."""
+    """An encoded log block, with its numbers of rows and deletes."""
 
     data: bytes
     rows: int = 0
@@ -36,11 +36,11 @@ class _Part(NamedTuple):
 
 
 def compact_logs(storage: Storage, names: Names, task: LogCompactTask) -> list[WrittenFile]:
-    """Merge the logs, and put the log that replaces the merged logs. The new log contains the winning rows and deletes.
+    """Merge the logs of a slice, and write one log with the winning rows and deletes, which replaces the merged logs.
 
     A log compaction does not change the commit time and the sequence number of a row. A delete without an ordering
-    value wins over every record before the merged logs, even if a row after the delete replaces the delete. The new log
-    therefore contains all deletes without an ordering value, in a block before the rows.
+    value also wins over all records in older files, even if a newer row in the merged logs outranks the delete. The new
+    log therefore contains all deletes without an ordering value, in a block before the rows.
     """
     layers = whole_layers(storage, task.slice)
     merged = merged_of(layers, task.slice.shape.merge)
@@ -70,8 +70,8 @@ def compact_logs(storage: Storage, names: Names, task: LogCompactTask) -> list[W
 
 
 def _fences(layers: list[Layer], task: LogCompactTask) -> pa.Array:
-    """Return the keys of the deletes that win over every earlier record. In commit time, every delete wins over all
-    earlier records, and the result is empty.
+    """Return the keys of the deletes without an ordering value, which win over every earlier record. In a commit-time
+    table no keys are returned.
     """
     ranked_by = task.slice.shape.merge.ranked_by
     if ranked_by is None:
@@ -81,7 +81,9 @@ def _fences(layers: list[Layer], task: LogCompactTask) -> pa.Array:
 
 
 def _as_written(task: LogCompactTask, layers: list[Layer]) -> Iterator[_Part]:
-    """Return, for partial updates, the contributing records of each layer, under the instant of the log compaction."""
+    """Yield the encoded records of partial updates that contribute to the merged rows, under the instant of the log
+    compaction.
+    """
     stood_for = tuple(log.requested for log in task.slice.logs)
     for kept in contributing(layers, task.slice.shape.merge):
         if len(kept.rows):
@@ -107,8 +109,8 @@ def _blocks(task: LogCompactTask, merged: Merged, fences: pa.Array) -> list[_Par
 
 
 def _delete_blocks(task: LogCompactTask, deletes: pa.Table) -> list[_Part]:
-    """Return one block of the deletes without an ordering value, and one block of the deletes with an ordering value.
-    One block cannot contain deletes with and without an ordering value.
+    """Return one block of deletes without an ordering value, and one block of deletes with an ordering value. A delete
+    block cannot contain both kinds of deletes.
     """
     shape, partition, name = task.slice.shape, task.slice.partition, task.slice.shape.merge.ordering
     stood_for = tuple(log.requested for log in task.slice.logs)

@@ -1,4 +1,4 @@
-"""The bound on the memory of a task (`Limits.task_bytes`), and the error for rows that exceed it."""
+"""Enforces the memory limit of a task (`Limits.task_bytes`)."""
 
 from __future__ import annotations
 
@@ -16,12 +16,14 @@ COPIES: Final = 4
 
 
 def fits(size: int, bounds: Limits, copies: int = COPIES) -> bool:
-    """Return True if a task may hold rows of `size` bytes at once."""
+    """Return True if a task may keep rows of `size` bytes in memory."""
     return size * copies <= bounds.task_bytes
 
 
 def bounded(layers: Iterable[Layer], bounds: Limits, what: str) -> list[Layer]:
-    """Return all layers. Raises `LimitExceeded` as soon as the rows of the layers exceed the memory of a task."""
+    """Return all merge layers as a list. Raises `LimitExceeded` as soon as the rows of the layers exceed the memory
+    limit of a task.
+    """
     read, size = [], 0
     for layer in layers:
         read.append(layer)
@@ -32,13 +34,13 @@ def bounded(layers: Iterable[Layer], bounds: Limits, what: str) -> list[Layer]:
 
 
 def bytes_of(layer: Layer) -> int:
-    """Return the bytes that the records of a layer take in memory."""
+    """Return the size of a layer's records in memory, in bytes."""
     return int(layer.rows.nbytes + layer.deletes.nbytes)
 
 
 def rows_of_task(batches: Iterable[pa.RecordBatch], bounds: Limits) -> pa.Table | None:
-    """Return all rows that a task writes; None if the task has no rows. Raises `LimitExceeded` if the rows exceed the
-    memory of the task.
+    """Return the rows of all batches as one table, or None if there are no rows. Raises `LimitExceeded` if the rows
+    exceed the memory limit of a task.
     """
     filled, size = [], 0
     for batch in batches:
@@ -51,8 +53,8 @@ def rows_of_task(batches: Iterable[pa.RecordBatch], bounds: Limits) -> pa.Table 
 
 
 def refused(what: str, size: int, bounds: Limits, copies: int = COPIES) -> LimitExceeded:
-    """Return the error for rows that exceed the memory of a task. `size` is the number of bytes of the rows that were
-    read.
+    """Return the error for rows that exceed the memory limit of a task. `size` is the size in bytes of the rows read so
+    far.
     """
     return LimitExceeded(
         f"hold the rows of {what} in memory",

@@ -1,10 +1,11 @@
-"""The columnar merge of one file group: the winning record of each key.
+"""Merges the records of one file group in Arrow's columnar format, and selects the winning record of each key.
 
-Records are numbered in the order of their *layers*: the base file, its tombstones, then the logs in the caller's order.
-In each layer, rows precede deletes, as in a log file. By event time, the rank of a record is (ordering value, number),
-so that the later of two records with equal ordering value wins. By commit time the rank of a record is its number
-(docs/contract.md, SNAP). A delete with an ordering value is ranked like a row. A delete without an ordering value wins
-over every earlier record and loses to every later record (docs/hudi-format.md).
+Records are numbered in the order of the merge layers: the base file, its tombstones, then the logs in the caller's
+order. In each layer, rows precede deletes, as in a log file. In an event-time table, the rank of a record is (ordering
+value, record number), so that of two records with equal ordering values the one with the greater number wins. In a
+commit-time table, the rank of a record is its number (docs/contract.md, SNAP). A delete with an ordering value is
+ranked like a row. A delete without an ordering value wins over every record with a smaller number and loses to every
+record with a greater number (docs/hudi-format.md).
 """
 
 from __future__ import annotations
@@ -24,8 +25,8 @@ from .partial import merge_columns
 
 
 def merge(layers: Sequence[Layer], rule: MergeRule) -> Merged:
-    """Return the winning record of each key. `layers` are in ascending order of rank, base layers first, and share one
-    schema.
+    """Return the winning record of each key. `layers` must have equal schemas and be in ascending order of rank, base
+    layers first.
     """
     winners = _winners(layers, rule)
     kept_rows, kept_deletes = [], []
@@ -44,7 +45,7 @@ def merge(layers: Sequence[Layer], rule: MergeRule) -> Merged:
 
 
 def merged(layers: Sequence[Layer], rule: MergeRule) -> Merged:
-    """Merge the layers by the method of the `rule`: by record, by column, or by a user's function."""
+    """Merge the layers by the method that `rule` selects: by record, by column, or by a user-defined function."""
     if rule.function:
         return merge_by_function(layers, rule)
     if not rule.partial:
@@ -53,10 +54,11 @@ def merged(layers: Sequence[Layer], rule: MergeRule) -> Merged:
 
 
 def winners_of(codes: Numbers, keys: int, ordering: Numbers | None, always: Mask | None = None) -> Numbers:
-    """Return the numbers of the winning records, one for each key that has a record.
+    """Return the number of the winning record of each key.
 
-    `codes[i]` in ``0..keys-1`` is the key of record *i*. `ordering[i]` is the ordering value of record *i*; `ordering`
-    None means that all values are equal. `always[i]` is True if record *i* is a delete without an ordering value.
+    `codes[i]` in ``0..keys-1`` is the key code of record *i*. `ordering[i]` is the ordering value of record *i*; if
+    `ordering` is None, all ordering values are equal. `always[i]` is True if record *i* is a delete without an ordering
+    value.
     """
     winners = np.full(keys, -1, np.int64)
     candidates = np.arange(len(codes))
@@ -73,7 +75,7 @@ def winners_of(codes: Numbers, keys: int, ordering: Numbers | None, always: Mask
 
 
 class _Records(NamedTuple):
-    """The key and the ordering value of each record, with a mask of the deletes that win over every earlier record."""
+    """The key code and the ordering value of each record, with a mask of the deletes without an ordering value."""
 
     codes: Numbers
     keys: int
@@ -87,7 +89,7 @@ class _Records(NamedTuple):
 
 
 def _winners(layers: Sequence[Layer], rule: MergeRule) -> Mask:
-    """Return the mask of the winning records. Records are numbered as described in the docstring of the module."""
+    """Return a mask of the winning records."""
     parts = [part for layer in layers for part in (layer.rows, layer.deletes)]
     keys = one_array(pa.chunked_array([chunk for part in parts for chunk in part[RECORD_KEY].chunks], pa.string()))
     base = sum(len(layer.rows) + len(layer.deletes) for layer in layers if layer.base)
@@ -110,11 +112,11 @@ def _winners(layers: Sequence[Layer], rule: MergeRule) -> Mask:
 
 
 def _contested(keys: pa.Array, base: int) -> tuple[Numbers, Numbers]:
-    """Return the numbers of the contested records, ascending, and a code of the key of each contested record.
+    """Return the ascending numbers and the key codes of the contested records: all records in logs, and base file
+    records whose keys also occur in a log.
 
-    The contested records are all records of logs, and the records of the base file whose key is in a log. Records that
-    are not contested win, because a base file contains each key once. The code of a key is its first position in the
-    logs.
+    Base file records that are not contested win, because a base file contains each key only once. The code of a key is
+    its first position in the logs.
     """
     places = pc.fill_null(pc.index_in(keys, value_set=keys.slice(base)), -1).to_numpy()
     contested = np.flatnonzero(places >= 0)

@@ -1,11 +1,12 @@
-"""Partial updates: each record sets some columns, and each column is merged separately.
+"""Merges partial updates: each record sets some columns, and each column is merged separately.
 
-A row exists if and only if a record outranks the greatest delete of its key. The value of a column comes from the
-highest record that outranks the greatest delete and sets the column (docs/contract.md, SNAP). A merged row alone cannot
-be merged again correctly. In event time, a column of the row may come from a record with a lower ordering value than
-the row. A service therefore preserves the greatest delete and the *contributing* records, each with only the columns
-that are taken from that record. Hudi reads the contributing records as partial blocks, which agree with the base file.
-Hudi reads the preserved delete as a delete that loses to the base file.
+A row exists if and only if a record outranks the greatest delete of the row's key. The value of a column comes from the
+highest-ranked record that outranks the greatest delete and sets the column (docs/contract.md, SNAP). In an event-time
+table, a column of a merged row may come from a record with a smaller ordering value than the row, so the merged row
+alone is not sufficient for further merges. A compaction or log compaction therefore keeps the greatest delete and the
+contributing records, each with only the columns that the merge takes from the record. Hudi reads the contributing
+records as partial-update blocks, which agree with the base file. Hudi reads the kept delete as a delete that loses to
+the base file.
 """
 
 from __future__ import annotations
@@ -25,7 +26,9 @@ _NAMES: Final = pa.list_(pa.string())
 
 
 class Contribution(NamedTuple):
-    """The contributing records of one layer: `rows`, which set the columns `sets` (None: all), or `deletes`."""
+    """The contributing records of one merge layer: either `deletes`, or `rows` that set the columns `sets` (None means
+    all columns).
+    """
 
     rows: pa.Table
     deletes: pa.Table
@@ -33,12 +36,12 @@ class Contribution(NamedTuple):
 
 
 class _Election(NamedTuple):
-    """The numbers of the winning records of each key (-1: no record), with the key code and ordering value of each
+    """The numbers of the winning records of each key (-1 means no record), with the key code and ordering value of each
     record.
 
-    `top` is the highest row above the greatest delete. `delete` is the greatest delete. `fence` is the last delete
-    without an ordering value, which wins over every earlier record. `columns` contains, for each column, the record
-    from which the column is taken.
+    `top` is the highest-ranked row above the greatest delete. `delete` is the delete with the highest rank. `fence` is
+    the last delete without an ordering value, which wins over every earlier record. `columns` contains, for each
+    column, the record from which the merge takes the column.
     """
 
     top: Numbers
@@ -52,8 +55,8 @@ class _Election(NamedTuple):
 def merge_columns(layers: Sequence[Layer], rule: MergeRule) -> Merged:
     """Return the merged row of each key that has a row, and the greatest delete of each key that has a delete.
 
-    `layers` are as for `merge`. If contributing records are stored with a base file, they replace the base file's rows
-    of these keys.
+    `layers` has the same meaning as in `merge`. Contributing records stored in addition to a base file replace the base
+    file's rows with the same keys.
     """
     election = _elect(layers, rule)
     rows = pa.concat_tables([layer.rows for layer in layers]).unify_dictionaries()
@@ -68,8 +71,8 @@ def merge_columns(layers: Sequence[Layer], rule: MergeRule) -> Merged:
 
 
 def in_window(layers: Sequence[Layer], rule: MergeRule) -> Merged:
-    """Return the contributing records (those that set a column of the merged row) as rows of a window. Each row sets
-    only the columns that the merge takes from the record.
+    """Return the contributing records (those that set a column of the merged row) as the result rows of an incremental
+    query. Each result row sets only the columns that the merge takes from the record.
     """
     contributions, names = contributing(layers, rule), _data_columns(layers, rule)
     deleted = [each.deletes for each in contributions if len(each.deletes)]
@@ -83,17 +86,17 @@ def in_window(layers: Sequence[Layer], rule: MergeRule) -> Merged:
 
 
 def contributing(layers: Sequence[Layer], rule: MergeRule) -> list[Contribution]:
-    """Return the contributing records of each layer, in order. A log that replaces all layers must contain all
-    contributing records.
+    """Return the records of each layer that contribute to the merged row, in order. A log compaction must write all
+    contributing records to the new log.
     """
     return _contributions(layers, _elect(layers, rule), split_only=False)
 
 
 def split(layers: Sequence[Layer], rule: MergeRule) -> list[Contribution]:
-    """Return the contributing rows that a compaction must store in addition to the merged rows of the base file.
+    """Return the contributing rows that a compaction must store in addition to the merged rows in the base file.
 
-    The returned rows belong to keys with columns of different ordering values, or with a tombstone that has the row's
-    ordering value. In commit time, the function returns no rows.
+    The returned rows belong to keys whose columns come from records with different ordering values, or whose tombstone
+    (kept delete) has the row's ordering value. In a commit-time table, no additional rows are needed.
     """
     if rule.ranked_by is None:
         return []
@@ -137,7 +140,7 @@ def _elect(layers: Sequence[Layer], rule: MergeRule) -> _Election:
 
 
 def _superseded_rows(layers: Sequence[Layer], codes: Numbers, distinct: int) -> Mask:
-    """Return the mask of a base file's rows whose contributing records are stored with the file."""
+    """Return a mask of the base file rows whose contributing records are stored in addition to the base file."""
     base = _flags(layers, lambda layer: layer.base and not layer.kept, lambda layer: False)
     kept = _flags(layers, lambda layer: layer.base and layer.kept, lambda layer: False)
     again = np.zeros(distinct, np.bool_)
@@ -155,15 +158,14 @@ def _flags(layers: Sequence[Layer], rows: _Predicate, deletes: _Predicate) -> Ma
 
 
 def _data_columns(layers: Sequence[Layer], rule: MergeRule) -> list[str]:
-    """Return the columns that a record may leave unset: all except Hudi's columns and the columns that every record
-    sets.
+    """Return the columns that a record may leave unset, without Hudi's meta columns and without the columns that every
+    record sets.
     """
     always = {*META, *rule.always}
     return [name for name in layers[0].rows.column_names if name not in always]
 
 
 def _places(layers: Sequence[Layer]) -> tuple[Numbers, Numbers]:
-    """Return two arrays: the position of each record among all rows, and its position among all deletes."""
     deleted = _flags(layers, lambda layer: False, lambda layer: True)
     return np.cumsum(~deleted) - 1, np.cumsum(deleted) - 1
 
@@ -176,8 +178,8 @@ def _taken(column: pa.ChunkedArray, places: Numbers, records: Numbers) -> pa.Arr
 def _contributions(layers: Sequence[Layer], election: _Election, split_only: bool) -> list[Contribution]:
     """Return the contributing records, each with only the columns that the merge takes from the record.
 
-    No two contributing records set the same column of a key, so every merge order returns the same row. Rows of a layer
-    that set the same columns are in one table.
+    No two contributing records set the same column of a key, so the merged row does not depend on the merge order. Rows
+    of a layer that set the same columns are in one table.
     """
     sets = np.zeros((len(election.codes), len(election.columns)), np.bool_)
     for place, best in enumerate(election.columns.values()):

@@ -1,8 +1,8 @@
-"""Reads and merges, part by part, file slices whose rows exceed the memory of a task (`Limits.task_bytes`).
+"""Reads and merges file slices whose rows exceed the memory limit of a task (`Limits.task_bytes`), part by part.
 
-Without the limit, a slice is read completely. With the limit, base files are read in batches and logs one after the
-other. As soon as the rows exceed the limit, all rows are split by key into a temporary file, and each part is merged
-separately.
+Without a memory limit, a slice is read completely. With a memory limit, base files are read in batches and logs one
+after the other. As soon as the rows exceed the memory limit, all rows are split by key into a temporary file, and each
+part is merged separately.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ FEWEST_PARTS: Final = 16
 
 
 def slice_parts(storage: Storage, task: ReadTask) -> Iterator[pa.Table]:
-    """Return the merged rows of a slice that satisfy the condition, in one or more parts, with the schema
+    """Yield the merged rows of a slice that satisfy the task's condition, in one or more parts, with the schema
     `task.result_schema`.
     """
     shape, where = task.shape, task.where
@@ -56,10 +56,10 @@ def slice_parts(storage: Storage, task: ReadTask) -> Iterator[pa.Table]:
 
 
 def slice_passes(storage: Storage, task: ReadTask, whole: bool = False) -> Iterator[list[Layer]]:
-    """Return the merge layers of a slice, in one or more parts of the keys. Each part contains all layers. `whole` is
-    True for a merge that needs all rows at once.
+    """Yield the merge layers of a slice, split by key into one or more parts. Each part contains every merge layer,
+    restricted to the keys of the part. `whole` is True if the merge needs all rows at once.
 
-    Raises `LimitExceeded` if a part that cannot be split exceeds the memory of a task.
+    Raises `LimitExceeded` if a part that cannot be split exceeds the memory limit of a task.
     """
     if task.shape.limits.task_bytes == NO_LIMIT:
         yield slice_layers(storage, task)
@@ -70,8 +70,8 @@ def slice_passes(storage: Storage, task: ReadTask, whole: bool = False) -> Itera
 
 
 def whole_layers(storage: Storage, task: ReadTask) -> list[Layer]:
-    """Return all merge layers of a slice at once, for a merge that cannot be split. Raises `LimitExceeded` if the
-    layers are too large.
+    """Return all merge layers of a slice, for a merge that cannot be split. Raises `LimitExceeded` if the layers exceed
+    the memory limit of a task.
     """
     if task.shape.limits.task_bytes == NO_LIMIT:
         return slice_layers(storage, task)
@@ -79,7 +79,7 @@ def whole_layers(storage: Storage, task: ReadTask) -> list[Layer]:
 
 
 def name_of(task: ReadTask) -> str:
-    """Return the name of the file group of a task, for messages."""
+    """Return the name of the task's file group for messages."""
     return "the file group " + f"{task.partition}/{task.file_id}".lstrip("/")
 
 
@@ -88,8 +88,8 @@ def _opened(storage: Storage, task: ReadTask) -> RangedFile | None:
 
 
 def _layers(storage: Storage, task: ReadTask, base: RangedFile | None, parts: Parts | None = None) -> Iterator[Layer]:
-    """Return the same layers as `slice_layers`, except that the base file is read in batches. `parts` contains the
-    parts of the base file that the read needs; None means all.
+    """Yield the same layers as `slice_layers`, except that the base file is read in batches. `parts` contains the row
+    groups of the base file that the read needs; None means all row groups.
     """
     if base is None and not (task.tombstones or task.logs):
         yield nothing(task.shape)
@@ -101,7 +101,7 @@ def _layers(storage: Storage, task: ReadTask, base: RangedFile | None, parts: Pa
 
 
 def _base(task: ReadTask, base: RangedFile | None, parts: Parts | None) -> Iterator[Layer]:
-    """Return the base file in batches of rows. If the merge needs only the key of a row, the row is returned as a
+    """Yield the base file in batches of rows. If the merge needs only the key of a row, the row is converted to a
     delete.
     """
     shape = task.shape
@@ -116,7 +116,7 @@ def _base(task: ReadTask, base: RangedFile | None, parts: Parts | None) -> Itera
 
 
 def _divided(layers: Iterable[Layer], task: ReadTask) -> Iterator[list[Layer]]:
-    """Return the layers, split into parts of the keys if a task may not hold all layers."""
+    """Yield the layers, split by key into parts if they exceed the memory limit of a task."""
     listed = sum(size or 0 for size in (task.base_size, *(log.size for log in (*task.tombstones, *task.logs))))
     parts = 1 << (listed * EXPANSION * COPIES // task.shape.limits.task_bytes).bit_length()
     return divided(layers, task.shape.limits, name_of(task), min(max(parts, FEWEST_PARTS), MOST_PARTS))
@@ -125,9 +125,10 @@ def _divided(layers: Iterable[Layer], task: ReadTask) -> Iterator[list[Layer]]:
 def divided(
     layers: Iterable[Layer], bounds: Limits, what: str, parts: int = FEWEST_PARTS, level: int = 0
 ) -> Iterator[list[Layer]]:
-    """Return the layers; if a task may not hold their rows, split them into `parts` parts of the keys.
+    """Yield the layers, split by key into `parts` parts if their rows exceed the memory limit of a task.
 
-    Parts that are too large are split again. Raises `LimitExceeded` if the keys of a part have equal hashes.
+    Parts that are too large are split again. Raises `LimitExceeded` if a part cannot be split, because its keys have
+    equal hashes.
     """
     waiting, size = [], 0
     more = iter(layers)

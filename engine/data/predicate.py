@@ -1,4 +1,4 @@
-"""Predicates: conditions on the rows that a read returns, and on the files that can contain such rows."""
+"""Defines `Predicate`, a condition on rows that can also exclude files and row groups by their value ranges."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ _NAME: Final = "selected"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Predicate:
-    """A condition that selects the rows for which `expression` is true. A row for which the expression is null is not
+    """A condition that selects the rows for which `expression` is true. Rows for which `expression` is null are not
     selected.
 
-    `schema` contains the columns that the expression reads, with their types in the table. `equal` contains the columns
-    for which the condition permits only one value, with this value.
+    `schema` contains the columns that the expression reads, with their types in the table. `equal` maps each column for
+    which the condition permits only one value to that value.
     """
 
     expression: pc.Expression
@@ -39,7 +39,7 @@ class Predicate:
         return tuple(self.schema.names)
 
     def mask(self, rows: pa.Table) -> pa.ChunkedArray:
-        """Return True for each row that the predicate selects."""
+        """Return a mask of the rows that the predicate selects."""
         if not len(rows):
             return pa.chunked_array([], pa.bool_())
         source = acero.Declaration("table_source", acero.TableSourceNodeOptions(conform(rows, self.schema)))
@@ -48,16 +48,16 @@ class Predicate:
         return pc.fill_null(masks[_NAME], False)
 
     def filter(self, rows: pa.Table) -> pa.Table:
-        """Return the selected rows, in their order."""
+        """Return the rows that the predicate selects, in unchanged order."""
         return rows.filter(self.mask(rows))
 
     def may_match(self, ranges: Ranges) -> bool:
-        """Return False if no row with values in these ranges can be selected."""
+        """Return False if the predicate cannot select any row with values in `ranges`."""
         return self.among([ranges])[0]
 
     def among(self, ranges: Sequence[Ranges]) -> list[bool]:
-        """Return the result of `may_match` for each of the ranges, as pyarrow computes it for the files of a dataset.
-        An expression that pyarrow cannot simplify may match any file.
+        """Return the result of `may_match` for each element of `ranges`, computed by pyarrow's partition pruning. If
+        pyarrow cannot simplify the expression, the result is True for every file.
         """
         fragments = [
             _FORMAT.make_fragment(str(number), fs.LocalFileSystem(), partition_expression=self._guarantee(each))
@@ -77,8 +77,8 @@ def _has_no_rows(ranges: Ranges) -> bool:
 
 
 def _true(column: pc.Expression, known: Range) -> list[pc.Expression]:
-    """Return the conditions that all values of a column satisfy. Each bound permits nulls on its own, as pyarrow
-    expects.
+    """Return the conditions that all values of a column satisfy. Each condition permits nulls separately, as pyarrow's
+    simplification requires.
     """
     if not known.values:
         return [column.is_null()]

@@ -1,4 +1,4 @@
-"""Decides which file groups can contain a row that a predicate selects, by partition path and bucket."""
+"""Selects the file groups that can contain a row that matches a predicate, by partition path and bucket."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ Group = tuple[str, str]
 
 
 def groups_to_read(where: Predicate, shape: TableShape, groups: Iterable[Group]) -> frozenset[Group]:
-    """Return the groups (partition, file id) that can contain a matching row. The table must be an nbcc table, in which
-    partition and key columns determine the file group of a row.
+    """Return the file groups (partition, file id) that can contain a matching row. The table must be an nbcc table, in
+    which partition and key columns determine the file group of a row.
     """
     listed = list(groups)
     paths = sorted({partition for partition, _ in listed})
@@ -34,8 +34,8 @@ def groups_to_read(where: Predicate, shape: TableShape, groups: Iterable[Group])
 
 
 def partition_ranges(path: str, shape: TableShape) -> dict[str, Range]:
-    """Return the values of the partition columns in a partition. A column is absent if the partition does not determine
-    its value: the default partition contains null and the empty text.
+    """Return the value ranges of the partition columns in a partition. A column is absent if the partition path does
+    not determine its value, as in the default partition, which contains null and ''.
     """
     if not shape.keys.partition_by:
         return {}
@@ -51,7 +51,7 @@ def partition_ranges(path: str, shape: TableShape) -> dict[str, Range]:
 
 
 def _bucket(equal: Mapping[str, Any], shape: TableShape) -> int | None:
-    """Return the bucket of the rows with the given values; None if the values do not determine the bucket."""
+    """Return the bucket of rows with the column values `equal`, or None if the values do not determine the bucket."""
     names: Sequence[str] = shape.keys.record_key
     if not equal.keys() >= {*names}:
         return None

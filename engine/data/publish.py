@@ -1,4 +1,4 @@
-"""Puts data files, each after its marker. A rollback uses the marker to find the data file after a crash."""
+"""Writes data files, each after its marker. A rollback uses the marker to find the data file of a crashed writer."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from .tasks import WrittenFile
 
 
 def put_data_file(storage: Storage, instant: str, partition: str, name: str, data: bytes) -> str:
-    """Put a new data file of `instant` and return its path. No reader reads the data file until the commit of `instant`
-    lists the file.
+    """Write a new data file of `instant` and return its path. Readers do not use the data file until the commit of
+    `instant` lists the file.
 
-    The file's name contains a write token, so that no other attempt uses the name. On a file system the function raises
-    `Conflict` if a file of that name with different bytes exists.
+    `name` must contain a write token, so that no other attempt uses the same name. On a file system, raises `Conflict`
+    if a file with the same name but different content exists.
     """
     path = in_partition(partition, name)
     storage.put_if_absent(marker(instant, partition, name), b"")
@@ -33,10 +33,10 @@ def put_data_file(storage: Storage, instant: str, partition: str, name: str, dat
 def put_base_parts(
     storage: Storage, partition: str, name: BaseName, parts: Iterator[pa.Table], *, is_sorted: bool
 ) -> WrittenFile:
-    """Put the base file `name` with rows in one or more parts, only one of which is in memory at a time. See
-    `put_base_file`.
+    """Write the base file `name` from rows in one or more parts (see `put_base_file`), with only one part in memory at
+    a time. Several parts are first written to a local temporary file.
 
-    Several parts are first written to a temporary file of this machine. The rows of several parts are not sorted.
+    `is_sorted` applies only to a single part.
     """
     first, second = next(parts), next(parts, None)
     if second is None:
@@ -58,9 +58,10 @@ def put_base_parts(
 def put_base_file(
     storage: Storage, partition: str, name: BaseName, rows: pa.Table, *, is_sorted: bool = False
 ) -> WrittenFile:
-    """Put the base file `name`. `rows` have Hudi's columns; the function sets `_hoodie_file_name` to the name.
+    """Write the base file `name`. `rows` must have Hudi's meta columns; the function sets `_hoodie_file_name` to the
+    file name.
 
-    `is_sorted` is True if the rows are sorted by a column, so that readers can skip most of them.
+    `is_sorted` is True if the rows are sorted by a column, so that smaller row groups let readers skip rows.
     """
     data = encode_base_file(_named(rows, name), is_sorted=is_sorted)
     path = put_data_file(storage, name.instant, partition, str(name), data)

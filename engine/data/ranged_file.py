@@ -1,4 +1,4 @@
-"""Reads parts of a Parquet file: the footer first, then the requested columns of the requested row groups."""
+"""Reads parts of a Parquet file: first the footer, then the requested columns of the requested row groups."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ _END: Final = 8  # the length of the footer, and the magic
 
 
 class RangedFile:
-    """A base file that is read in parts. If the size is unknown, or if the storage cannot read ranges, the file is read
-    completely.
+    """A base file that is read by byte ranges. If the file size is unknown, or if the storage cannot read byte ranges,
+    the file is read completely.
 
-    Raises `NotFound` if the file is absent, and `Damaged` if the size differs from the size in the commit.
+    Raises `NotFound` if the file does not exist, and `Damaged` if the file size differs from the size in the commit.
     """
 
     def __init__(self, storage: Storage, file: BaseInput, bounds: Limits) -> None:
@@ -51,11 +51,11 @@ class RangedFile:
 
     @cached_property
     def schema(self) -> pa.Schema:
-        """The columns of the file, with their types in the file."""
+        """The Arrow schema of the file."""
         return self.metadata.schema.to_arrow_schema()
 
     def read(self, columns: Sequence[str] | None, groups: Sequence[int] | None = None) -> pa.Table:
-        """Return the rows of the row groups (None: all), with the requested columns (None: all)."""
+        """Return the rows of the row groups `groups` with the columns `columns`; None means all."""
         if self._ranged is not None:
             self._fill(self._ranged, merged_ranges(list(self._chunks(columns, groups)), _GAP), self._content)
         name = self._file.path
@@ -64,7 +64,9 @@ class RangedFile:
             return decode_parquet(data, name, columns, packed=True, bounds=self._bounds, row_groups=groups)
 
     def batches(self, columns: Sequence[str] | None, groups: Sequence[int] | None = None) -> Iterator[pa.Table]:
-        """Return the rows of `read` in batches. Only the requested columns of a single row group are in memory."""
+        """Yield the rows that `read` would return, in batches. Only the requested columns of a single row group are in
+        memory at a time.
+        """
         for number in range(self.metadata.num_row_groups) if groups is None else groups:
             with decoding(self._file.path):
                 opener = partial(self._reopen, self._piece(columns, number))
@@ -85,8 +87,8 @@ class RangedFile:
 
     @cached_property
     def _content(self) -> npt.NDArray[np.uint8]:
-        """Return a buffer of the size of the file, with the footer. Pages of the buffer that are not filled use no
-        memory.
+        """A buffer of the file's size that contains the footer. Memory pages of the buffer that are never written use
+        no memory.
         """
         content = np.zeros(self._size, np.uint8)
         content[self._size - len(self._last) :] = np.frombuffer(self._last, np.uint8)
@@ -122,7 +124,7 @@ class RangedFile:
         raise Damaged(f"read {self._file.path}", exists, REMEDY)
 
     def _chunks(self, columns: Iterable[str] | None, groups: Iterable[int] | None) -> Iterator[ByteRange]:
-        """Return the byte ranges of the requested column chunks. A chunk begins with its dictionary, if it has one."""
+        """Yield the byte ranges of the requested column chunks, including their dictionary pages."""
         wanted = None if columns is None else set(columns)
         size = self._size
         for number in range(self.metadata.num_row_groups) if groups is None else groups:
@@ -140,7 +142,9 @@ class RangedFile:
 
 
 class _Piece(io.RawIOBase):
-    """A file of `size` bytes, of which the bytes from `start` on are known. All other bytes are read as zeros."""
+    """A file object of `size` bytes that contains the bytes `known` at the offset `start`. All other bytes are read as
+    zeros.
+    """
 
     def __init__(self, known: bytes | pa.Buffer, start: int, size: int) -> None:
         super().__init__()

@@ -1,8 +1,8 @@
-"""Ranges: bounds of the values of a column in a file or row group, by which readers skip data.
+"""Computes, encodes and decodes the value ranges of columns in a file or row group, which let readers skip data.
 
-A range may be wider than the values, but never narrower. A commit stores the ranges of each log that it lists; a base
-file has ranges in its footer. A column whose values are not bounded has no range: floating point with NaN, nested
-columns, decimals and binaries.
+A range may be wider than the values of its column, but never narrower. A commit stores the ranges of each listed log; a
+base file has ranges in its footer. Floating-point columns with NaN, nested columns, decimals and binaries have no
+range.
 """
 
 from __future__ import annotations
@@ -32,18 +32,19 @@ Bounds = tuple[Any, Any, bool]
 
 
 class LogRanges(NamedTuple):
-    """The ranges of the rows of a log, by column, and whether the log has deletes, which the ranges do not cover."""
+    """The value ranges of a log's rows, by column. `deletes` is True if the log has deletes, which the ranges do not
+    include.
+    """
 
     columns: Mapping[str, Bounds]
     deletes: bool
 
 
 class Range(NamedTuple):
-    """The range of a column: every value that is not null is between `least` and `most`. A bound of None means that
-    there is no bound.
+    """The range of a column: every non-null value is between `least` and `most` (None means unbounded).
 
-    `nulls` is True if the column may contain nulls. `values` is True if the column may contain values other than null.
-    For a column of a file without rows, both `nulls` and `values` are False.
+    `nulls` is True if the column may contain nulls. `values` is True if the column may contain non-null values. For a
+    file without rows, both `nulls` and `values` are False.
     """
 
     least: pa.Scalar | None = None
@@ -59,7 +60,7 @@ ONLY_NULLS: Final = Range(values=False)
 
 def bounds_of(rows: pa.Table, names: Iterable[str]) -> dict[str, Bounds]:
     """Return the bounds of the columns `names` of `rows`, in the form that a commit stores. Columns without bounds are
-    absent from the result.
+    omitted.
     """
     bounds = {}
     for name in names:
@@ -74,7 +75,7 @@ def bounds_of(rows: pa.Table, names: Iterable[str]) -> dict[str, Bounds]:
 
 
 def _plain(value: pa.Scalar) -> Any:
-    """Return a JSON value: days for a date, units since 1970 for a timestamp."""
+    """Convert a scalar to a JSON value: a date to days and a timestamp to time units since 1970."""
     if pa.types.is_date32(value.type):
         value = value.cast(pa.int32())
     elif pa.types.is_timestamp(value.type):
@@ -83,8 +84,8 @@ def _plain(value: pa.Scalar) -> Any:
 
 
 def upper_bound(text: str, length: int) -> str | None:
-    """Return a text of at most `length` characters that is not less than `text`, in the order of code points. Returns
-    None if there is no such text. The order of code points equals the order of UTF-8 bytes.
+    """Return a string of at most `length` characters that is not less than `text` in code point order (the order of
+    UTF-8 bytes), or None if no string qualifies.
     """
     if len(text) <= length:
         return text
@@ -100,14 +101,16 @@ def upper_bound(text: str, length: int) -> str | None:
 
 
 def encode_ranges(files: Mapping[str, Mapping[str, Bounds]]) -> str:
-    """Return the JSON of the bounds of several files, by path."""
+    """Encode the column bounds of several files, by path, as JSON."""
     names = sorted({name for bounds in files.values() for name in bounds})
     rows = {path: [bounds.get(name) for name in names] for path, bounds in files.items()}
     return json.dumps({"columns": names, "files": rows}, separators=(",", ":"))
 
 
 def decode_ranges(text: str) -> dict[str, dict[str, Bounds]]:
-    """Return the bounds of each file, by path. Invalid JSON yields no bounds, so that readers skip nothing."""
+    """Decode the column bounds of files, by path, from JSON. Invalid JSON results in no bounds, so that readers skip no
+    data.
+    """
     try:
         record = json.loads(text)
         names = record["columns"]
@@ -120,14 +123,14 @@ def decode_ranges(text: str) -> dict[str, dict[str, Bounds]]:
 
 
 def ranges_of_log(log: LogRanges, schema: pa.Schema) -> dict[str, Range]:
-    """Return the ranges of a log's rows in the types of `schema`, the table's present columns."""
+    """Return the value ranges of a log's rows, converted to the types of `schema`, the present schema of the table."""
     return {
         field.name: range_of(*log.columns[field.name], field.type) for field in schema if field.name in log.columns
     }
 
 
 def range_of(least: Any, most: Any, nulls: bool, kind: pa.DataType) -> Range:
-    """Return the range of these plain bounds, converted to values of the type `kind`."""
+    """Return the range with the given bounds, converted from JSON values to the type `kind`."""
     if least is None and most is None:
         return Range(nulls=nulls is not False, values=False)
     return Range(_scalar(least, kind), _scalar(most, kind), nulls is not False)
@@ -141,10 +144,11 @@ def _scalar(value: Any, kind: pa.DataType) -> pa.Scalar | None:
 
 
 def ranges_of_groups(metadata: pq.FileMetaData, file: pa.Schema, schema: pa.Schema) -> list[dict[str, Range]]:
-    """Return the ranges of each row group of a Parquet file with the columns `file`, in the types of `schema`.
+    """Return the value ranges of each row group of a Parquet file. `file` is the schema of the file; the result has the
+    types of `schema`.
 
-    A column that the file lacks contains only nulls. If the types of a column in the file and in the table differ, the
-    column's statistics apply only if the table's type is wider than the file's.
+    Columns that the file lacks contain only nulls. If a column has different types in the file and the table, its
+    statistics are used only if the table's type is wider.
     """
     places = {metadata.schema.column(place).path: place for place in range(metadata.num_columns)}
     omits_nan = NO_NAN in (metadata.metadata or {})
@@ -162,7 +166,7 @@ def ranges_of_groups(metadata: pq.FileMetaData, file: pa.Schema, schema: pa.Sche
 
 
 def _is_comparable(old: pa.DataType, new: pa.DataType, omits_nan: bool) -> bool:
-    """Return True if statistics of values of the type `old` bound the values after a cast to the type `new`."""
+    """Return True if statistics of a column of the type `old` are valid after a cast to the type `new`."""
     if pa.types.is_dictionary(old):
         old = old.value_type
     if pa.types.is_floating(old) and not omits_nan:

@@ -1,4 +1,4 @@
-"""Reads the rows of a file slice, and merges the files of an incremental window."""
+"""Reads the merged rows of a file slice, and merges the files of an incremental query."""
 
 from __future__ import annotations
 
@@ -30,7 +30,8 @@ Columns = Sequence[str] | None
 
 
 def read_slice(storage: Storage, task: ReadTask) -> pa.Table:
-    """Return the merged rows of a slice that satisfy the condition, with the schema `task.result_schema`."""
+    """Return the merged rows of a file slice that satisfy the task's condition, with the schema `task.result_schema`.
+    """
     if task.where is not None:
         rows = selected(_matching_part(storage, task, task.where), task.where)
     elif task.base_only and task.base_input is not None:
@@ -41,8 +42,8 @@ def read_slice(storage: Storage, task: ReadTask) -> pa.Table:
 
 
 def _matching_part(storage: Storage, task: ReadTask, where: Predicate) -> pa.Table:
-    """Return the merged rows of a slice, without data that the module `skipping` skips. The result has every matching
-    row, and some rows that do not match.
+    """Return the merged rows of a slice, without row groups that cannot contain matching rows (see the module
+    `skipping`). The returned rows include all matching rows and some non-matching rows.
     """
     shape, file = task.shape, task.base_input
     if file is None:
@@ -58,13 +59,13 @@ def _matching_part(storage: Storage, task: ReadTask, where: Predicate) -> pa.Tab
 
 
 def selected(rows: pa.Table, where: Predicate | None) -> pa.Table:
-    """Return the rows that satisfy the condition; all rows if there is no condition."""
+    """Return the rows that satisfy `where`, or all rows if `where` is None."""
     return rows if where is None else where.filter(rows)
 
 
 def slice_layers(storage: Storage, task: ReadTask, base: Layer | None = None) -> list[Layer]:
-    """Return the files of a slice as layers, in ascending order of rank. The result has at least one layer. `base` is
-    the layer of the base file, if it was already read.
+    """Return the files of a slice as merge layers, at least one, in ascending order of rank. `base` is the layer of the
+    base file if the base file has already been read.
     """
     shape = task.shape
     layers = [base] if base is not None else []
@@ -79,11 +80,12 @@ def slice_layers(storage: Storage, task: ReadTask, base: Layer | None = None) ->
 
 
 def read_window(storage: Storage, task: WindowTask) -> pa.Table:
-    """Return the winning records of a window's files that satisfy the condition, with the schema `task.result_schema`.
-    A delete in the result has only key, ordering value and time.
+    """Return the winning records in the files of an incremental query, with the schema `task.result_schema`. Only
+    records that satisfy the task's condition are returned.
 
-    For partial updates, the function returns the contributing records, each with the columns taken from that record. A
-    merge of the result by ordering value into the state before the window produces the state after the window.
+    Deletes in the result have only key, partition, ordering value and commit time. For partial updates, the result
+    contains the contributing records, each with the columns that the merge takes from the record. Merging the result by
+    ordering value into the table state before the time interval produces the state after the interval.
     """
     shape, where = task.shape, task.where
     if where is not None and not window_can_match(where, task):
@@ -104,12 +106,12 @@ def read_window(storage: Storage, task: WindowTask) -> pa.Table:
 
 
 def merge_window(storage: Storage, task: WindowTask) -> Merged:
-    """Return the rows and the deletes that win in the merge of a window's files."""
+    """Return the rows and deletes that win when the files of an incremental query are merged."""
     return merged(window_layers(storage, task), task.shape.merge)
 
 
 def window_layers(storage: Storage, task: WindowTask, needed: Columns = None) -> list[Layer]:
-    """Return the files of a window as layers, in ascending order of rank. The result has at least one layer. Columns
+    """Return the files of an incremental query as merge layers, at least one, in ascending order of rank. Columns
     outside `needed` may be null in the result.
     """
 
@@ -123,9 +125,7 @@ def window_layers(storage: Storage, task: WindowTask, needed: Columns = None) ->
 
 
 def _changed_by(storage: Storage, base: ChangedBase, shape: TableShape, needed: Columns) -> Layer:
-    """Return the rows that a copy-on-write write set, and a delete without an ordering value for each key that it
-    removed.
-    """
+    """Return the rows that a copy-on-write commit set, and a delete without an ordering value for each removed key."""
     now = base_rows(storage, base.file, shape, needed)
     rows = now.filter(pc.equal(now[COMMIT_TIME], base.requested))
     if base.before is None:
@@ -143,8 +143,8 @@ def _changed_by(storage: Storage, base: ChangedBase, shape: TableShape, needed: 
 
 
 def base_rows(storage: Storage, file: BaseInput, shape: TableShape, needed: Columns = None) -> pa.Table:
-    """Return the rows of a base file, with the schema `shape.packed_schema`. All columns except the `needed` columns
-    are null.
+    """Return the rows of a base file, with the schema `shape.packed_schema`. Columns outside `needed` are null in the
+    result.
     """
     if needed is not None:
         return conform(RangedFile(storage, file, shape.limits).read(needed), shape.packed_schema)
@@ -156,7 +156,7 @@ def base_rows(storage: Storage, file: BaseInput, shape: TableShape, needed: Colu
 def log_layers(
     storage: Storage, log: LogInput, shape: TableShape, needed: Columns = None, base: bool = False
 ) -> list[Layer]:
-    """Return, in order, one layer for each block of a log file, without the blocks that were rolled back. Columns
+    """Return one merge layer for each block of a log file, in order, without the blocks that were rolled back. Columns
     outside `needed` may be null in the result.
     """
     data = fetch(storage, log)
@@ -189,7 +189,7 @@ def _block(block: Block, log: LogInput, shape: TableShape, needed: Columns) -> I
 
 def _deletes(found: pa.Table, log: LogInput, shape: TableShape) -> pa.Table:
     """Return the deletes with the columns that a merge needs. A delete with a null ordering value wins over every
-    record before it.
+    earlier record.
     """
     columns = {
         COMMIT_TIME: pa.repeat(log.requested, len(found)),
@@ -202,8 +202,8 @@ def _deletes(found: pa.Table, log: LogInput, shape: TableShape) -> pa.Table:
 
 
 def _ordering(values: pa.ChunkedArray, shape: TableShape) -> pa.ChunkedArray:
-    """Return the ordering values of deletes in the type of the ordering column. Hudi treats the int 0 as a missing
-    ordering value (docs/hudi-format.md).
+    """Return the ordering values of deletes, cast to the type of the ordering column. Hudi treats the integer 0 as a
+    missing ordering value (docs/hudi-format.md).
     """
     field = shape.ordering
     assert field is not None
@@ -213,5 +213,5 @@ def _ordering(values: pa.ChunkedArray, shape: TableShape) -> pa.ChunkedArray:
 
 
 def nothing(shape: TableShape) -> Layer:
-    """Return a layer without records."""
+    """Return a merge layer without records."""
     return Layer(shape.packed_schema.empty_table(), shape.deletes_schema.empty_table())

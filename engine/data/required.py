@@ -1,6 +1,7 @@
 """Finds nulls in required columns, including nested columns.
 
-Arrow tables and log files can contain nulls in required columns, but readers and compactions fail on them.
+Arrow tables and log files can contain nulls in required columns, but readers and compactions fail on nulls in required
+columns.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ from .compare import elements, lengths
 
 
 def lacking(rows: pa.Table, schema: pa.Schema) -> Mask:
-    """Return the mask of the rows with a null in a required column. The function does not check deletes and columns
-    that `rows` lacks.
+    """Return a mask of the rows with a null in a required column. Deletes and columns that `rows` lacks are not
+    checked.
     """
     lack = np.zeros(len(rows), np.bool_)
     there = set(rows.column_names)
@@ -30,7 +31,7 @@ def lacking(rows: pa.Table, schema: pa.Schema) -> Mask:
 
 
 def demands(kind: pa.DataType) -> bool:
-    """Return True if the type has a required inner column."""
+    """Return True if the nested type `kind` has a required (non-nullable) inner field."""
     return any(not inner.nullable or demands(inner.type) for inner in _inside(kind))
 
 

@@ -1,5 +1,4 @@
-"""Implements copy on write: merges the rows of a batch with a file group's base file, and writes the group's next base
-file.
+"""Implements copy-on-write: merges the rows of a batch with the base file of a file group, and writes a new base file.
 """
 
 from __future__ import annotations
@@ -23,10 +22,10 @@ from .tasks import BaseInput, TableShape, WrittenFile
 def rewrite_group(
     storage: Storage, shape: TableShape, partition: str, name: BaseName, rows: pa.Table, *, before: BaseInput | None
 ) -> WrittenFile:
-    """Merge `rows` with the rows of the base file `before`, if there is one, and put the result as a base file. `rows`
-    have Hudi's columns.
+    """Merge `rows` with the rows of the base file `before`, if given, and write the result as a base file. `rows` must
+    have Hudi's meta columns.
 
-    A deleted row is absent from the new base file. The new base file contains no tombstones, as in Hudi.
+    Deleted rows are omitted from the new base file, without tombstones, as in Hudi.
     """
     layers = [_batch(rows, shape)]
     if before is not None:

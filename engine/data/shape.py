@@ -1,4 +1,4 @@
-"""Derives the `TableShape` of tasks from a table's config."""
+"""Derives a `TableShape`, the table properties that data tasks need, from the table's config."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from .tasks import TableShape
 
 
 def table_shape(config: TableConfig, rules: Rules) -> TableShape:
-    """Return the shape of a table under `rules`. If the table does not record the number of its buckets, the shape has
-    the number 1, which no task uses.
+    """Return the `TableShape` of a table under `rules`. If the number of buckets is unknown, `buckets` of the result
+    has the placeholder value 1.
     """
     return TableShape(
         schema=config.schema,

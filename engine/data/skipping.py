@@ -1,13 +1,14 @@
-"""Reads the rows of a file slice that a predicate selects, and skips data that cannot change the answer.
+"""Determines the row groups of a base file that a read with a predicate can skip.
 
-A row that does not match may still determine which row of its key wins. For example, a base file's row of higher rank
-hides a matching row of a log. Therefore:
+A row that does not match the predicate may still determine which row of its key wins. For example, a base file row of
+higher rank hides a matching row in a log. A file slice is therefore skipped only if neither its base file nor any of
+its logs can contain a matching row. If the slice is read, all its logs are read, and row groups of the base file
+without matching rows are skipped. If a log can match, the rows of the skipped row groups are merged as deletes with key
+and ordering value, which return no rows.
 
-- A slice is skipped only if neither its base file nor any of its logs can contain a matching row.
-- Otherwise every log is read. Row groups of the base file that cannot match are skipped. If a log can match, the rows
-  of the skipped row groups take part in the merge as deletes: with key and ordering value only, and without a result.
-- If records are merged by column or by function, a merged row has values of several records. Only ranges of the key
-  columns apply then, because all records of a key have equal key columns.
+If records are merged by column or by function, a merged row combines values of several records. For merges by column or
+by function, only the ranges of key and partition columns are used. All records of a key have equal values in the key
+and partition columns.
 """
 
 from __future__ import annotations
@@ -24,8 +25,8 @@ from .tasks import LogInput, ReadTask, TableShape, WindowTask
 
 
 class Parts(NamedTuple):
-    """The parts of a base file that a read needs: the row groups whose rows can match, and the row groups whose keys
-    the merge needs.
+    """The parts of a base file that a read needs. `groups` lists the row groups with possibly matching rows, and
+    `keys_of` the row groups of which the merge needs only the keys.
     """
 
     groups: list[int]
@@ -33,12 +34,14 @@ class Parts(NamedTuple):
 
 
 def can_match(where: Predicate, shape: TableShape, logs: Sequence[LogInput]) -> bool:
-    """Return False if no row of these logs can match."""
+    """Return False if no row in the logs can match the predicate."""
     return any(log.ranges is None or where.may_match(_of_log(log.ranges, where, shape)) for log in logs)
 
 
 def window_can_match(where: Predicate, task: WindowTask) -> bool:
-    """Return False if no record of a window's files can match. A delete has only its key, partition and ordering."""
+    """Return False if no record in the files of an incremental query can match the predicate. Deletes have values only
+    in key, partition and ordering columns.
+    """
     if task.bases or can_match(where, task.shape, task.logs):
         return True
     known = {*_identity(task.shape), *task.shape.merge.always, task.shape.merge.ordering}
@@ -48,7 +51,7 @@ def window_can_match(where: Predicate, task: WindowTask) -> bool:
 
 
 def parts_of_base(where: Predicate, task: ReadTask, file: RangedFile) -> Parts | None:
-    """Return the parts of the base file that the read needs; None if the slice has no matching row."""
+    """Return the parts of the base file that a read needs, or None if the slice has no matching row."""
     shape = task.shape
     merges = not task.base_only
     logs = (*task.tombstones, *task.logs)
@@ -68,26 +71,28 @@ def parts_of_base(where: Predicate, task: ReadTask, file: RangedFile) -> Parts |
 def hiding_groups(
     where: Predicate, shape: TableShape, ranges: Sequence[Ranges], matching: Sequence[bool]
 ) -> list[int]:
-    """Return the row groups without matching rows that can contain the key of a matching log row."""
+    """Return the row groups without matching rows that can contain the key of a matching row in a log."""
     by_key = where.among([_of_keys(each, shape) for each in ranges])
     return [number for number, matches in enumerate(matching) if not matches and by_key[number]]
 
 
 def base_layer(file: RangedFile, parts: Parts, shape: TableShape, needed: Sequence[str] | None) -> Layer:
-    """Return the layer of a base file: the rows that can match, and the other rows as deletes of equal rank."""
+    """Return the merge layer of a base file: the rows that can match the predicate, and the rows of skipped row groups
+    as deletes of equal rank.
+    """
     rows = conform(file.read(needed, parts.groups), shape.packed_schema)
     kept = file.read(columns_of_keys(shape), parts.keys_of)
     return Layer(rows, conform(kept, shape.deletes_schema), base=True)
 
 
 def columns_of_keys(shape: TableShape) -> list[str]:
-    """Return the columns of rows that take part in a merge as deletes."""
+    """Return the columns to read from row groups whose rows are merged as deletes."""
     ordering = [shape.merge.ordering] if shape.merge.ordering else []
     return [COMMIT_TIME, RECORD_KEY, PARTITION_PATH, *ordering]
 
 
 def _by_row(shape: TableShape) -> bool:
-    """Return True if each merged row equals one record, instead of combining several records."""
+    """Return True if each merged row equals one record and does not combine several records."""
     return not shape.merge.partial and not shape.merge.function
 
 
@@ -101,5 +106,5 @@ def _of_keys(ranges: Ranges, shape: TableShape) -> Ranges:
 
 
 def _identity(shape: TableShape) -> tuple[str, ...]:
-    """Return the columns in which all records of a key agree."""
+    """Return the key and partition columns, in which all records of a key have equal values."""
     return (*shape.keys.record_key, *shape.keys.partition_by)

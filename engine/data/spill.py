@@ -1,7 +1,6 @@
-"""Splits the layers of a merge by key into a temporary file, so that each part of the keys is merged separately.
+"""Splits the merge layers of a file slice by key into a temporary file, so that each part can be merged separately.
 
-A merge compares records of one key only. All records of a key are in one part, so that the split does not change the
-result.
+All records of a key are in the same part, so the split does not change the merge result.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ _USED: Final = 64 - LEVEL_BITS * LEVELS
 
 
 class _Place(NamedTuple):
-    """The place of some records in the temporary file, and the number of their layer."""
+    """The position of records in the temporary file, and the number of their merge layer."""
 
     layer: int
     deletes: bool
@@ -39,8 +38,8 @@ class _Place(NamedTuple):
 
 
 class Spill:
-    """Layers in the temporary file `file`, split into `parts` (a power of two, up to `MOST_PARTS`). `level` is the
-    number of times that the rows have already been split.
+    """Merge layers in the temporary file `file`, split by key into `parts` parts (a power of two, up to `MOST_PARTS`).
+    `level` is the number of times that the rows have already been split.
     """
 
     def __init__(self, file: BinaryIO, parts: int, level: int) -> None:
@@ -51,7 +50,7 @@ class Spill:
         self._places: list[list[_Place]] = [[] for _ in range(parts)]
 
     def add(self, layers: Iterable[Layer]) -> None:
-        """Write the records of the layers, which rank above the records of all earlier layers."""
+        """Write the records of `layers`, which must rank above the records of all layers added before."""
         for layer in layers:
             if not self._kinds or not is_continued(self._kinds[-1], layer):
                 self._kinds.append(layer._replace(rows=_empty(layer.rows), deletes=_empty(layer.deletes)))
@@ -61,8 +60,8 @@ class Spill:
                     self._write(table.slice(first, count), deletes)
 
     def layers(self, part: int) -> Iterator[Layer]:
-        """Return the layers with the records of a part of the keys. The result contains each added layer, even if the
-        layer has no records. The base file is returned in several layers, in the same way as it was added.
+        """Yield the layers with the records of one part of the keys. The result contains every added layer, even a
+        layer without records. The base file is returned in as many layers as were added.
         """
         by_layer = {number: list(places) for number, places in groupby(self._places[part], lambda each: each.layer)}
         for number, empty in enumerate(self._kinds):
@@ -91,25 +90,23 @@ class Spill:
                 places.append(_Place(len(self._kinds) - 1, deletes, start, self._file.tell() - start))
 
     def _parts_of(self, keys: pa.ChunkedArray) -> npt.NDArray[np.int64]:
-        """Return the number of the part to which each key belongs, determined by some of the upper bits of the key's
-        hash.
-        """
+        """Return the part number of each key, determined by some of the upper bits of the key's hash."""
         mixed = (string_hash(keys).astype(np.uint64) * _MIX) >> self._shift
         return (mixed & self._mask).astype(np.int64)
 
 
 def _empty(table: pa.Table) -> pa.Table:
-    """Return a table without rows. An empty slice would retain the memory of all rows."""
+    """Return an empty table. An empty slice of `table` would keep all rows in memory."""
     return table.schema.empty_table()
 
 
 def is_continued(layer: Layer, following: Layer) -> bool:
-    """Return True if both layers are parts of the base file, which a merge expects in one layer."""
+    """Return True if both layers are parts of the base file, which must be one layer in a merge."""
     return layer.base and following.base and not layer.kept and not following.kept
 
 
 def concatenated(layers: Sequence[Layer]) -> Layer:
-    """Return one layer with the records of several parts of a layer."""
+    """Return one merge layer with the records of all parts in `layers`."""
     if len(layers) == 1:
         return layers[0]
     rows = pa.concat_tables([layer.rows for layer in layers])
@@ -117,6 +114,6 @@ def concatenated(layers: Sequence[Layer]) -> Layer:
 
 
 def joined(layers: list[Layer]) -> list[Layer]:
-    """Return the layers of a merge, in which the parts of the base file are one layer."""
+    """Return the merge layers with the parts of the base file joined into one layer."""
     count = sum(1 for layer in layers if layer.base and not layer.kept)
     return [concatenated(layers[:count]), *layers[count:]] if count else layers

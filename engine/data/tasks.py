@@ -1,4 +1,4 @@
-"""The units of work of the data path: small frozen values that a runner can send to other processes.
+"""Data classes for the tasks that read, merge and write data files, in this process or in a Spark executor.
 
 Paths are relative to the table's root; instants are strings of 17 digits.
 """
@@ -26,14 +26,14 @@ LogFormat = Literal["parquet", "avro"]
 
 @dataclass(frozen=True, slots=True)
 class TableShape:
-    """The properties of a table that a data task needs.
+    """The properties of a table that data tasks need.
 
-    `schema` contains the columns of the table, without Hudi's own columns. `keys` contains the key and partition
+    `schema` contains the columns of the table, without Hudi's meta columns. `keys` contains the key and partition
         columns, and the format of keys and paths. `merge` is the rule by which the records of a key are ranked.
         `buckets` is the number of file groups in each partition. `avro_schema` is the Avro schema (JSON) of log
-        records, including Hudi's columns.
-    `log_format` is the format in which tasks write data blocks; tasks read all formats. `limits` are the memory limits
-        of the process that created the shape, which executors apply too.
+        records, including Hudi's meta columns.
+    `log_format` is the format in which tasks write data blocks; tasks can read all formats. `limits` are the memory
+        limits of the process that planned the tasks, which executors also apply.
     """
 
     schema: pa.Schema
@@ -46,19 +46,18 @@ class TableShape:
 
     @property
     def ordering(self) -> pa.Field | None:
-        """Return the field of the ordering column."""
         return None if self.merge.ordering is None else self.schema.field(self.merge.ordering)
 
     def block_columns(self, sets: frozenset[str] | None) -> list[str]:
-        """Return, in the table's order, the columns of a data block whose rows set the columns `sets` (None: all
-        columns).
+        """Return the columns of a log data block whose rows set the columns `sets` (None means all columns), in the
+        table's order.
         """
         names = self.schema.names
         return [*META, *(n for n in names if sets is None or n in sets or n in self.merge.always)]
 
     def needed(self, columns: tuple[str, ...], where: Predicate | None) -> tuple[str, ...] | None:
-        """Return the columns to decode for a read of `columns`, including those that the merge and the condition need.
-        A result of None means all columns.
+        """Return the columns to decode for a read of `columns`, including the columns that the merge and the condition
+        `where` need; None means all columns.
         """
         if not columns or self.merge.function:
             return None
@@ -67,36 +66,36 @@ class TableShape:
 
     @property
     def stored_schema(self) -> pa.Schema:
-        """The columns of base files, log records and reads."""
+        """The schema of base files, log records and read results, including Hudi's meta columns."""
         return with_meta(self.schema)
 
     @property
     def packed_schema(self) -> pa.Schema:
-        """`stored_schema`, with dictionary types for repetitive columns. Merges use the packed schema."""
+        """The schema of merges: `stored_schema` with dictionary types for columns with few distinct values."""
         few = pa.dictionary(pa.int32(), pa.string())
         return pa.schema([field.with_type(few) if field.name in FEW_VALUES else field for field in self.stored_schema])
 
     @property
     def deletes_schema(self) -> pa.Schema:
-        """The columns of deletes in a merge."""
+        """The schema of deletes in a merge."""
         return delete_schema(self.ordering)
 
     @property
     def window_schema(self) -> pa.Schema:
-        """The columns of an incremental read: the columns of a snapshot, and the delete flag."""
+        """The schema of an incremental query: the columns of a snapshot query and `_hoodie_is_deleted`."""
         stored = self.stored_schema
         marked = stored if IS_DELETED in stored.names else stored.append(pa.field(IS_DELETED, pa.bool_()))
         return marked.append(pa.field(SET_COLUMNS, pa.list_(pa.string()))) if self.merge.partial else marked
 
     @property
     def changes_schema(self) -> pa.Schema:
-        """The columns of a change log: op (i, u, d), the completion time of the change, and the row before and after
-        the change.
-        """
+        """The schema of a change log, with the columns op (i, u or d), completed, before and after."""
         return self.changes_schema_of(())
 
     def changes_schema_of(self, columns: tuple[str, ...]) -> pa.Schema:
-        """The columns of a change log whose rows have only the columns `columns`; () means all columns."""
+        """Return the schema of a change log whose `before` and `after` rows have only the columns `columns`; () means
+        all columns.
+        """
         row = pa.struct([self.schema.field(name) for name in columns] if columns else list(self.schema))
         text = pa.string()
         return pa.schema([("op", text), ("completed", text), ("before", row), ("after", row)])
@@ -104,7 +103,7 @@ class TableShape:
 
 @dataclass(frozen=True, slots=True)
 class BaseInput:
-    """A base file, and the size in bytes listed in its commit; None means an unknown size."""
+    """A base file to read. `size` is the size in bytes listed in its commit; None means unknown."""
 
     path: str
     size: int | None = None
@@ -112,15 +111,17 @@ class BaseInput:
 
 @dataclass(frozen=True, slots=True)
 class WriteTask:
-    """Write one batch as log files.
+    """A task that writes one batch as log files or base files.
 
-    `max_file_bytes` is the number of bytes of rows after which the task begins a new log version. `first_version` is
-    the version of the first log file in each group; it is greater than 1 if several tasks write to a group. `bulk` is
-    True to write base files, except in the groups `filled`; the batch then has no deletes. `filled` contains the groups
-    (partition, file id) that have files; a bulk insert writes log files to them. `onto` contains, for copy on write,
-    the present base file of each group, with which the task merges the rows of the group. `sets` contains the columns
-    that the rows of a partial update set; None means all columns. `digests` is True to compute digests of the input
-    rows. `tasks_per_group` is the number of Spark tasks that share the rows of a file group, divided by key.
+    `max_file_bytes` is the number of bytes after which the task starts a new log file with the next version.
+    `first_version` is the version of the first log file in each file group; `first_version` exceeds 1 if several tasks
+    write to one file group. `bulk` is True for a bulk insert, which writes base files into all file groups outside
+    `filled` and accepts no deletes. `filled` contains the file groups (partition, file id) with existing files, into
+    which a bulk insert writes log files. `onto` maps each file group of a copy-on-write table to its present base file,
+    with which the rows are merged. `sets` contains the columns that the rows of a partial update set; None means all
+    columns. `digests` is True if the task computes digests of the input rows. `file_ids` maps (partition, bucket) to
+    the file id in a table whose file groups were named by Hudi. `tasks_per_group` is the number of Spark tasks that
+    share the rows of one file group, divided by key.
     """
 
     shape: TableShape
@@ -144,9 +145,9 @@ VERSIONS_PER_TASK: Final = 1000
 class LogInput:
     """A log file to merge, with the requested time of its write.
 
-    `size` is the size of the log in bytes, as listed in its commit; None means an unknown size. `appended` is True if
-    later writes may have appended to the log. `ranges` contains the ranges of the log's rows, as listed in the commit,
-    if a predicate needs them; None means unknown.
+    `size` is the size of the log in bytes, as listed in its commit; None means unknown. `appended` is True if other
+    writes may have appended to the log after its commit. `ranges` contains the value ranges of the log's rows, as
+    listed in the commit; None means unknown.
     """
 
     path: str
@@ -158,7 +159,9 @@ class LogInput:
 
 @dataclass(frozen=True, slots=True)
 class ChangedBase:
-    """A base file of the write requested at `requested`, and the older base file that the new one replaced, if any."""
+    """A base file written by the copy-on-write commit with the requested time `requested`. `before` is the base file
+    that `file` replaced, or None.
+    """
 
     file: BaseInput
     requested: str
@@ -169,10 +172,10 @@ class ChangedBase:
 class ReadTask:
     """A task that returns the merged rows of one file slice.
 
-    `logs` are in merge order. `tombstones` are the delete logs that a compaction wrote together with `base`. Tombstones
-    rank with the base file, before all of `logs`. `columns` contains the requested columns; () means all columns.
-    `base_size` is the size of the base file in bytes, as listed in its commit; None means an unknown size. `where` is
-    the condition on the returned rows; None means that all rows are returned.
+    `logs` are in merge order. `tombstones` are the logs of deletes that a compaction wrote together with `base`.
+    Tombstones rank with the base file, below all of `logs`. `columns` contains the requested columns; () means all
+    columns. `base_size` is the size of the base file in bytes, as listed in its commit; None means unknown. `where` is
+    the condition on the returned rows; None means no condition.
     """
 
     shape: TableShape
@@ -187,7 +190,6 @@ class ReadTask:
 
     @property
     def base_input(self) -> BaseInput | None:
-        """Return the base file with the size listed in its commit."""
         return None if self.base is None else BaseInput(self.base, self.base_size)
 
     @property
@@ -198,8 +200,8 @@ class ReadTask:
 
     @property
     def needed(self) -> tuple[str, ...] | None:
-        """The columns to decode: the requested columns, and those that the condition and the merge need; None means all
-        columns. A base file without logs needs no merge.
+        """The columns to decode: the requested columns and the columns that the condition and the merge need; None
+        means all columns.
         """
         if self.base_only and self.columns:
             return (*self.columns, *(self.where.columns if self.where else ()))
@@ -207,14 +209,14 @@ class ReadTask:
 
     @property
     def base_only(self) -> bool:
-        """True if the slice has a base file and no logs, so that the base file has exactly the rows of the slice."""
+        """True if the slice consists of a base file without logs, so that no merge is needed."""
         return self.base is not None and not self.logs
 
 
 @dataclass(frozen=True, slots=True)
 class WindowTask:
-    """A task that merges `logs` and the changes of `bases`, and marks the deletes in the result. `columns` and `where`
-    are as in `ReadTask`.
+    """A task of an incremental query, which merges `logs` and the changed rows of `bases`. `columns` and `where` have
+    the same meaning as in `ReadTask`.
     """
 
     shape: TableShape
@@ -232,13 +234,13 @@ class WindowTask:
 
 @dataclass(frozen=True, slots=True)
 class ChangesTask:
-    """A task that returns the row changes between two states of some file groups.
+    """A task that returns the changes of rows between two states of file groups.
 
-    `before` and `after` are slices of one file group, or of several groups if keys moved between groups. `window` and
-    `bases` are the logs and base files of the writes that completed between the two states, in merge order. The records
-    in `window` and `bases` identify deletes. `completions` contains (requested, completed) of every write that
-    completed between the two states. `columns` contains the columns of the rows before and after the change; () means
-    all columns. `where` selects the changes whose row before or after the change matches.
+    `before` and `after` are the slices of one file group, or of several file groups if keys have moved between file
+    groups. `window` and `bases` are the logs and base files of the writes that completed between the two states, in
+    merge order. The task finds deletes in `window` and `bases`. `completions` contains the requested time and the
+    completion time of every write that completed between the two states. `columns` contains the columns of the `before`
+    and `after` rows; () means all columns. `where` selects the changes whose `before` row or `after` row matches.
     """
 
     shape: TableShape
@@ -258,10 +260,10 @@ class ChangesTask:
 
 @dataclass(frozen=True, slots=True)
 class CompactTask:
-    """A task that compacts `slice` into a base file at `instant`. `keep_tombstones` is True to put a log of the winning
-    deletes as well.
+    """A task that compacts `slice` into a base file with the instant time `instant`. `keep_tombstones` is True if the
+    task also writes a log of the winning deletes.
 
-    `sort_by` contains the columns by which the rows are sorted, ascending; () leaves the rows in merge order.
+    `sort_by` contains the columns by which the rows are sorted in ascending order; () means unsorted.
     """
 
     slice: ReadTask
@@ -272,7 +274,9 @@ class CompactTask:
 
 @dataclass(frozen=True, slots=True)
 class LogCompactTask:
-    """A task that merges the logs of `slice` into one log at `instant`. The task does not read the base file."""
+    """A task that merges the logs of `slice` into one log with the instant time `instant`. The task does not read the
+    base file.
+    """
 
     slice: ReadTask
     instant: str
@@ -280,16 +284,16 @@ class LogCompactTask:
 
 @dataclass(frozen=True, slots=True)
 class WrittenFile:
-    """A written data file, with the numbers that are stored for it in the commit.
+    """A written data file, with the statistics that the commit stores for the file.
 
     `rows` and `deletes` are the numbers of rows and deletes in the file.
-    `version` is the log version; None for a base file.
-    `before` is, for copy on write, the base file that this file replaces.
-    Fields `log_*` count the records, files and blocks of the logs that a compaction merged; they are 0 for writes.
-    `digest` is the digest of the input rows of the file group, if the task requests a digest. If a Spark task writes
-        several files of one group, only one of the files has a digest.
-    `bounds` contains, for a log, the bounds of the first columns of its rows. `bounds` is None if the bounds are not
-        known.
+    `version` is the version of a log file, or None for a base file.
+    `before` is the base file that a copy-on-write file replaces, or None.
+    `log_records`, `log_files` and `log_blocks` count the records, files and blocks of the logs that a compaction
+    merged; all are 0 for other writes.
+    `digest` is the digest of the file group's input rows, if the task requests a digest. If a Spark task writes several
+        files of one group, only one of the files has a digest.
+    `bounds` contains the bounds of a log's first columns, or is None if the bounds are unknown.
     """
 
     path: str

@@ -1,4 +1,4 @@
-"""Writes a batch: splits its rows by file group, combines rows of equal key, and puts log or base files."""
+"""Writes a batch: splits the rows by file group, combines rows with equal keys, and writes log files or base files."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ from .tasks import TableShape, WriteTask, WrittenFile
 class GroupBatch(NamedTuple):
     """The rows of a batch that belong to one file group, in the order of the batch.
 
-    `first` is the number of rows in earlier groups; the rows of this group are numbered in the batch from `first`.
+    `first` is the position of the file group's first row in the batch sorted by file group.
     """
 
     partition: str
@@ -73,8 +73,8 @@ def split_by_group(rows: pa.Table, buckets: pa.Array, shape: TableShape) -> Iter
 
 
 def combine(rows: pa.Table, shape: TableShape) -> pa.Table:
-    """Return, for each key, the row of highest rank; among rows of equal rank the last row. The caller has checked the
-    rows with `problems`.
+    """Return the highest-ranked row of each key; among rows of equal rank, the last row wins. The rows must have been
+    checked with `problems`.
     """
     codes, keys = key_codes(record_keys(rows, shape.keys))
     if keys == len(rows):
@@ -84,7 +84,7 @@ def combine(rows: pa.Table, shape: TableShape) -> pa.Table:
 
 
 def write_group(storage: Storage, names: Names, task: WriteTask, group: GroupBatch, writer: int) -> list[WrittenFile]:
-    """Put the files of one file group. `writer` is the index of the batch within its write."""
+    """Write the files of one file group. `writer` is the number of the Spark task, for the sequence numbers of rows."""
     files = _put_group(storage, names, task, group, writer)
     if task.digests:  # of the input rows, before rows of equal key are combined
         files[0] = replace(files[0], digest=digest_of(group.rows, task.sets))
@@ -121,15 +121,17 @@ def _put_files(storage: Storage, names: Names, task: WriteTask, group: GroupBatc
 
 
 def _roll(rows: pa.Table, max_bytes: int) -> Iterator[pa.Table]:
-    """Split the rows into parts of about `max_bytes`. Each part has at least one row."""
+    """Split the rows into parts of about `max_bytes` bytes. Each part has at least one row, even if the row exceeds
+    `max_bytes`.
+    """
     per_file = max(1, max_bytes * len(rows) // max(1, rows.nbytes))
     for first in range(0, len(rows), per_file):
         yield rows.slice(first, per_file)
 
 
 def _stored(rows: pa.Table, task: WriteTask, group: GroupBatch, file_id: str, writer: int) -> pa.Table:
-    """Return the rows with Hudi's five columns (docs/hudi-format.md), and with the column `IS_DELETED` if the batch has
-    it.
+    """Return the rows with Hudi's five meta columns (docs/hudi-format.md). A delete flag column (`IS_DELETED`) in the
+    batch is kept.
     """
     count = len(rows)
     numbers = pa.array(np.arange(group.first, group.first + count))
@@ -148,7 +150,7 @@ def _stored(rows: pa.Table, task: WriteTask, group: GroupBatch, file_id: str, wr
 
 
 def _write_log(storage: Storage, task: WriteTask, partition: str, name: LogName, rows: pa.Table) -> WrittenFile:
-    """Put one log file: a data block if there are rows, then a delete block if there are deletes."""
+    """Write one log file with a data block for the rows and a delete block for the deletes."""
     shape = task.shape
     kept, deleted = rows, rows.slice(0, 0)
     flags = is_deleted(rows)
@@ -168,9 +170,7 @@ def _write_log(storage: Storage, task: WriteTask, partition: str, name: LogName,
 
 
 def delete_block(deletes: pa.Table, partition: str, instant: str, shape: TableShape) -> bytes:
-    """Return a delete block. The ordering values in the block have the exact type of the ordering column, if the table
-    has such a column.
-    """
+    """Return an encoded delete block. Ordering values in the block have exactly the type of the ordering column."""
     keys = one_array(deletes[RECORD_KEY])
     name = shape.merge.ordering
     orderings = None if name is None else one_array(deletes[name])

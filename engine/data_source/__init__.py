@@ -1,4 +1,4 @@
-"""``format("nbcc")``: reads and writes tables through Spark's Python Data Source API."""
+"""Implements ``format("nbcc")``, which reads and writes tables through Spark's Python Data Source API."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Implements `spark.read.format("nbcc")` and `df.write.format("nbcc")` through Spark's Python Data Source API.
 
-Spark creates the source in separate processes on the driver's machine: at `load()`, for each query and for each write.
-Methods therefore import modules only when they need them. The plan of `load()` is an attribute of the source, because
-Spark pickles attributes.
+Spark runs the methods of the data source in separate processes on the driver's machine: at `load()`, for each query and
+for each write. To keep these processes fast, methods import modules lazily. The read plan made by `load()` is an
+attribute of the data source, because Spark pickles the attributes.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
 
 class NbccSource(DataSource):
-    """A Hudi table as a data source of Spark. The options have Hudi's names (docs/options.md).
+    """A Spark data source that reads and writes Hudi tables. The options have Hudi's names (docs/options.md).
 
-    `load()` fixes the state of the table that a DataFrame reads. Every action on the DataFrame, and both sides of a
-    self-join, read the same state even if writers commit meanwhile.
+    `load()` determines the table state that a DataFrame reads. Every action on the DataFrame, and both sides of a
+    self-join, read the same table state even if writers commit concurrently.
     """
 
     _plan: ReadPlan | None = None

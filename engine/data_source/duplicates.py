@@ -1,8 +1,8 @@
-"""Detects keys whose rows were written by several tasks of one write, and combines the rows of each such key.
+"""Detects keys whose rows were written by several Spark tasks of one write, and combines the rows of each such key.
 
-Each task returns 12 bytes per row: a fingerprint, and the number of the file group. Two rows that must be combined have
-equal fingerprints. If two tasks return equal fingerprints, the commit reads the file group again, checks its rows, and
-combines rows of equal key.
+Each Spark task returns 12 bytes per row: a fingerprint (row hash) and the number of the file group. Rows that must be
+combined have equal fingerprints. If two Spark tasks return equal fingerprints, the commit reads the file group again,
+checks its rows, and combines rows with equal keys.
 """
 
 from __future__ import annotations
@@ -29,7 +29,9 @@ Group = tuple[str, int]
 
 
 class Fingerprints(NamedTuple):
-    """The distinct fingerprints of a task, ascending, each with the index of its file group in `groups`."""
+    """The distinct fingerprints (row hashes) of a Spark task in ascending order, each with the index of its file group
+    in `groups`.
+    """
 
     marks: npt.NDArray[np.uint64]
     places: npt.NDArray[np.int32]
@@ -37,10 +39,11 @@ class Fingerprints(NamedTuple):
 
 
 def fingerprints(rows: pa.Table, shape: TableShape) -> Fingerprints:
-    """Return the fingerprint of each row: a hash of partition and key, and in event time also of the ordering value.
+    """Return the fingerprint of each row: a hash of partition and key, and in an event-time table also of the ordering
+    value.
 
-    In event time, a read ranks rows of one commit by ordering value. Rows with different ordering values need not be
-    combined.
+    In an event-time table, rows with different ordering values need not be combined, because reads rank the rows of a
+    commit by ordering value.
     """
     paths = one_array(partition_paths(rows, shape.keys))
     parts = [paths, record_keys(rows, shape.keys)]
@@ -57,15 +60,15 @@ def fingerprints(rows: pa.Table, shape: TableShape) -> Fingerprints:
 
 
 def _mixed(text: pa.Array) -> npt.NDArray[np.uint64]:
-    """Return a 64-bit hash of each string, which joins the Java hashes of the string and of the reversed string. A
-    collision of hashes costs time, but changes no result.
+    """Return a 64-bit hash of each string, composed of the Java hash of the string and the Java hash of the reversed
+    string. Hash collisions cost time but do not change the result.
     """
     forward, backward = string_hash(text), string_hash(pc.utf8_reverse(text))
     return forward.astype(np.uint64) << np.uint64(32) | backward.astype(np.uint64)
 
 
 def shared_groups(tasks: Sequence[Fingerprints]) -> frozenset[Group]:
-    """Return the file groups with a fingerprint that several tasks returned."""
+    """Return the file groups with fingerprints (row hashes) that were returned by several Spark tasks."""
     if len(tasks) < 2:
         return frozenset()
     marks, counts = np.unique(np.concatenate([task.marks for task in tasks]), return_counts=True)
@@ -84,9 +87,10 @@ def combined(
     shared: frozenset[Group],
     rewrite: Callable[[pa.Table], Sequence[WrittenFile]],
 ) -> list[WrittenFile]:
-    """Return the files of the commit. `rewrite` combines the rows of each file group in `shared` into new files.
+    """Return the files to list in the commit. The rows of each file group in `shared` are combined and written to new
+    files by `rewrite`.
 
-    The commit does not list the files that new files replace. A table service deletes the replaced files later.
+    The commit does not list the files replaced by the new files. A table service deletes the replaced files.
     """
     groups: dict[Group, list[WrittenFile]] = {}
     for file in files:

@@ -1,7 +1,7 @@
-"""Applies filters that Spark pushes down: as Arrow expressions on merged rows, and to skip data.
+"""Converts filters that Spark pushes down to Arrow expressions, which select merged rows and skip data.
 
-The reader accepts only filters that have the same meaning in Arrow and in Spark: comparisons of booleans, integers,
-strings and dates. Spark itself applies filters on floating point (NaN), decimals and timestamps.
+The reader accepts only filters with the same meaning in Arrow and Spark: comparisons of booleans, integers, strings and
+dates. Spark itself applies filters on floating-point numbers (NaN), decimals and timestamps.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _TEXT: Final[dict[type[ds.Filter], Callable[..., Any]]] = {
 
 
 def predicate_of(filters: Sequence[ds.Filter], schema: pa.Schema) -> Predicate | None:
-    """Return the conjunction of accepted filters; None if there are none."""
+    """Return the conjunction of the accepted filters, or None if no filter was accepted."""
     conditions = [condition for each in filters if (condition := condition_of(each, schema)) is not None]
     if not conditions:
         return None
@@ -46,7 +46,7 @@ def predicate_of(filters: Sequence[ds.Filter], schema: pa.Schema) -> Predicate |
 
 
 def condition_of(condition: ds.Filter, schema: pa.Schema) -> pc.Expression | None:
-    """Return the filter as an expression that is true for the selected rows, or None if Spark must apply the filter."""
+    """Convert a Spark filter to an Arrow expression, or return None if Spark must apply the filter."""
     negated = isinstance(condition, ds.Not)
     if isinstance(condition, ds.Not):
         condition = condition.child
@@ -66,9 +66,9 @@ def _column(condition: ds.Filter) -> str:
 
 
 def _on_value(condition: ds.Filter, column: pc.Expression, kind: pa.DataType, negated: bool) -> pc.Expression | None:
-    """Return the expression of a filter that compares a column with values, or None if Spark must apply the filter.
-
-    As in SQL, neither IN nor NOT IN selects a row with null. A comparison with null is null, and so is its negation.
+    """Convert a filter that compares a column with values to an Arrow expression, or return None if Spark must apply
+    the filter. As in SQL, neither IN nor NOT IN selects rows with null. A comparison with null is null, and the
+    negation of the comparison is also null.
     """
     wanted = getattr(condition, "value", None)
     many = list(wanted or ()) if isinstance(condition, ds.In) else [wanted]
@@ -91,7 +91,8 @@ def _on_value(condition: ds.Filter, column: pc.Expression, kind: pa.DataType, ne
 
 
 def _scalar(value: Any, kind: pa.DataType) -> pa.Scalar | None:
-    """Return the value in the type of the column. Returns None for null, an unsupported type, or a value out of range.
+    """Convert a filter value to the type of the column. Returns None for null, an unsupported type, or a value out of
+    range.
     """
     fits = (
         (pa.types.is_boolean(kind) and isinstance(value, bool))
@@ -106,9 +107,9 @@ def _scalar(value: Any, kind: pa.DataType) -> pa.Scalar | None:
 
 
 def restricted(tasks: Sequence[AnyRead], where: Predicate, shape: TableShape | None) -> list[AnyRead]:
-    """Return the tasks that can return a selected row, each with the predicate. `shape` is None if the columns of a row
-    do not determine its file group. The rows of a change log have other columns, so that all its tasks remain, without
-    a predicate.
+    """Return the read tasks that can return a row selected by `where`, each with the predicate `where`. `shape` is None
+    if the columns of a row do not determine its file group, as in tables of other engines. Tasks of a change log are
+    returned unchanged, because the rows of a change log have different columns.
     """
     groups = [(task.partition, task.file_id) for task in tasks if isinstance(task, ReadTask)]
     kept = frozenset(groups) if shape is None else groups_to_read(where, shape, groups)

@@ -1,5 +1,5 @@
-"""The options of the data source. An option that Hudi also has uses Hudi's name. docs/options.md lists the options of
-the data source for users.
+"""Parses the options of the data source, which have Hudi's names where Hudi has the same option. The page
+docs/options.md describes the options for users.
 """
 
 from __future__ import annotations
@@ -118,8 +118,8 @@ CATALOG: Final = frozenset({"owner", "provider"})
 
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
-    """The options of a read. `after` and `until` are the completion times that bound an incremental query. `limits` are
-    the memory limits of the read's tasks.
+    """The parsed options of a read. `after` and `until` are the completion times that bound an incremental query.
+    `limits` are the memory limits of the Spark tasks.
     """
 
     path: str
@@ -136,12 +136,12 @@ class ReadOptions:
 
 @dataclass(frozen=True, slots=True)
 class WriteOptions:
-    """The options of a write. `table` contains the given arguments of `Table.create`, and `create` is the value of its
-    argument `options`.
+    """The parsed options of a write. `table` contains the arguments of `Table.create` that the options set, and
+    `create` contains the value of its argument `options`.
 
-    `batch_id` is the id of the batch; a batch whose id has committed is not written again. `replay_difference` is the
-    reaction if the rows of a repeated batch differ from the rows of the committed batch. `services` are the services
-    that the writer runs after its commit.
+    `batch_id` identifies the batch; a batch with the id of a committed batch is not written again. `replay_difference`
+    ("refuse" or "keep") states what happens if the rows of a repeated batch differ from the committed rows. `services`
+    selects the table services that the writer runs after its commit.
     """
 
     path: str
@@ -156,7 +156,7 @@ class WriteOptions:
 
 
 def read_options(given: Mapping[str, str]) -> ReadOptions:
-    """Parse the options of a read; raises `BadInput` or `Unsupported` for an invalid option."""
+    """Parse the options of a read. Raises `BadInput` or `Unsupported` for an invalid option."""
     if {name.lower() for name in given} >= CATALOG:
         raise Unsupported(
             "create a table in Spark's catalog with USING nbcc",
@@ -191,7 +191,7 @@ def columns_of(options: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def write_options(given: Mapping[str, str]) -> WriteOptions:
-    """Parse the options of a write; raises `BadInput` or `Unsupported` for an invalid option."""
+    """Parse the options of a write. Raises `BadInput` or `Unsupported` for an invalid option."""
     of_table = [name for names in TABLE.values() for name in names]
     known = (PATH, OPERATION, BATCH_ID, REPLAY_DIFFERENCE, *of_table, *CREATE, *SERVICES, TAKE_OVER)
     options = known_options(given, known, "write")
@@ -220,13 +220,13 @@ def _refused_service(name: str, value: str, needed: str) -> BadInput:
 
 
 def storage_of(given: Mapping[str, str]) -> dict[str, str]:
-    """Return the storage options without their prefix."""
+    """Return the storage options, without the prefix ``storage.`` in their names."""
     return {name[len(STORAGE) :]: value for name, value in given.items() if name.lower().startswith(STORAGE)}
 
 
 def known_options(given: Mapping[str, str], known: Iterable[str], verb: str) -> dict[str, str]:
-    """Return the options that nbcc uses. Any other option of Hudi is refused if it would change the result of a read or
-    write; otherwise it is ignored.
+    """Return the options that nbcc uses. Other Hudi options raise an error if they would change the result of a read or
+    write, and are ignored otherwise.
     """
     names = {name.lower(): name for name in known}
     only = {name.lower(): name for name in ONLY}
@@ -281,7 +281,7 @@ def _refuse_mixed(options: Mapping[str, str], query: str) -> None:
 
 
 def _one_of(options: Mapping[str, str], names: Iterable[str]) -> str | None:
-    """Return the value of an option with several names; raises `BadInput` if the values under its names differ."""
+    """Return the value of an option with several names. Raises `BadInput` if several names have different values."""
     found = {name: options[name] for name in names if name in options}
     if len(set(found.values())) > 1:
         options_given = " and ".join(f"{name}={value}" for name, value in found.items())
@@ -302,8 +302,8 @@ def path_of(options: Mapping[str, str], verb: str) -> str:
 
 
 def time_of(text: str) -> Time:
-    """Convert digits, ``earliest`` or an ISO 8601 text with a zone to a time. A text in any other form is returned
-    unchanged, and a later check refuses it.
+    """Parse an instant time, ``earliest``, or an ISO 8601 time with a time zone. Any other string is returned
+    unchanged, and is rejected when the time is used.
     """
     if text.lower() == "earliest":
         return BEGINNING

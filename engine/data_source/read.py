@@ -1,5 +1,4 @@
-"""Reads tables through the data source: plans a read with one partition for each file group, and applies filters that
-Spark pushes down.
+"""Implements reads of the data source: plans one Spark partition for each file group, and applies pushed-down filters.
 """
 
 from __future__ import annotations
@@ -33,9 +32,10 @@ BATCH_ROWS: Final = 1 << 16
 
 
 class ReadPlan(NamedTuple):
-    """The plan of a read, fixed at `load()`: its tasks, the schema of its result, and the shape of the table.
+    """The plan of a read, made by `load()`: the read tasks, the schema of the result, and the table properties that the
+    tasks need.
 
-    `own` is True if nbcc created the table, so that the key of a row determines the file group of the row.
+    `own` is True if the table is an nbcc table, in which the key of a row determines its file group.
     """
 
     storage: Storage
@@ -46,8 +46,8 @@ class ReadPlan(NamedTuple):
 
 
 class PlanOnly:
-    """Jobs that execute nothing. `read` returns the read tasks and their schema, and Spark's tasks execute the read
-    tasks later.
+    """An implementation of `Jobs` that executes nothing. `read` returns the read tasks and their schema, so that Spark
+    tasks can execute the read tasks.
     """
 
     takes_conditions_later = True
@@ -69,9 +69,7 @@ class PlanOnly:
 
 
 def plan(options: ReadOptions) -> ReadPlan:
-    """Return the plan of the read that the options request, at the present time. Raises the errors of `Table.open` and
-    of the read.
-    """
+    """Return the plan of a read with the given options. Raises the errors of `Table.open` and of the read."""
     storage = open_storage(options.path, options.storage)
     context = dataclasses.replace(context_of(None, storage), jobs=PlanOnly())
     with temporary_limits(options.limits):
@@ -79,7 +77,7 @@ def plan(options: ReadOptions) -> ReadPlan:
 
 
 def plan_of(table: Table, options: ReadOptions) -> ReadPlan:
-    """Return the plan of a read of `table`, whose jobs are `PlanOnly`."""
+    """Return the plan of a read of `table`. The table's `jobs` must be `PlanOnly`."""
     tasks, schema = _operation(table, options)
     shape = table_shape(table.config, table.context.rules)
     return ReadPlan(
@@ -100,7 +98,7 @@ def _operation(table: Table, options: ReadOptions) -> Any:
 
 
 def check_schema(schema: StructType, read_plan: ReadPlan) -> None:
-    """Raise `BadInput` unless the table has each column of the user's schema, with the same type."""
+    """Raise `BadInput` unless the table has every column of the user's schema with the same type."""
     ours = {field.name: field.dataType for field in to_spark(read_plan.schema)}
     for field in schema:
         if ours.get(field.name) != field.dataType:
@@ -112,18 +110,18 @@ def check_schema(schema: StructType, read_plan: ReadPlan) -> None:
 
 
 class FileGroup(InputPartition):
-    """One partition of a read in Spark, which returns the rows of one read task."""
+    """A Spark partition that returns the rows of one read task."""
 
     def __init__(self, task: AnyRead) -> None:
         super().__init__(task)
 
 
 class _Push:
-    """A reader's `pushFilters` method, hidden from Spark's check for readers that override this method.
+    """A replacement of a reader's `pushFilters` method that Spark does not recognize as an override.
 
-    If spark.sql.python.filterPushdown.enabled is off (the default), Spark refuses a reader that overrides
-    `pushFilters`. Spark's check compares the `__func__` of the method `pushFilters`. If filter pushdown is off, Spark
-    does not call a `_Push`.
+    If spark.sql.python.filterPushdown.enabled is false (the default), Spark rejects readers that override
+    `pushFilters`. Spark detects an override by the `__func__` attribute of the method `pushFilters`. If filter pushdown
+    is disabled, Spark never calls a `_Push` object.
     """
 
     __func__ = staticmethod(DataSourceReader.pushFilters)
@@ -136,9 +134,9 @@ class _Push:
 
 
 class Reader(DataSourceReader):
-    """Reads one file group in each task, and applies accepted filters to merged rows before the rows are sent to the
-    JVM. The reader also uses the accepted filters to skip file groups, base files and row groups without a selected
-    row.
+    """Reads one file group in each Spark task, and applies the accepted filters to merged rows before the rows are sent
+    to the JVM. The accepted filters also let the reader skip file groups, base files and row groups without matching
+    rows.
     """
 
     def __init__(self, read_plan: ReadPlan, schema: StructType) -> None:
@@ -151,7 +149,9 @@ class Reader(DataSourceReader):
         return reduced(self, {name: value for name, value in vars(self).items() if name != "pushFilters"})
 
     def push(self, filters: list[Filter]) -> Iterator[Filter]:
-        """Accept the filters that have the same meaning in Arrow; return all other filters, which Spark applies."""
+        """Accept the filters with the same meaning in Arrow and Spark, and yield all other filters, which Spark must
+        apply.
+        """
         schema = self._plan.schema
         for each in filters:
             if condition_of(each, schema) is None:

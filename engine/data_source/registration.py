@@ -1,4 +1,4 @@
-"""Registers the data source in a session, even if nbcc is not installed for the session's workers."""
+"""Registers the data source in a Spark session, even if nbcc is not installed on the Python workers."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 
 
 def register(spark: SparkSession) -> None:
-    """Make `format("nbcc")` available in this session, and send nbcc to its workers. A repeated registration changes
-    nothing.
+    """Register `format("nbcc")` in a Spark session, and send nbcc to the Python workers. A repeated registration has no
+    effect.
 
-    Raises `CannotRun` if the workers cannot run nbcc.
+    Raises `CannotRun` if the Python workers cannot run nbcc.
     """
     prepare_workers(spark)
     spark.dataSource.register(NbccSource)

@@ -1,4 +1,4 @@
-"""The options of streams. docs/streams.md lists the options of streams for users."""
+"""Parses the options of streaming reads and writes. The page docs/streams.md describes the options for users."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ OF_QUERY: Final = frozenset({"checkpointlocation", "queryname"})
 
 @dataclass(frozen=True, slots=True)
 class StreamOptions:
-    """The options of a stream that follows a table.
+    """The parsed options of a stream that reads from a table.
 
     `start` is "latest", or the time after which the stream begins. `most_files` and `most_bytes` are the limits of one
-    trigger; None means no limit. `consumer` is the name under which the stream publishes its progress; an empty name
-    disables this.
+    micro-batch; None means no limit. `consumer` is the name under which the stream publishes its progress; if
+    `consumer` is empty, the stream publishes no progress.
     """
 
     path: str
@@ -56,8 +56,8 @@ class StreamOptions:
 
 
 def asks_for_stream(given: Mapping[str, str]) -> bool:
-    """Return True if these options of `load` are valid only for a stream. Spark calls a data source in the same way
-    for a batch read and for a stream.
+    """Return True if the given options of `load` are valid only for a stream. Spark calls `schema` identically for
+    batch reads and for streams, so only the options distinguish these cases.
     """
     names = {name.lower() for name in given}
     incremental = next((value for name, value in given.items() if name.lower() == QUERY), "").lower() == "incremental"
@@ -65,7 +65,7 @@ def asks_for_stream(given: Mapping[str, str]) -> bool:
 
 
 def stream_options(given: Mapping[str, str]) -> StreamOptions:
-    """Parse the options of a stream; raises `BadInput` or `Unsupported` for an invalid option."""
+    """Parse the options of a streaming read. Raises `BadInput` or `Unsupported` for an invalid option."""
     options = known_options(given, (PATH, COLUMNS, QUERY, FORMAT, *STREAM), "read a stream")
     query, shape = options.get(QUERY, "incremental").lower(), options.get(FORMAT, "latest_state").lower()
     if query != "incremental":
@@ -98,5 +98,6 @@ def _limit(options: Mapping[str, str], name: str) -> int | None:
 
 
 def stream_write_options(given: Mapping[str, str]) -> WriteOptions:
-    """Parse the options of a stream's writer like `write_options`. Options that only Spark's query uses are ignored."""
+    """Parse the options of a streaming write like `write_options`, but ignore the options that only Spark itself uses.
+    """
     return write_options({name: value for name, value in given.items() if name.lower() not in OF_QUERY})

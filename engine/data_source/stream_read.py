@@ -1,8 +1,9 @@
-"""The streaming source: `spark.readStream.format("nbcc")`.
+"""Implements the streaming source, `spark.readStream.format("nbcc")`.
 
-An offset contains a completion time, and the time at which the stream began. If Spark stops before the first batch is
-complete, Spark calls `initialOffset` again, and a stream from "latest" would begin later. Every offset therefore
-contains the time at which the stream first began. Spark's offset log stores the offset before the first batch runs.
+An offset contains a completion time, and the time after which the stream began. If Spark stops before the first
+micro-batch is complete, a restart calls `initialOffset` again, and a stream from "latest" would then skip writes. Every
+offset therefore also contains the original start time. Spark's offset log stores the offset before the first
+micro-batch runs.
 """
 
 from __future__ import annotations
@@ -37,13 +38,13 @@ from .stream_options import StreamOptions
 
 
 class StreamReader(DataSourceStreamReader):
-    """A reader that follows a table. Spark creates one reader on the driver, and one reader for each batch to read the
-    partitions of the batch.
+    """A reader of a stream from a table. Spark creates one reader on the driver, and one reader for each micro-batch to
+    read its partitions.
     """
 
     def __init__(self, options: StreamOptions, schema: StructType, own_columns: bool) -> None:
-        """`own_columns` is True if the user has chosen the columns of the stream, which may be fewer than the table's
-        columns.
+        """`own_columns` is True if the user has set the schema of the stream, which may have fewer columns than the
+        table.
         """
         self._options = options
         self._columns = from_spark(schema)
@@ -102,7 +103,7 @@ class StreamReader(DataSourceStreamReader):
         self._source.commit(end)
 
     def _check_columns(self, there: pa.Schema) -> None:
-        """Raise `BadInput` if the table's columns have changed since the query began."""
+        """Raise `BadInput` if the schema of the table has changed since the streaming query began."""
         if self._options.columns:
             there = selected(there, self._options.columns)
         names = [name for name in there.names if name in self._columns.names or name != IS_DELETED]
@@ -118,7 +119,7 @@ class StreamReader(DataSourceStreamReader):
         )
 
     def _check_deletes(self, rows: pa.Table) -> None:
-        """Raise `Unsupported` if a row is a delete, and the query has no column that marks deletes."""
+        """Raise `Unsupported` if a row is a delete but the stream's schema lacks the column `_hoodie_is_deleted`."""
         if IS_DELETED in self._columns.names or IS_DELETED not in rows.column_names:
             return
         if pc.any(pc.fill_null(rows[IS_DELETED], False)).as_py():
@@ -130,7 +131,7 @@ class StreamReader(DataSourceStreamReader):
 
 
 def stream_schema(options: StreamOptions) -> pa.Schema:
-    """Return the columns of a stream, which are the table's present columns."""
+    """Return the schema of a stream, which is derived from the table's present schema."""
     table = open_table(context_of(None, open_storage(options.path, options.storage)))
     shape = table_shape(table.config, table.context.rules)
     whole = shape.changes_schema if options.changes else shape.window_schema

@@ -1,10 +1,10 @@
-"""The streaming sink: `df.writeStream.format("nbcc")`.
+"""Implements the streaming sink, `df.writeStream.format("nbcc")`.
 
-Spark makes the writer twice for each batch: before the tasks, and again in the process that commits. Spark passes the
-query's id to neither constructor call, so that a constructor changes nothing in the table. Only a task can read the
-query's id, from the task's local properties. The first task of a batch that holds the lock requests the instant. All
-tasks return the instant's requested time, the query's id and the number of the batch, and the commit publishes the
-instant. A Python worker continues to renew the instant's heartbeat after its task has ended.
+Spark creates the writer twice for each micro-batch: before the tasks run, and again in the process that commits. Spark
+does not pass the query id to the writer, so the constructor must not change the table. Only a Spark task can read the
+query id, from its local properties. The first task of a micro-batch that acquires the lock requests the instant. Each
+task returns the instant's requested time, the query id and the batch number, and the commit publishes the instant. A
+Python worker continues to renew the instant's heartbeat after its task has ended.
 """
 
 from __future__ import annotations
@@ -49,9 +49,9 @@ HAND_OVER_SECONDS: Final = 600.0
 
 
 class BatchOfQuery(WriterCommitMessage):
-    """The message of one task: the batch of the task, and the files or the digest of the task's rows.
+    """The commit message of one Spark task, with the batch of the task and the files or the digest of the task's rows.
 
-    `requested` is the requested time of the files' instant; '' if the batch was already written before the task.
+    `requested` is the requested time of the instant, or '' if the batch had already been committed when the task began.
     """
 
     def __init__(self, query_id: str, number: int, requested: str, content: Written | TaskDigest) -> None:
@@ -62,7 +62,7 @@ class BatchOfQuery(WriterCommitMessage):
 
 @dataclass(frozen=True)
 class Place:
-    """The batch to which a task belongs."""
+    """The streaming query, batch number and query run to which a Spark task belongs."""
 
     query_id: str
     number: int
@@ -74,8 +74,7 @@ class Place:
 
 
 def stream_writer(schema: StructType, overwrite: bool, options: WriteOptions) -> DataSourceStreamArrowWriter:
-    """Return the writer of a stream. Raises `BadInput` or `Unsupported` for options with which no batch could be
-    written.
+    """Return the writer of a stream. Raises `BadInput` or `Unsupported` if the options do not allow streaming writes.
     """
     asked = f"write a stream to {options.path}"
     if overwrite:
@@ -91,7 +90,7 @@ def stream_writer(schema: StructType, overwrite: bool, options: WriteOptions) ->
 
 
 class StreamWriter(DataSourceStreamArrowWriter):
-    """Upserts each batch of a stream once."""
+    """Upserts each micro-batch of a stream exactly once."""
 
     def __init__(self, columns: pa.Schema, options: WriteOptions) -> None:
         self._columns = columns
@@ -99,10 +98,11 @@ class StreamWriter(DataSourceStreamArrowWriter):
         self._there: Witness | None = None
 
     def look_for_witness(self) -> None:
-        """Return a file that each task must find, if the table is in a local folder: the newest completed instant, or
-        the properties.
+        """If the table is in a local folder, choose a file that every task must find, to detect executors without
+        access to the folder.
 
-        If the table is missing, this function creates it, because executors on other disks would each create one.
+        The chosen file is the newest completed instant or ``hoodie.properties``. A missing table is created on the
+        driver, because executors without access to the folder would each create a separate table.
         """
         if isinstance(open_storage(self._options.path, self._options.storage), LocalStorage):
             storage = self._table().context.storage
@@ -154,15 +154,15 @@ class StreamWriter(DataSourceStreamArrowWriter):
         replay.commit([*digests, TaskDigest(digest_of_files(files))])
 
     def abort(self, messages: list[WriterCommitMessage | None], number: int) -> None:
-        """Undo the instant of the batch, if a task has returned an instant. If the abort fails, the instant's heartbeat
-        expires, and a rollback undoes the instant.
+        """Undo the instant of the micro-batch if a task has requested an instant. If the abort fails, the instant's
+        heartbeat expires, and a rollback undoes the instant.
         """
         done = [each for each in messages if isinstance(each, BatchOfQuery)]
         for requested in {each.requested for each in done} - {""}:
             self._writer(self._table(), requested, batch_id_of(*done[0].batch)).abort([])
 
     def _table(self) -> Table:
-        """Open the table again, because its columns may have changed since the previous batch."""
+        """Open the table again, because its schema may have changed since the previous micro-batch."""
         storage = open_storage(self._options.path, self._options.storage)
         try:
             return writable(self._options, self._columns)
@@ -182,8 +182,8 @@ class StreamWriter(DataSourceStreamArrowWriter):
 
 
 def place_of_task() -> Place:
-    """Return the batch of the running task. Raises `Unsupported` if the task's local properties do not contain the
-    batch.
+    """Return the batch of the running Spark task. Raises `Unsupported` if the task's local properties do not identify
+    the batch.
     """
     here = TaskContext.get()
     values = [here.getLocalProperty(name) if here else None for name in (QUERY_ID, BATCH_NUMBER, RUN)]
@@ -198,8 +198,8 @@ def place_of_task() -> Place:
 
 
 def heartbeats_of(context: Context) -> StoredHeartbeats:
-    """Return the heartbeats of this worker. The next task of an instant replaces the heartbeat thread of the previous
-    task.
+    """Return the heartbeats that this Python worker renews for the table of `context`. All tasks of the worker use the
+    same heartbeats.
     """
     url = context.storage.url
     if url not in _HEARTBEATS:
@@ -212,7 +212,9 @@ _HEARTBEATS: Final[dict[str, StoredHeartbeats]] = {}
 
 
 def _of_one_batch(messages: list[WriterCommitMessage | None], number: int) -> list[BatchOfQuery]:
-    """Return the messages of the tasks. Raises `Unsupported` if a message is missing or belongs to another batch."""
+    """Return the commit messages of all tasks. Raises `Unsupported` if a message is missing or belongs to another
+    batch.
+    """
     done = [each for each in messages if isinstance(each, BatchOfQuery)]
     batches = {each.batch for each in done}
     instants = {each.requested for each in done} - {""}

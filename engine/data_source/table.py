@@ -1,4 +1,4 @@
-"""Opens the table at the path of a write, or creates a table from the write's options if there is none."""
+"""Opens the table of a data source write, or creates the table from the write options if it does not exist."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ _FIELDS: Final = {
 
 
 def open_or_create(options: WriteOptions, columns: pa.Schema) -> Table:
-    """Return the table at the path in the options. Raises `BadInput` if the table differs from the options, or if a
-    table cannot be created from the options.
+    """Open the table at the path in the options, or create the table if it does not exist. Raises `BadInput` if the
+    options contradict the existing table or are invalid for a new table.
     """
     storage = open_storage(options.path, options.storage)
     context = context_of(None, storage)
@@ -67,7 +67,7 @@ def open_or_create(options: WriteOptions, columns: pa.Schema) -> Table:
 
 
 def _exists(storage: Storage) -> bool:
-    """Return True if the table's properties exist, or the backup of properties whose update was interrupted."""
+    """Return True if ``hoodie.properties`` or its backup copy exists."""
     for path in (PROPERTIES, BACKUP):
         try:
             storage.get(path)
@@ -78,13 +78,15 @@ def _exists(storage: Storage) -> bool:
 
 
 def _data_columns(columns: pa.Schema) -> pa.Schema:
-    """Return the columns of the batch without the delete flag and Hudi's columns, which a write drops."""
+    """Return the columns of the batch without `_hoodie_is_deleted` and Hudi's meta columns, which are not stored in the
+    table's schema.
+    """
     return pa.schema([field for field in columns if field.name not in (IS_DELETED, *META_COLUMNS)])
 
 
 def _config(options: WriteOptions, columns: pa.Schema, there: Mapping[str, Any]) -> TableConfig:
-    """Return the config that the options describe. Options that are absent have the values of `there`, or the defaults
-    of `Table.create`.
+    """Return the table config for the given options. Missing options are taken from `there`, or have the defaults of
+    `Table.create`.
     """
     given = {**there, **options.table}
     return table_config(

@@ -1,9 +1,10 @@
-"""Writes through the data source by the commit protocol of `upsert`; Spark's write tasks put the data files.
+"""Implements writes of the data source with the commit protocol of `upsert`. Spark's write tasks create the data files.
 
-Spark's API has no shuffle for writes, so that rows of a file group arrive in several tasks. Each task writes separate
-log files into a file group, also in a bulk insert. To write one base file for each group, `Table.bulk_insert` shuffles
-the rows. Reads rank the rows in the logs of several tasks. If two tasks wrote rows of equal key and equal rank, the
-rows of the file group are combined before the commit (`duplicates`).
+Spark's Data Source API does not shuffle rows before a write, so the rows of a file group arrive in several Spark tasks.
+Each task writes separate log files into a file group, even in a bulk insert. `Table.bulk_insert` shuffles the rows, and
+therefore writes one base file for each file group. Reads rank rows of the same key from different tasks by ordering
+value. If two tasks wrote rows with equal keys and equal ranks, the rows of the file group are combined before the
+commit (see `duplicates`).
 """
 
 from __future__ import annotations
@@ -55,15 +56,15 @@ from .table import open_or_create
 
 @dataclass
 class Written(WriterCommitMessage):
-    """The files that one task wrote, and the fingerprints of its rows."""
+    """The files that one Spark task wrote, and the fingerprints (row hashes) of its rows."""
 
     files: list[WrittenFile]
     row_fingerprints: Fingerprints | None = None
 
 
 def begin(schema: StructType, overwrite: bool, options: WriteOptions) -> DataSourceArrowWriter:
-    """Raise the errors that can be detected without rows, then put the instant on the timeline. Spark calls `begin`
-    once for each write.
+    """Validate a write as far as possible without rows, then create its instant on the timeline. `begin` runs once for
+    each write.
     """
     check(options.batch_id, options.replay_difference)
     if overwrite:
@@ -87,8 +88,8 @@ def begin(schema: StructType, overwrite: bool, options: WriteOptions) -> DataSou
 
 
 def writable(options: WriteOptions, columns: pa.Schema) -> Table:
-    """Return the table of a write; create it from the options if there is no table. Raises the errors that can be
-    detected without rows.
+    """Open the table of a write, or create the table from the options if it does not exist. Raises all errors that can
+    be detected without rows.
     """
     table = open_or_create(options, columns)
     context, config = table.context, table.config
@@ -104,7 +105,7 @@ def writable(options: WriteOptions, columns: pa.Schema) -> Table:
 
 
 def batch_of(rows: pa.Table, options: WriteOptions, config: TableConfig) -> pa.Table:
-    """Return the rows with the table's columns, as upserts or deletes. Raises `BadInput` for rows that do not fit the
+    """Convert rows to upserts or deletes with the table's columns. Raises `BadInput` for rows that do not fit the
     table.
     """
     if options.operation != "delete":
@@ -115,13 +116,13 @@ def batch_of(rows: pa.Table, options: WriteOptions, config: TableConfig) -> pa.T
 
 @dataclass
 class TaskDigest(WriterCommitMessage):
-    """The digest of the rows of one write task."""
+    """The digest of the rows of one Spark task."""
 
     digest: Digest
 
 
 class _TableWriter(DataSourceArrowWriter):
-    """The state that is pickled for the tasks of a write and for the process that commits it."""
+    """The state of a write that Spark pickles for the tasks and for the process that commits the write."""
 
     def __init__(self, storage: Storage, config: TableConfig, options: WriteOptions) -> None:
         self._storage = storage
@@ -136,8 +137,8 @@ class _TableWriter(DataSourceArrowWriter):
 
 
 class Replay(_TableWriter):
-    """The writer of a batch that another attempt has already written. Each task computes the digest of its rows, and
-    the commit compares the sum of the digests with the digest of the written batch.
+    """The writer of a repeated batch that has already been committed. Each task computes the digest of its rows, and
+    `commit` compares the sum of the digests with the digest of the committed batch.
     """
 
     def __init__(self, storage: Storage, config: TableConfig, options: WriteOptions, written: Repeated) -> None:
@@ -155,12 +156,12 @@ class Replay(_TableWriter):
         answer(self._context(), Repeated(self._batch_id, self._instant), digest, self._options.replay_difference)
 
     def abort(self, messages: list[WriterCommitMessage | None]) -> None:
-        """Do nothing, because this attempt has no instant, and the instant of the other attempt must stay."""
+        """Do nothing, because a repeated batch has no instant, and the committed instant must be kept."""
 
 
 class Writer(_TableWriter):
-    """The writer of a batch, which Spark creates once on the driver's machine. `write` then runs in each task, and
-    `commit` or `abort` runs once, in separate processes.
+    """The writer of a batch, which Spark creates once on the driver's machine. `write` runs in each Spark task, and
+    `commit` or `abort` runs once in a separate process on the driver's machine.
     """
 
     def __init__(
@@ -172,7 +173,9 @@ class Writer(_TableWriter):
         sealed: Timeline,
         there: Witness | None = None,
     ) -> None:
-        """`there` is a file of the table that the driver has read, and that each task must find."""
+        """`there` is a file of the table that the driver has read and that every task must find, to detect executors
+        without access to the table.
+        """
         super().__init__(storage, config, options)
         self._there = there
         self._sealed = sealed
@@ -194,7 +197,7 @@ class Writer(_TableWriter):
             heartbeats.stop_renewing(self._task.instant)
 
     def put(self, found: pa.Table | None) -> Written:
-        """Put the rows of this task into files. `found` is None if the task has no rows."""
+        """Write the rows of the running Spark task to data files. `found` is None if the task has no rows."""
         if found is None:
             return Written([])
         here = TaskContext.get()
@@ -237,8 +240,8 @@ class Writer(_TableWriter):
             serve_writer(context, self._config, self._options.services)
 
     def abort(self, messages: list[WriterCommitMessage | None]) -> None:
-        """Delete the files and the instant of the write, unless the instant has completed. Spark also calls `abort` if
-        a commit fails after its publication.
+        """Delete the data files and the instant of the write, unless the instant has completed. Spark also calls
+        `abort` if `commit` fails after it has published the instant.
         """
         context, requested = self._context(), self._task.instant
         if uses_decision_log(context):
@@ -252,8 +255,8 @@ class Writer(_TableWriter):
 def checked_rows(
     iterator: Iterator[pa.RecordBatch], options: WriteOptions, config: TableConfig, shape: TableShape
 ) -> pa.Table | None:
-    """Return the rows of a task with the table's columns; None if the task has no rows. Spark computes the rows during
-    a call of this function, which may take long.
+    """Return the checked rows of a Spark task, converted to the table's columns. Returns None if the task has no rows.
+    Spark computes the rows during the call of `checked_rows`, which may take long.
     """
     rows = rows_of_task(iterator, shape.limits)
     if rows is None:
@@ -264,7 +267,7 @@ def checked_rows(
 
 
 def _conformed(rows: pa.Table, options: WriteOptions, config: TableConfig) -> pa.Table:
-    """Cast the batch to the exact types of the table, because timestamps in Spark's batches have the session's time
+    """Cast the batch to the types of the table, because timestamps in Spark's Arrow batches have the session's time
     zone.
     """
     wanted = [config.schema.field(name) for name in rows.column_names if name in config.schema.names]
@@ -273,7 +276,7 @@ def _conformed(rows: pa.Table, options: WriteOptions, config: TableConfig) -> pa
 
 
 def write_rows(storage: Storage, rows: pa.Table, task: WriteTask, writer: int) -> list[WrittenFile]:
-    """Put rows as log files, one file group after the other. The caller has checked the rows with `problems`."""
+    """Write rows to log files, one file group after the other. The rows must have been checked with `problems`."""
     names, shape = RandomNames(), task.shape
     groups = split_by_group(rows, bucket_column(rows, shape), shape)
     return [file for group in groups for file in write_group(storage, names, task, group, writer)]

@@ -1,3 +1,3 @@
-"""The definition of a table: its config is made from the arguments of `Table.create`, stored in ``hoodie.properties``,
-and loaded.
+"""Creates the config of a table from the arguments of `Table.create`, stores the config in ``hoodie.properties``, and
+loads the config.
 """

@@ -1,4 +1,5 @@
-"""Converts the arguments of `Table.create` to a table config, and refuses a table that some reader could not read."""
+"""Converts the arguments of `Table.create` to a table config, and rejects tables that some Hudi readers could not read.
+"""
 
 from __future__ import annotations
 
@@ -52,8 +53,8 @@ def table_config(
     session_time_zone: str | None = None,
     several_partition_columns: bool = False,
 ) -> TableConfig:
-    """Return the config of a new table with these properties. Raises `BadInput` or `Unsupported` for the first argument
-    that is invalid. `several_partition_columns` is True if a table may have several partition columns, as Hudi allows.
+    """Return the config of a new table. Raises `BadInput` or `Unsupported` for the first invalid argument.
+    `several_partition_columns` is True if several partition columns are allowed, as in Hudi.
     """
     zone = checked_zone(session_time_zone, ASKED)
     columns = arrow_schema(schema, zone=zone)
@@ -89,11 +90,11 @@ def table_config(
 
 
 def arrow_schema(schema: Schema, asked: str = ASKED, zone: str | None = None) -> pa.Schema:
-    """Return the pyarrow schema of a table, converted from a pyarrow Schema, a Spark StructType or a DDL text. If the
-    schema is a DDL text, a Spark session must be running.
+    """Return the pyarrow schema of a table, converted from a pyarrow Schema, a Spark StructType or a DDL string. If
+    `schema` is a DDL string, a Spark session must be running.
 
-    If the table stores a type as another type without loss, the schema contains the stored type. `zone` is the time
-    zone of timestamps that have no time zone.
+    If the table stores a column as another type without loss, the result contains the stored type. `zone` is the time
+    zone of timestamps without a time zone.
     """
     if isinstance(schema, pa.Schema):
         return stored_schema(schema.remove_metadata(), zone)
@@ -119,7 +120,7 @@ def _errors_of_spark() -> type[Exception]:
 
 
 def check_columns(columns: pa.Schema, asked: str = ASKED) -> None:
-    """Raise `BadInput` or `Unsupported` for columns that an nbcc table cannot have."""
+    """Raise `BadInput` or `Unsupported` if an nbcc table cannot have one of the columns."""
     if not columns.names:
         raise BadInput(asked, "its schema has no columns", "give it some")
     seen: set[str] = set()
@@ -183,7 +184,7 @@ def _check_modes(merge_mode: str, table_type: str, mode: str) -> None:
 
 
 def check_partial(config: TableConfig, asked: str = ASKED) -> None:
-    """Raise an error for columns that a table with partial updates cannot store, such as required columns."""
+    """Raise an error if a table with partial updates cannot store one of the columns, such as a required column."""
     asked = f"{asked} with {PARTIAL}=SET_COLUMNS"
     if config.partial_update and not config.merge_on_read:
         raise Unsupported(asked, "a COPY_ON_WRITE table has no logs to keep what a row is made of", "use MERGE_ON_READ")

@@ -1,4 +1,4 @@
-"""Creates a table in a storage, and loads the config of a table from its storage."""
+"""Creates an empty table, and loads the config of an existing table."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _SCHEMA_KEEPERS: Final = frozenset({"COMPACT", "LOG_COMPACT", "CLUSTER", "INDEX"
 
 
 def create_table(storage: Storage, config: TableConfig) -> None:
-    """Create an empty table. Raises `BadInput` and changes nothing if the folder is not empty."""
+    """Create an empty table. Raises `BadInput` and changes nothing if the table's folder is not empty."""
     here = f"create a table at {storage.url}"
     if objects := storage.list(""):
         example = objects[0].path
@@ -37,10 +37,10 @@ def create_table(storage: Storage, config: TableConfig) -> None:
 
 
 def open_table(storage: Storage) -> TableConfig:
-    """Return the config of the table in `storage`; raise `NotATable` or `Unsupported` if nbcc cannot read it.
+    """Return the config of the table in `storage`.
 
-    The schema of an nbcc table is one of its properties. The schema of a table of another engine is in its newest
-    commit (docs/hudi-format.md).
+    Raises `NotATable` or `Unsupported` if nbcc cannot read the table. The schema of an nbcc table is stored in its
+    properties. For a table of another engine, the schema is taken from the newest commit (docs/hudi-format.md).
     """
     values = load_properties(storage)
     created_with = values.get("hoodie.table.create.schema")
@@ -57,7 +57,8 @@ def open_table(storage: Storage) -> TableConfig:
 
 
 def with_current_schema(storage: Storage, config: TableConfig) -> TableConfig:
-    """Return the config with the table's present columns, for a service that rewrites rows and must not lose columns.
+    """Return the config with the present schema of the table, so that a table service that rewrites rows loses no
+    columns.
     """
     if not config.own:
         return config
@@ -77,7 +78,7 @@ def _as_of_now(config: TableConfig, values: Mapping[str, str]) -> TableConfig:
 
 
 def _latest_schema(storage: Storage, timeline: Timeline) -> str | None:
-    """Return the Avro JSON in the newest commit (by requested time) whose action can change the schema."""
+    """Return the Avro schema in the newest commit (by requested time) that records the table's schema."""
     for instant in reversed(timeline.instants):
         if instant.completed and instant.writes:
             commit = load_commit(storage, instant)
@@ -87,8 +88,8 @@ def _latest_schema(storage: Storage, timeline: Timeline) -> str | None:
 
 
 def audited_properties(storage: Storage) -> tuple[dict[str, str], str]:
-    """Return the properties of a table, and a description of their damage ('' if they are undamaged). An audit accepts
-    damaged properties if their checksum is valid.
+    """Return the properties of a table, and a description of any damage ('' if undamaged). An audit accepts damaged
+    properties if the checksum is valid.
     """
     try:
         return load_properties(storage), ""
@@ -97,8 +98,8 @@ def audited_properties(storage: Storage) -> tuple[dict[str, str], str]:
 
 
 def load_properties(storage: Storage) -> dict[str, str]:
-    """Return the properties of a table, or their backup copy if an update was interrupted. Raises `NotATable` if the
-    properties and the backup are both damaged.
+    """Return the properties of a table, or the backup copy of the properties if an update was interrupted. Raises
+    `NotATable` if both the properties and the backup copy are damaged or missing.
     """
     return _load(storage)
 

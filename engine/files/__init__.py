@@ -1,1 +1,1 @@
-"""Data files: file slices, log blocks, and the encoding of rows."""
+"""Finds the data files of a table, groups the files into file slices, and encodes and decodes log files."""

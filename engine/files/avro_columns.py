@@ -1,7 +1,7 @@
-"""Encodes whole Arrow columns as Avro binary data, which makes the encoding of large delete blocks fast.
+"""Encodes whole Arrow columns as Avro binary data, for fast encoding of large delete blocks.
 
-Each function returns a binary array that contains the Avro encoding of each value of a column. Records are encoded by
-concatenating the arrays of their columns element by element.
+Each function returns a binary array with the Avro encoding of each value of a column. Avro records are encoded by
+concatenating the encoded columns element by element.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _MOST_BYTES: Final = 10  # length of the longest 64-bit varint
 
 
 def longs(values: NDArray[np.int64]) -> pa.Array:
-    """Encode integers as zigzag varints: Avro's int, long, date and timestamp."""
+    """Encode integers as zigzag varints (the Avro types int, long, date and timestamp)."""
     unsigned = ((values << 1) ^ (values >> 63)).astype(np.uint64)
     shifted = unsigned[:, None] >> (7 * np.arange(_MOST_BYTES, dtype=np.uint64))
     used = shifted > 0
@@ -28,14 +28,14 @@ def longs(values: NDArray[np.int64]) -> pa.Array:
 
 
 def texts(values: pa.Array) -> pa.Array:
-    """Encode values as a length and bytes: Avro's string and bytes."""
+    """Encode strings or binary values as a length and bytes (the Avro types string and bytes)."""
     raw = values.cast(pa.binary())
     lengths = pc.binary_length(raw).cast(pa.int64())
     return pc.binary_join_element_wise(longs(lengths.to_numpy()), raw, b"")
 
 
 def fixed_width(values: NDArray[np.generic]) -> pa.Array:
-    """Encode values as little-endian bytes: Avro's float and double, and boolean as one byte."""
+    """Encode numbers as little-endian bytes (the Avro types float and double) and booleans as one byte."""
     width = values.dtype.itemsize
     octets = values.astype(values.dtype.newbyteorder("<")).view(np.uint8)
     return _ragged(octets, np.full(len(values), width))

@@ -1,4 +1,5 @@
-"""Data blocks: rows that are stored as Avro records or as a Parquet file (docs/hudi-format.md)."""
+"""Encodes and decodes data blocks, the log blocks with rows as Avro records or as a Parquet file (docs/hudi-format.md).
+"""
 
 from __future__ import annotations
 
@@ -35,11 +36,12 @@ def encode_data(
     compacted: Sequence[str] = (),
     partial: bool = False,
 ) -> bytes:
-    """Encode rows as the bytes of one data block. The rows must have Hudi's meta columns.
+    """Encode rows as one data block. The rows must have Hudi's meta columns.
 
     `instant` is the requested time of the commit that writes the block. `schema` is the Avro JSON of the rows,
-    including the meta columns. `compacted` contains the instants whose blocks a log compaction replaces with this
-    block. `partial` is True if the write set only the columns that `rows` has; `schema` may have more columns.
+    including the meta columns. `compacted` contains the instants whose blocks a log compaction replaces with the new
+    block. `partial` is True for a partial update, which sets only the columns of `rows`; `schema` may have more
+    columns.
     """
     if partial:
         schema = _narrowed(schema, rows.column_names)
@@ -64,12 +66,11 @@ def decode_data(
     columns: Sequence[str] | None = None,
     bounds: Limits | None = None,
 ) -> pa.Table:
-    """Return the rows of an Avro or Parquet data block, with the columns and types that the block itself has. `name` is
-    the name of the file in error messages.
+    """Return the rows of an Avro or Parquet data block, with the columns and types stored in the block. `name` is the
+    file name for error messages.
 
-    `packed` and `columns` have the same meaning as in `decode_parquet`, and apply only to Parquet blocks. In an Avro
-    block every record is decoded completely. `bounds` contains the limits for decoding (default: the limits of this
-    process).
+    `packed` and `columns` have the same meaning as in `decode_parquet`, and apply only to Parquet blocks. Records of an
+    Avro block are always decoded completely. `bounds` contains the memory limits (default: the limits of this process).
     """
     if block.kind is BlockKind.PARQUET:
         return decode_parquet(block.content, name, columns, packed=packed, bounds=bounds)
@@ -120,8 +121,8 @@ def _decode_records(content: memoryview, schema: str, name: str, bounds: Limits 
 
 
 def _as_array(content: memoryview, count: int) -> io.BytesIO:
-    """Convert the records of a block to one Avro array without record lengths, so that a single call decodes all of
-    them.
+    """Convert the records of a block to one Avro array without record lengths, so that a single call can decode all
+    records.
     """
     array = io.BytesIO()
     if count < 0:

@@ -1,4 +1,6 @@
-"""Delete blocks, version 3: the keys of deleted records, each with an ordering value (docs/hudi-format.md)."""
+"""Encodes and decodes delete blocks (version 3), which contain the keys and ordering values of deleted records
+(docs/hudi-format.md).
+"""
 
 from __future__ import annotations
 
@@ -67,7 +69,7 @@ _ENCODERS: Final[dict[pa.DataType, Callable[[pa.Array], pa.Array]]] = {
 
 
 def is_ordering_type(kind: pa.DataType) -> bool:
-    """Return whether all readers can decode deletes whose ordering value has this type."""
+    """Return whether all Hudi readers can decode deletes with ordering values of the type `kind`."""
     return kind in _ENCODERS
 
 
@@ -80,13 +82,13 @@ def encode_deletes(
     *,
     compacted: Sequence[str] = (),
 ) -> bytes:
-    """Encode the deletes of one file group as the bytes of one delete block.
+    """Encode the deletes of one file group as one delete block.
 
-    `orderings` contains the ordering values in the exact type of the ordering column, without nulls. With one exact
-    type, all records of the block use one branch of the union (hudi-rs rejects blocks with several branches). If
+    `orderings` contains the ordering values in the exact type of the ordering column, without nulls. A delete block
+    uses only one branch of the Avro union of ordering types, because hudi-rs rejects blocks with several branches. If
     `orderings` is None, the deletes win over all earlier records; Hudi stores an int 0 for this case. `schema` is the
-    Avro JSON of the records in the log. `compacted` has the same meaning as in `encode_data`. Raises `Unsupported` if
-    Hudi has no wrapper for the type of the ordering values.
+    Avro schema (JSON) of the records in the log. `compacted` has the same meaning as in `encode_data`. Raises
+    `Unsupported` if Hudi cannot store ordering values of this type in deletes.
     """
     content = _encode_list(keys, partition, orderings)
     headers = {Header.INSTANT: instant, Header.SCHEMA: schema, **compacted_header(compacted)}
@@ -157,10 +159,11 @@ _LIST_SCHEMA: Final = _list_schema()
 
 
 def decode_deletes(block: Block, name: str = "log file") -> list[pa.Table]:
-    """Return the deletes of a block, as one table for each type of ordering value (type null for missing values).
+    """Return the deletes of a delete block, as one table for each type of ordering value (type null for missing
+    values).
 
-    The columns of each table are key, partition, position (in the block) and ordering. If the ordering column has
-    another type, an int 0 marks a delete that wins over all earlier records. `name` is the name of the file in error
+    The columns of each table are key, partition, position (in the block) and ordering. If the ordering column is not an
+    int column, the int 0 denotes a delete that wins over all earlier records. `name` is the file name for error
     messages.
     """
     if len(block.content) < _HEAD.size:

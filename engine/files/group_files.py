@@ -1,4 +1,4 @@
-"""Data files with their requested and completion times, found in commits or in directories."""
+"""Finds data files in commits or directories, and determines their requested and completion times."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ Group = tuple[str, str]
 
 
 class BaseFile(NamedTuple):
-    """A base file of a file group. `requested` is the requested time of the base file, which is its barrier. `size` is
-    the size of the file in bytes.
+    """A base file of a file group. `requested` is the requested time of its commit, at which a new file slice begins
+    (barrier). `size` is the file size in bytes.
     """
 
     partition: str
@@ -34,14 +34,14 @@ class BaseFile(NamedTuple):
 
 
 class LogFile(NamedTuple):
-    """A log file.
+    """A log file with the times of its write.
 
-    `requested` is the requested time of the write that put the log. `completed` is the completion time of the write
-    that put the log; None if the write is pending. For the log of a log compaction, `completed` is the completion time
-    of its newest input, which determines its slice. `named` is the instant in the name of the log, which is the instant
-    of the write that put it. In the old layout, `named` is the instant of the base file that the writer found. `covers`
-    contains the logs that a log compaction merged into this log. `appended` is True if several writes have appended
-    blocks to the log (old layout). For a log with `appended`, `size` is a lower bound.
+    `requested` is the requested time of the write that created the log. `completed` is the completion time of the write
+    that created the log, or None if the write is pending. For the log of a log compaction, `completed` is the
+    completion time of the newest input log, which determines the log's slice. `named` is the instant time in the file
+    name, which is the requested time of the write. In timeline layout 1, `named` is the instant time of the slice's
+    base file. `covers` contains the logs that a log compaction merged into the log. `appended` is True if several
+    writes have appended blocks to the log (timeline layout 1). If `appended` is True, `size` is a lower bound.
     """
 
     partition: str
@@ -58,14 +58,14 @@ class LogFile(NamedTuple):
 
     @property
     def files(self) -> Iterator[LogFile]:
-        """This log and, recursively, all logs that it covers."""
+        """Yield the log and, recursively, all logs that were merged into it by log compactions."""
         yield self
         for log in self.covers:
             yield from log.files
 
 
 def visible(instant: Instant, as_of: str | None, rules: Rules) -> bool:
-    """Return whether a read as of `as_of` uses the files of the instant; `as_of` None stands for a read of the whole
+    """Return whether a read as of `as_of` uses the files of the instant. If `as_of` is None, the read uses the whole
     timeline.
     """
     if rules.visibility == "any":
@@ -74,7 +74,9 @@ def visible(instant: Instant, as_of: str | None, rules: Rules) -> bool:
 
 
 def as_of_time(instant: Instant, rules: Rules) -> str:
-    """Return the time of an instant (requested or completion) that is compared with the time of a read."""
+    """Return the time of an instant by which as-of reads select instants: the completion time or the requested time, as
+    `rules` require.
+    """
     if rules.as_of_axis == "requested" or instant.completed is None:
         return instant.requested
     return instant.completed
@@ -83,7 +85,7 @@ def as_of_time(instant: Instant, rules: Rules) -> str:
 def listed_files(
     timeline: Timeline, commits: Commits, rules: Rules, as_of: str | None = None
 ) -> Iterator[BaseFile | LogFile]:
-    """Return the data files listed in the commits of visible instants. All other files are ignored."""
+    """Yield the data files listed in the commits of instants that are visible as of `as_of`."""
     for instant in timeline.instants:
         if instant.writes and instant.completed and visible(instant, as_of, rules):
             for stat in commits.commit(instant).stats:
@@ -98,12 +100,12 @@ def directory_files(
     rules: Rules,
     as_of: str | None = None,
 ) -> Iterator[BaseFile | LogFile]:
-    """Return the data files in the partition folders, if the file name contains a visible instant.
+    """Yield the data files in the partition folders whose file names contain the time of a visible instant.
 
-    If an instant is not on the active timeline, it is searched for in the archive. An instant that neither the active
-    timeline nor the archive contains never completed. Hudi's readers assume instead that every instant older than the
-    active timeline completed, so they return rows of failed writes. If the file is listed in a commit, the result has
-    the size from the commit.
+    Instants that are not on the active timeline are looked up in the archive. An instant that is neither on the active
+    timeline nor in the archive never completed. Hudi's readers assume instead that every instant older than the active
+    timeline has completed, and therefore return rows of failed writes. If a file is listed in a commit, the result has
+    the file size from the commit.
     """
     instants: dict[str, Instant] = {}
     archive = commits.archive_now()
@@ -127,7 +129,7 @@ Sizes = dict[str, tuple[int, bool]]
 
 
 def _listed_sizes(timeline: Timeline, commits: Commits, rules: Rules, as_of: str | None) -> Sizes:
-    """Return the sizes of the files listed in visible active commits; raise `Unsupported` for an unknown kind of file
+    """Return the sizes of the files listed in visible active commits. Raises `Unsupported` for an unknown kind of file
     name.
     """
     sizes: Sizes = {}
@@ -142,10 +144,10 @@ def _listed_sizes(timeline: Timeline, commits: Commits, rules: Rules, as_of: str
 
 
 def listed_file(stat: WriteStat, instant: Instant) -> BaseFile | LogFile | None:
-    """Return the data file that a write stat describes; None for a CDC file, which contains no rows of the table.
+    """Return the data file of a write stat, or None for a CDC file, which contains no rows of the table.
 
-    Raises `Unsupported` for an unknown kind of file name, because the rows of the file would be lost silently. Unknown
-    names occur in Hudi's table version 10, if a reader opened the table before its upgrade to this version.
+    Raises `Unsupported` for an unknown kind of file name, because the rows of the file would be silently missing from
+    reads. Unknown file names occur if a table was upgraded to table version 10 after the reader had opened the table.
     """
     file = data_file(stat.path, stat.size, instant)
     if file is None and not is_change_log(stat):
@@ -158,19 +160,21 @@ def listed_file(stat: WriteStat, instant: Instant) -> BaseFile | LogFile | None:
 
 
 def is_change_log(stat: WriteStat) -> bool:
-    """Return whether a file listed in a commit is a CDC file, which contains no rows of the table."""
+    """Return whether a write stat describes a CDC file, which contains no rows of the table."""
     log = parse_log(stat.name)
     return log is not None and log.cdc
 
 
 def data_file(path: str, size: int, instant: Instant) -> BaseFile | LogFile | None:
-    """Return the data file at `path`, written by the instant `instant`; None for CDC files and for other file names."""
+    """Return the data file at `path` written by `instant`. Returns None for CDC files and for other kinds of file
+    names.
+    """
     return data_file_of(path, size, lambda named: instant)
 
 
 def data_file_of(path: str, size: int, writer: Callable[[str], Instant]) -> BaseFile | LogFile | None:
-    """Return the same as `data_file`, where `writer` maps the instant in the file name to the instant that wrote the
-    file.
+    """Return the same result as `data_file`. `writer` maps the instant time in the file name to the instant that wrote
+    the file.
     """
     partition, name = split_path(path)
     if base := parse_base(name):
@@ -194,8 +198,8 @@ def _requested(path: str) -> str | None:
 
 
 def _instant(requested: str, timeline: Timeline, archive: Archive, listed: Sizes) -> Instant:
-    """Return the instant that wrote a data file. If the instant is archived, the sizes listed in its commit are added
-    to `listed`.
+    """Return the instant that wrote a data file. If the instant is archived, also add the file sizes listed in its
+    commit to `listed`.
     """
     active = timeline.find(requested)
     if active is not None:

@@ -1,7 +1,7 @@
-"""Decodes HFiles, in which Hudi's metadata table stores its records: pairs of key and value, sorted by key.
+"""Decodes HFiles, the file format of Hudi's metadata table, which stores key-value pairs sorted by key.
 
-The format is version 3 of HBase's HFile (docs/hudi-format.md). The decoder reads all data blocks in order, and uses no
-index.
+The format is version 3 of HBase's HFile (docs/hudi-format.md). The decoder reads all data blocks in order, without
+using the index.
 """
 
 from __future__ import annotations
@@ -37,15 +37,17 @@ _LONGEST_NUMBER: Final = 10
 
 
 class HFile(NamedTuple):
-    """The pairs of an HFile. `schema` is the Avro schema (JSON) of the values; b"" if the file does not record it."""
+    """The key-value pairs of an HFile. `schema` is the Avro schema (JSON) of the values, or b"" if the file does not
+    record the schema.
+    """
 
     schema: bytes
     pairs: tuple[tuple[str, bytes], ...]
 
 
 def decode_hfile(data: bytes | memoryview, name: str) -> HFile:
-    """Decode an HFile. Raises `Damaged` for data in another format, and `Unsupported` for a compression other than
-    gzip.
+    """Decode an HFile. Raises `Damaged` for data that is not a valid HFile, and `Unsupported` for a compression other
+    than gzip.
     """
     try:
         return _decoded(memoryview(data), name)
@@ -85,7 +87,7 @@ def _trailer(data: memoryview) -> dict[int, int | bytes]:
 
 
 class _Blocks:
-    """Return the blocks of a file. Raises `LimitExceeded` if the blocks that were read expand beyond the limit."""
+    """Reads the blocks of an HFile. Raises `LimitExceeded` if the decompressed blocks exceed the memory limit."""
 
     def __init__(self, data: memoryview, codec: int, name: str) -> None:
         self._data = data
@@ -94,7 +96,7 @@ class _Blocks:
         self._left = limits().decoded(len(data))
 
     def with_data(self, first: int, last: int) -> Iterator[bytes]:
-        """Return the contents of the data blocks from the position `first` to the position `last`."""
+        """Yield the contents of the data blocks between the file offsets `first` and `last`."""
         at = first
         while at <= last:
             magic, content, at = self.at(at)
@@ -102,7 +104,7 @@ class _Blocks:
                 yield content
 
     def at(self, start: int) -> tuple[bytes, bytes, int]:
-        """Return the magic and the content of the block at a position, and the position after the block."""
+        """Return the magic bytes and the content of the block at the offset `start`, and the offset after the block."""
         magic, size, unpacked, _, _, _, end = _BLOCK.unpack_from(self._data, start)
         after = start + _BLOCK.size + size
         if size < 0 or unpacked < 0 or not _BLOCK.size <= end <= size + _BLOCK.size or after > len(self._data):
@@ -132,7 +134,7 @@ def _pairs(block: bytes) -> Iterator[tuple[str, bytes]]:
 
 
 def _information(block: bytes) -> dict[bytes, bytes]:
-    """Return the map in the block of file information: a protobuf message that repeats pairs of bytes."""
+    """Decode the file information block, a protobuf message with repeated key-value pairs."""
     if not block.startswith(_PROTOBUF):
         raise ValueError("its file information has another form")
     view = memoryview(block)
@@ -146,7 +148,7 @@ def _information(block: bytes) -> dict[bytes, bytes]:
 
 
 def _fields(message: memoryview) -> Iterator[tuple[int, int | bytes]]:
-    """Return the fields of a protobuf message whose fields are numbers and bytes."""
+    """Yield the number and value of each field of a protobuf message with integer and bytes fields."""
     at = 0
     while at < len(message):
         key, at = _varint(message, at)
@@ -161,7 +163,7 @@ def _fields(message: memoryview) -> Iterator[tuple[int, int | bytes]]:
 
 
 def _varint(data: memoryview, at: int) -> tuple[int, int]:
-    """Return the number at a position (seven bits in each byte), and the position after it."""
+    """Decode the varint at the offset `at`. Returns the number and the offset after the varint."""
     value = 0
     for place in range(_LONGEST_NUMBER):
         byte = data[at + place]

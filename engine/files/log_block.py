@@ -22,8 +22,8 @@ _HEAD: Final = len(MAGIC) + _LONG.size  # magic and length, which a block's leng
 
 
 class BlockKind(IntEnum):
-    """The kinds of blocks, with the ordinals of Hudi's ``HoodieLogBlockType``. CORRUPT is never written; it
-    represents bytes that cannot be read.
+    """The kinds of blocks, with the ordinals of Hudi's ``HoodieLogBlockType``. The kind CORRUPT is never written; it
+    represents unreadable bytes.
     """
 
     COMMAND = 0
@@ -55,8 +55,8 @@ ROLLBACK: Final = "0"
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """One block of a log file. `content` is a view of the file's bytes; in a CORRUPT block, it is the bytes that
-    cannot be read.
+    """One block of a log file. `content` is a view of the file's bytes; the content of a CORRUPT block is the
+    unreadable bytes.
     """
 
     kind: BlockKind
@@ -65,24 +65,26 @@ class Block:
 
     @property
     def instant(self) -> str | None:
-        """The requested time of the commit that wrote the block. If it is None (an error in Hudi), the block counts as
-        written by a commit that never completed.
+        """The requested time of the commit that wrote the block. A block without an instant (caused by a bug in Hudi)
+        counts as written by a commit that never completed.
         """
         return self.headers.get(Header.INSTANT)
 
     @property
     def partial(self) -> bool:
-        """Return whether the rows of the block contain only the columns that the write set."""
+        """True if the block contains a partial update, whose rows have only the columns that the write set."""
         return self.headers.get(Header.IS_PARTIAL, "").lower() == "true"
 
 
 def compacted_header(instants: Sequence[str]) -> dict[Header, str]:
-    """Return the header that names the instants whose blocks a log compaction replaces; empty if there are none."""
+    """Return the header that lists the instants whose blocks a log compaction replaces. The header is empty if
+    `instants` is empty.
+    """
     return {Header.COMPACTED_INSTANTS: ",".join(instants)} if instants else {}
 
 
 def encode_block(kind: BlockKind, headers: Mapping[Header, str], content: bytes) -> bytes:
-    """Encode one block as bytes, with the headers in the given order and an empty footer."""
+    """Encode one log block, with the headers in the given order and an empty footer."""
     head = b"".join(
         [_TWO_INTS.pack(FORMAT, kind), _INT.pack(len(headers))]
         + [_TWO_INTS.pack(key, len(text)) + text for key, text in ((k, v.encode()) for k, v in headers.items())]
@@ -94,19 +96,19 @@ def encode_block(kind: BlockKind, headers: Mapping[Header, str], content: bytes)
 
 
 def rollback_block(instant: str, target: str) -> bytes:
-    """Return the command block that undoes the blocks of the instant `target`. Only writers of table version 6 write
-    rollback blocks, but readers of later versions still apply them.
+    """Return a rollback command block, which undoes the blocks of the instant `target`. Only writers of table version 6
+    write rollback blocks, but readers of newer table versions still apply rollback blocks.
     """
     headers = {Header.INSTANT: instant, Header.TARGET_INSTANT: target, Header.COMMAND: ROLLBACK}
     return encode_block(BlockKind.COMMAND, headers, b"")
 
 
 def read_blocks(data: bytes | memoryview, name: str = "log file") -> Iterator[Block]:
-    """Return the blocks of a log file in their order; an empty file contains no block.
+    """Yield the blocks of a log file in order; an empty file has no blocks.
 
-    A block is valid if its length fits into the file and equals the reverse pointer at its end. Bytes outside a valid
-    block (for example, a truncated end) are returned as one CORRUPT block. Raises `Damaged` if the file does not begin
-    with a block.
+    A block is valid if its length does not exceed the file and matches the length repeated at the end of the block.
+    Bytes outside valid blocks (for example, a truncated end) are returned as one CORRUPT block. Raises `Damaged` if the
+    file does not begin with a block.
     """
     view = memoryview(data)
     if view and not _magic_at(view, 0):
@@ -130,11 +132,11 @@ def read_blocks(data: bytes | memoryview, name: str = "log file") -> Iterator[Bl
 
 
 def without_rolled_back(blocks: Iterable[Block]) -> list[Block]:
-    """Return the blocks of a log file that no later rollback block undoes; rollback blocks are omitted.
+    """Return the blocks of a log file without rollback blocks and without the blocks that were undone by rollback
+    blocks.
 
-    A rollback block undoes all earlier blocks of its target instant and all earlier corrupt blocks. A second rollback
-    block with the same target has no further effect. Blocks that follow a rollback block are valid, as in Apache Hudi
-    1.x.
+    A rollback block undoes all earlier blocks of its target instant, and all earlier corrupt blocks. A second rollback
+    block with the same target has no further effect. Blocks after a rollback block are valid, as in Apache Hudi 1.x.
     """
     standing: list[Block] = []
     for block in blocks:

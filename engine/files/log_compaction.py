@@ -1,7 +1,9 @@
-"""Log compaction: one log replaces several logs of its slice and has their rank (RFC-66, `handle_log_compaction`).
+"""Substitutes the log of a log compaction for the logs that it replaces, with the same rank (RFC-66,
+`handle_log_compaction`).
 
-The inputs of a log compaction are contiguous in completion order, so that its log can have the rank of its newest
-input. Incremental reads, and reads as of a time before the log compaction, use the inputs instead.
+The input logs of a log compaction are contiguous in completion order, so that the new log can have the rank of the
+newest input log. Incremental queries, and reads as of a time before the log compaction, use the input logs instead of
+the new log.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ Covers = Mapping[str, tuple[str, ...]]
 def covers_of(
     timeline: Timeline, commits: Commits, rules: Rules, as_of: str | None = None
 ) -> dict[str, tuple[str, ...]]:
-    """Return the input logs of each log compaction by nbcc that is visible as of `as_of`."""
+    """Return the input logs of each log written by a log compaction of nbcc that is visible as of `as_of`."""
     covers: dict[str, tuple[str, ...]] = {}
     for instant in timeline.completed:
         listed = rules.files == "listed" or timeline.is_log_compaction(instant)
@@ -32,9 +34,9 @@ def covers_of(
 def without_covered(
     files: Iterable[BaseFile | LogFile], covers: Covers, pending: frozenset[str], rules: Rules
 ) -> Iterator[BaseFile | LogFile]:
-    """Return the logs that a read uses: the log of a log compaction is read in place of the logs that it replaces.
+    """Yield the base files and logs that a read uses. Logs replaced by a log compaction are omitted.
 
-    `pending` contains the requested times of pending log compactions, whose logs are ignored.
+    `pending` contains the requested times of pending log compactions, whose new logs are ignored.
     """
     logs: dict[str, LogFile] = {}
     for file in files:
@@ -58,8 +60,8 @@ def _with_inputs(log: LogFile, logs: Mapping[str, LogFile], covers: Covers, rule
 
 
 def requested_place(log: LogFile, rules: Rules) -> str:
-    """Return the requested time by which a log is ranked. It is the log's own or, after a log compaction, the greatest
-    of the inputs.
+    """Return the requested time by which a log is ranked. A log written by a log compaction is ranked by the greatest
+    requested time of its input logs.
     """
     if not log.covers or rules.log_compaction_rank == "own":
         return log.requested

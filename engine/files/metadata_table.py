@@ -1,7 +1,7 @@
-"""Reads the files of a table from the partition `files` of Hudi's metadata table.
+"""Reads the list of a table's files from the partition `files` of Hudi's metadata table.
 
-The metadata table is itself a merge-on-read table, in `.hoodie/metadata`. The records of the metadata table are in
-HFiles: one for each partition, and one with the names of all partitions.
+The metadata table is a merge-on-read table in `.hoodie/metadata`. The partition `files` has one record for each
+partition of the table, and one record with the names of all partitions.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _ATTEMPTS: Final = 3
 
 
 class _Info(NamedTuple):
-    """The content of a record for one file or partition."""
+    """The size and the deletion flag of a file or partition in a record of the metadata table."""
 
     size: int
     deleted: bool
@@ -53,10 +53,9 @@ _Records = dict[str, dict[str, _Info]]
 
 
 def metadata_files(storage: Storage) -> list[Entry]:
-    """Return the files of all partitions of a table, with their sizes, as its metadata table lists them, sorted by
-    path.
+    """Return the files that a table's metadata table lists, with their sizes, sorted by path.
 
-    If a clean of the metadata table deletes a file before the function reads it, the function starts again.
+    The read is repeated if a clean of the metadata table deletes a file before it is read.
     """
     for _ in range(_ATTEMPTS - 1):
         try:
@@ -88,7 +87,9 @@ def _metadata_files(inside: Subfolder) -> list[Entry]:
 
 
 def _newest_slices(inside: Subfolder) -> Iterator[str]:
-    """Return the paths of the files to merge, in order: in each file group the newest base file, then its logs."""
+    """Yield the paths of the metadata table's files in merge order: for each file group the newest base file, then its
+    logs.
+    """
     timeline, archive = load_to_read(inside), Commits(inside).archive_now()
     bases: dict[str, BaseFile] = {}
     logs: dict[str, list[LogFile]] = {}
@@ -116,13 +117,13 @@ def _newest_slices(inside: Subfolder) -> Iterator[str]:
 
 
 def _instant_in(name: str) -> str | None:
-    """Return the instant in the name of a file of the metadata table."""
+    """Return the instant time in the name of a metadata table file."""
     parsed = parse_base(f"{name.removesuffix(_ENDING)}.parquet") if name.endswith(_ENDING) else parse_log(name)
     return parsed.instant if parsed else None
 
 
 def _blocks(data: bytes, name: str, *, is_log: bool) -> Iterator[tuple[bytes, Iterable[tuple[str, bytes]]]]:
-    """Return the schema and the pairs of each HFile in a base file or log."""
+    """Yield the Avro schema and the key-value pairs of each HFile in a base file or log of the metadata table."""
     if not is_log:
         yield decode_hfile(data, name)
         return
@@ -139,7 +140,8 @@ def _blocks(data: bytes, name: str, *, is_log: bool) -> Iterator[tuple[bytes, It
 
 
 def _information(value: bytes, schema: bytes, name: str) -> dict[str, _Info]:
-    """Return the content of a record for each file or partition."""
+    """Decode a record of the metadata table. Returns the size and the deletion flag of each listed file or partition.
+    """
     try:
         record: Any = fastavro.schemaless_reader(io.BytesIO(value), embedded(schema, limits()), None)
         listed: Mapping[str, Any] = record["filesystemMetadata"] or {}
@@ -153,8 +155,8 @@ def _information(value: bytes, schema: bytes, name: str) -> dict[str, _Info]:
 
 
 def _apply(known: dict[str, _Info], newer: Mapping[str, _Info]) -> None:
-    """Merge a newer record of the same key, as Hudi does: a deleted file is removed, and of two sizes the greater one
-    counts.
+    """Merge a newer record into the record `known` of the same key, as in Hudi: a deleted file is removed, and of two
+    sizes the greater size is kept.
     """
     for name, info in newer.items():
         if info.deleted:
@@ -166,10 +168,10 @@ def _apply(known: dict[str, _Info], newer: Mapping[str, _Info]) -> None:
 def cross_checked_files(
     storage: Storage, timeline: Timeline, commits: Commits, rules: Rules, as_of: str | None = None
 ) -> list[BaseFile | LogFile]:
-    """Return the visible files in the folders; raise `Damaged` if the files or sizes in the metadata table differ from
-    these.
+    """Return the visible data files in the partition folders.
 
-    Files that a clean or a restore deletes meanwhile are not a difference.
+    Raises `Damaged` if the metadata table lists different files or sizes. Files deleted by a concurrent clean or
+    restore do not count as a difference.
     """
     in_folders, in_table = storage.list(""), metadata_files(storage)
     files = list(directory_files(in_folders, timeline, commits, rules, as_of))

@@ -1,9 +1,9 @@
-"""The file slices from which services make plans, without the commits that no plan needs any more.
+"""Computes the file slices for the planning of table services, without reading commits that no plan needs any more.
 
-The history of a table grows without limit, but the number of its live files does not. The services of a long-lived
-process therefore retire old commits: a commit is retired once it is archived and all slices with its files precede the
-horizon of a clean. The horizon never moves back, so no later plan needs these files. A restore changes which files are
-live; after a restore, no commit is retired.
+The history of a table grows without limit, whereas the number of its live files does not. A long-lived service process
+therefore retires (ignores) archived commits whose files are only in slices before the horizon of a clean. The horizon
+(the oldest readable time) never decreases, so no future plan needs the files of a retired commit. A restore changes the
+set of live files, so no commit is retired in a table with restores.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ _RULES: Final = ("archive_bound", "files", "retention", "slicing", "tombstone_lo
 
 
 def planned_slices(storage: Storage, timeline: Timeline, commits: Commits, rules: Rules) -> tuple[FileSlice, ...]:
-    """Return the slices that `load_slices` returns for the whole timeline. `timeline` is a listing joined with the
-    archive, not the timeline as of an earlier time.
+    """Return the slices that `load_slices` returns for the present timeline. `timeline` must contain the archived
+    instants, and must not be the timeline as of an earlier time.
     """
     if timeline.restores or any(getattr(rules, name) != getattr(NBCC, name) for name in _RULES):
         return load_slices(storage, timeline, commits, rules)
@@ -40,7 +40,7 @@ def planned_slices(storage: Storage, timeline: Timeline, commits: Commits, rules
 
 
 def _not_needed(timeline: Timeline, commits: Commits, slices: Iterable[FileSlice]) -> Iterator[Instant]:
-    """Return the archived commits whose files are in none of these slices."""
+    """Yield the archived commits before the horizon whose files are in none of the given slices."""
     horizon = commits.horizon(timeline) or ""
     needed = {path for piece in slices for path in piece.paths}
     for instant in timeline.instants:

@@ -1,8 +1,9 @@
-"""File slices: the base file to which each log belongs, and the merge order of the logs (RFC-66, "file slicing").
+"""Groups the files of each file group into file slices, and orders the logs of each slice (RFC-66, "file slicing").
 
-Two promises of docs/contract.md depend on file slicing. PART: each completed log is in exactly one slice, and all
-readers agree on this slice. TRAVEL: a read as of T uses exactly the files that had completed by T. A compaction that
-completes after T does not change a read as of T, because its base file is the merge of the same logs.
+Two guarantees in docs/contract.md depend on file slicing. The guarantee PART states that each completed log is in
+exactly one slice, on which all readers agree. The guarantee TRAVEL states that a read as of T uses exactly the files
+that had completed by T. A compaction that completes after T does not change a read as of T, because its base file
+contains the merge of the same logs.
 """
 
 from __future__ import annotations
@@ -26,10 +27,10 @@ _UNKNOWN = "~"  # greater than every instant: the completion time of a pending i
 
 @dataclass(frozen=True, slots=True)
 class FileSlice:
-    """The files that are merged together: an optional base file, and logs in merge order.
+    """A file slice: the files that are merged together, which are an optional base file and logs in merge order.
 
-    `barrier` is the requested time of the base file or of its plan; None for the slice before the first barrier of the
-    group. `tombstones` contains the logs with the deletes that the compaction which wrote `base` has kept.
+    `barrier` is the requested time of the base file or of its pending compaction, or None for the first slice of a file
+    group without a base file. `tombstones` contains the logs of deletes kept by the compaction that wrote `base`.
     """
 
     partition: str
@@ -45,7 +46,7 @@ class FileSlice:
 
     @property
     def files(self) -> list[BaseFile | LogFile]:
-        """All files in the slice, including the logs that a log compaction covers."""
+        """All files in the slice, including logs that were replaced by a log compaction."""
         logs = [*self.tombstones, *(file for log in self.logs for file in log.files)]
         return [self.base, *logs] if self.base else [*logs]
 
@@ -55,7 +56,7 @@ class FileSlice:
         return [file.path for file in self.files]
 
     def __str__(self) -> str:
-        """Return a text such as ``part=eu/00000000-…: slice 2026…, base file and 2 logs``."""
+        """Return a description such as ``part=eu/00000000-…: slice 2026…, base file and 2 logs``."""
         where = f"{self.partition}/{self.file_id}" if self.partition else self.file_id
         name = f"slice {self.barrier}" if self.barrier else "slice before every barrier"
         base = "base file" if self.base else "base file planned" if self.barrier else "no base file"
@@ -72,7 +73,9 @@ class FileSlice:
 def load_slices(
     storage: Storage, timeline: Timeline, commits: Commits, rules: Rules, as_of: str | None = None
 ) -> tuple[FileSlice, ...]:
-    """Return the slices as of `as_of`, without the slices that only reads before the horizon of nbcc's cleans need."""
+    """Return the file slices as of `as_of`, without slices that are needed only by reads before the clean horizon (the
+    oldest readable time).
+    """
     slices = all_slices(storage, timeline, commits, rules, as_of)
     bound = commits.horizon(timeline) if rules.files == "listed" else None
     return slices if bound is None else kept_since(slices, bound, rules)
@@ -81,11 +84,11 @@ def load_slices(
 def all_slices(
     storage: Storage, timeline: Timeline, commits: Commits, rules: Rules, as_of: str | None = None
 ) -> tuple[FileSlice, ...]:
-    """Return all slices as of `as_of`, sorted by partition, file id and barrier; if `as_of` is None, of the whole
-    timeline.
+    """Return all file slices as of `as_of` (None means the whole timeline), sorted by partition, file id and barrier.
 
-    The time `as_of` must be settled in `timeline`. The result omits file groups that a completed replace hides. The
-    result includes slices with deleted files, because a read that needs them must fail instead of returning fewer rows.
+    The time `as_of` must be settled: no pending instant can still complete at or before `as_of`. File groups replaced
+    by a completed replacecommit are omitted. Slices with deleted files are included, because a read of a slice with
+    deleted files must fail instead of returning fewer rows.
     """
     files = find_files(storage, timeline, commits, rules, as_of)
     hidden = replaced_groups(timeline, commits, rules, as_of)
@@ -94,9 +97,9 @@ def all_slices(
 
 
 def kept_since(slices: tuple[FileSlice, ...], horizon: str, rules: Rules) -> tuple[FileSlice, ...]:
-    """Return the slices that reads at or after the horizon need: in each file group one slice and all newer ones.
+    """Return the slices needed by reads at or after `horizon`: in each file group, one slice and all newer slices.
 
-    The oldest returned slice has the newest base file that had completed at the horizon.
+    The oldest returned slice of a file group contains the newest base file that had completed at `horizon`.
     """
     first: dict[Group, str] = {}
     for piece in slices:  # barriers rise within a group
@@ -116,9 +119,9 @@ def _starts(piece: FileSlice, horizon: str, rules: Rules) -> bool:
 def find_files(
     storage: Storage, timeline: Timeline, commits: Commits, rules: Rules, as_of: str | None = None
 ) -> Iterable[BaseFile | LogFile]:
-    """Return the visible data files, found in commits, in directories or in Hudi's metadata table as `rules` require.
+    """Return the visible data files, found through commits, directories or Hudi's metadata table, as `rules` require.
 
-    The result contains the log of a visible log compaction in place of its inputs.
+    Logs replaced by a visible log compaction are omitted.
     """
     files: Iterable[BaseFile | LogFile]
     if rules.files == "cross_checked":
@@ -137,7 +140,7 @@ def find_files(
 def pending_plans(
     timeline: Timeline, commits: Commits, rules: Rules, as_of: str | None = None
 ) -> dict[Group, list[str]]:
-    """Return, for each file group, the barriers of plans that exist as of `as_of` and have not completed by then."""
+    """Return the requested times (barriers) of the compactions that were pending as of `as_of`, by file group."""
     plans: dict[Group, list[str]] = {}
     for instant in timeline.instants:
         planned = as_of is None or instant.requested <= as_of
@@ -152,7 +155,7 @@ def _done(instant: Instant, as_of: str | None, rules: Rules) -> bool:
 
 
 def replaced_groups(timeline: Timeline, commits: Commits, rules: Rules, as_of: str | None = None) -> frozenset[Group]:
-    """Return the file groups that are hidden by replacing commits completed at or before `as_of`."""
+    """Return the file groups that were replaced by replacecommits visible as of `as_of`."""
     return frozenset(
         (partition, file_id)
         for instant in timeline.completed
@@ -165,7 +168,9 @@ def replaced_groups(timeline: Timeline, commits: Commits, rules: Rules, as_of: s
 def build_slices(
     files: Iterable[BaseFile | LogFile], plans: Mapping[Group, Iterable[str]], rules: Rules
 ) -> tuple[FileSlice, ...]:
-    """Build the slices of these files and pending plans, sorted by partition, file id and barrier (None first)."""
+    """Build the file slices of the given files and pending plans, sorted by partition, file id and barrier (None
+    first).
+    """
     bases: dict[Group, dict[str, BaseFile]] = {}
     logs: dict[Group, list[LogFile]] = {}
     for file in files:
@@ -199,11 +204,11 @@ def _slice_group(
 
 
 def keeps_deletes(log: LogFile, base: BaseFile | None, rules: Rules) -> bool:
-    """Return whether a log contains the deletes kept by the compaction that wrote `base`: both files are listed in one
-    commit.
+    """Return whether a log contains the deletes kept by the compaction that wrote `base`, so that both files are listed
+    in one commit.
 
-    The caller passes a log and a `base` with the same requested time. If times are not claimed, a write and a
-    compaction may have the same requested time, but different completion times.
+    `log` and `base` must have the same requested time. If writers do not reserve times, a write and a compaction may
+    have the same requested time but different completion times.
     """
     if base is None:
         return False
@@ -211,20 +216,22 @@ def keeps_deletes(log: LogFile, base: BaseFile | None, rules: Rules) -> bool:
 
 
 def barriers(bases: Iterable[BaseFile], plans: Iterable[str]) -> list[str]:
-    """Return the sorted barriers of a file group: the requested times of its base files and of its pending plans."""
+    """Return the sorted barriers of a file group: the requested times of its base files and pending compactions."""
     return sorted({*(base.requested for base in bases), *plans})
 
 
 def barrier_of(log: LogFile, limits: Sequence[str], rules: Rules) -> str | None:
-    """Return the barrier of a log's slice: the greatest of the sorted `limits` that is not after the log's time; None
-    if all are later.
+    """Return the barrier of a log's slice: the greatest barrier in the sorted `limits` at or before the log's time.
+    Returns None if all barriers are after the log's time.
     """
     place = bisect_right(limits, slice_time(log, rules))
     return limits[place - 1] if place else None
 
 
 def slice_time(log: LogFile, rules: Rules) -> str:
-    """Return the time of a log (requested or completion) that is compared with the barriers."""
+    """Return the time of a log that determines its slice: the completion time, the requested time or the base instant,
+    as `rules` require.
+    """
     if rules.slicing == "requested":
         return log.requested
     if rules.slicing == "base_instant":
@@ -233,16 +240,16 @@ def slice_time(log: LogFile, rules: Rules) -> str:
 
 
 def merge_position(log: LogFile, rules: Rules) -> tuple[str, str, int, str]:
-    """Return the key that sorts a log in its slice: the time of its write, then its version, then its write token."""
+    """Return the sort key of a log in its slice: the time of the write, then the log version, then the write token."""
     time = requested_place(log, rules) if rules.merge_order == "requested" else log.completed or _UNKNOWN
     return time, log.requested, log.version, log.token
 
 
 def to_read(slices: Iterable[FileSlice], rules: Rules) -> tuple[FileSlice, ...]:
-    """Return, for each file group, the slice whose merge is the present state of the group.
+    """Return the slice of each file group that a snapshot query merges.
 
-    A snapshot read uses the newest slice of each group. If the base file of the newest slice is only planned, the logs
-    of this slice are added to the slice before it.
+    A snapshot query uses the newest slice of each file group. If the base file of the newest slice is not yet written,
+    the logs of the newest slice are added to the previous slice.
     """
     newest: dict[Group, FileSlice] = {}
     for piece in slices:  # barriers rise within a group
@@ -257,6 +264,6 @@ def _onto(before: FileSlice, planned: FileSlice, rules: Rules) -> FileSlice:
 
 
 def newest_bases(slices: Iterable[FileSlice]) -> tuple[FileSlice, ...]:
-    """Return each file group's newest base file as a slice without logs, for a read-optimized read."""
+    """Return the newest base file of each file group as a slice without logs, for read-optimized queries."""
     newest = {piece.group: replace(piece, tombstones=(), logs=()) for piece in slices if piece.base}
     return tuple(newest.values())

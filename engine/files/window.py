@@ -1,4 +1,4 @@
-"""Finds the files of the writes that completed in the window of an incremental read."""
+"""Finds the files of the writes in the time interval (window) of an incremental query."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ _SERVICES = frozenset({"COMPACT", "LOG_COMPACT", "CLUSTER", "INDEX"})
 
 @dataclass(frozen=True, slots=True)
 class WindowFiles:
-    """The new files of one file group in the window of an incremental read: logs in merge order, and base files of
-    writes.
+    """The new files of one file group in the time interval of an incremental query: logs in merge order, and base files
+    of copy-on-write or bulk insert writes.
     """
 
     partition: str
@@ -30,8 +30,7 @@ class WindowFiles:
 
 
 def window_files(timeline: Timeline, commits: Commits, rules: Rules, after: str, until: str) -> tuple[WindowFiles, ...]:
-    """Return the files of the writes that completed in (after, until], for each file group, without files of table
-    services.
+    """Return the files of the writes that completed in (after, until], by file group, without files of table services.
     """
     bases: dict[Group, list[BaseFile]] = {}
     logs: dict[Group, list[LogFile]] = {}
@@ -59,7 +58,7 @@ def window_files(timeline: Timeline, commits: Commits, rules: Rules, after: str,
 def writes_between(
     timeline: Timeline, commits: Commits, rules: Rules, after: str, until: str
 ) -> Iterator[tuple[Instant, CommitMetadata]]:
-    """Return the writes of the active timeline in (after, until], with their metadata, without table services."""
+    """Yield the writes that completed in (after, until], with their commit metadata, without table services."""
     for instant in timeline.completed:
         if instant.writes and after < incremental_time(instant, rules) <= until:
             commit = commits.commit(instant)
@@ -68,7 +67,9 @@ def writes_between(
 
 
 def last_replaced(writes: Iterable[tuple[Instant, CommitMetadata]]) -> dict[Group, str]:
-    """Return a mapping from each file group to the greatest requested time of a replacing write among `writes`."""
+    """Return the greatest requested time of a replacing write (insert overwrite or delete partition) among `writes`, by
+    file group.
+    """
     latest: dict[Group, str] = {}
     for instant, commit in writes:
         for stat in commit.stats if commit.replaces else ():
@@ -78,15 +79,17 @@ def last_replaced(writes: Iterable[tuple[Instant, CommitMetadata]]) -> dict[Grou
 
 
 def is_replaced(file: BaseFile | LogFile, replaced: Mapping[Group, str]) -> bool:
-    """Return whether a replace hides a file: a log that completed before the replace was requested, or an earlier
-    replace's base file.
+    """Return whether a replacing write hides a file. A replacing write hides logs that completed before its requested
+    time, and base files of older replacing writes.
     """
     barrier = replaced.get((file.partition, file.file_id), "")
     return file.requested < barrier and (isinstance(file, BaseFile) or (file.completed or "") < barrier)
 
 
 def incremental_time(instant: Instant, rules: Rules) -> str:
-    """Return the time of a completed instant (requested or completion) that is compared with the bounds of a window."""
+    """Return the time of an instant by which incremental queries select instants: the completion time or the requested
+    time, as `rules` require.
+    """
     if rules.incremental_axis == "requested" or instant.completed is None:
         return instant.requested
     return instant.completed
