@@ -1,8 +1,9 @@
 """The named differences between the reads of Apache Hudi 1.2.0 and the results that nbcc's contract promises, as
 executable code.
 
-For a table written by Hudi, nbcc's snapshot and read-optimized reads return the same rows as Hudi's. As-of and incremental
-reads of a Hudi table by nbcc satisfy docs/contract.md; Hudi's own reads do not. With all differences applied, `hudi_as_of` and `hudi_incremental` return Hudi's rows. Tests compare the rows that both functions return with
+For a table written by Hudi, nbcc's snapshot and read-optimized reads return the same rows as Hudi's. As-of and
+incremental reads of a Hudi table by nbcc satisfy docs/contract.md; Hudi's own reads do not. With all differences
+applied, `hudi_as_of` and `hudi_incremental` return Hudi's rows. Tests compare the rows that both functions return with
 Hudi's own results, recorded in ``tests/tables``.
 """
 
