@@ -1,7 +1,7 @@
 """Loads a pickled task on a Python worker of Spark, or refuses the task if the worker cannot run it.
 
-The module's functions are pickled by value, because the worker may be unable to import nbcc. They use only the standard
-library and PySpark, and import both at run time.
+The module's functions are pickled by value, because the worker may be unable to import nbcc. The module's functions use
+only the standard library and PySpark, and import both at run time.
 """
 
 from __future__ import annotations
