@@ -97,8 +97,8 @@ class Archive:
         """Forget the manifest, so that the next query reads the current manifest. Archive files that are already
         decoded stay cached, because archive files never change.
 
-        `seen` is False if a timeline listing has shown no archive files. In that case, a missing version file means
-        that the archive is empty.
+        `seen` is False if a timeline listing has shown no archive files. If no listing has shown archive files, a
+        missing version file means that the archive is empty.
         """
         self._files, self._seen = None, seen
 
