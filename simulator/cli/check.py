@@ -1,4 +1,5 @@
-"""`nbcc check`: random interleavings of a real system, compared with the model after every step."""
+"""`nbcc check`: plays random interleavings on a real system, and compares the system with the model after every step.
+"""
 
 from __future__ import annotations
 

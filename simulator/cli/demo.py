@@ -1,4 +1,4 @@
-"""`nbcc demo`: the two-minute tour on real Spark."""
+"""`nbcc demo`: a two-minute demonstration on real Spark."""
 
 from __future__ import annotations
 
@@ -124,7 +124,9 @@ def _search(act: int, world: str, protocol: str) -> tuple[Exit, Trace | None]:
 
 
 def _on_spark(tables: DemoTables, found: Trace, traces: Path) -> Exit:
-    """Play the counterexample on Spark under its own protocol and under the default. Save the trace and its page."""
+    """Play the counterexample on Spark, first under its own protocol (set of rules), then under the default protocol.
+    Save the counterexample's trace and its HTML page.
+    """
     from nbcc.model import Protocol
     from nbcc.simulator.demo import last_snapshot, under
     from nbcc.simulator.trace import save

@@ -1,4 +1,4 @@
-"""`nbcc explain`: the meaning of a name, and the smallest run that shows this meaning."""
+"""`nbcc explain`: the meaning of a name, its source, and the smallest run that illustrates the name."""
 
 from __future__ import annotations
 

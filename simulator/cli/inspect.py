@@ -1,4 +1,4 @@
-"""`nbcc inspect`: timeline and file slices of any Hudi table, from names and metadata."""
+"""`nbcc inspect`: shows the timeline and file slices of any Hudi table, from file names and metadata only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`nbcc prove`: proves promises by an inductive invariant, for any number of actors."""
+"""`nbcc prove`: proves promises for any number of actors, by an inductive invariant."""
 
 from __future__ import annotations
 
@@ -80,8 +80,7 @@ def _known(promises: tuple[str, ...]) -> None:
 
 
 def report(proof: Proof) -> Iterator[str]:
-    """Return a line for each promise and each file of lemmas, then the first failed obligation with its counterexample.
-    """
+    """Yield one line per promise and per file of lemmas, then the first failed obligation with its counterexample."""
     for name, verdict in proof.promises.items():
         yield f"{verdict.answer:12}  {name:8}  {', '.join(verdict.deciding)}"
     for part in proof.parts:
@@ -128,7 +127,7 @@ def _reached(part: Part, protocol: str) -> str:
 
 
 def document(proof: Proof) -> dict[str, Any]:
-    """The answer as JSON."""
+    """Return the proof's result as a JSON document."""
     return {
         "protocol": proof.protocol,
         "verdict": proof.answer,

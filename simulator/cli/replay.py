@@ -1,4 +1,4 @@
-"""`nbcc replay`: play a trace on the model and on systems."""
+"""`nbcc replay`: plays a trace on the model and on systems."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`nbcc serve TABLE`: run a table's services again and again."""
+"""`nbcc serve TABLE`: runs the table services of a table repeatedly."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ def _policy(
 
 
 def _report(step: ServiceStep, as_json: bool) -> None:
-    """Print one line about a step and flush standard output, because a monitor may read the output."""
+    """Print one line about a service step, and flush standard output, because a monitor may read the lines."""
     if as_json:
         now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
         click.echo(json.dumps({"format": 1, "at": now, **step.record()}, ensure_ascii=False))
@@ -157,7 +157,7 @@ def _report(step: ServiceStep, as_json: bool) -> None:
 
 @contextmanager
 def _stop_on_signal() -> Iterator[threading.Event]:
-    """Yield an event that SIGTERM and Ctrl-C set. A second signal has the usual effect."""
+    """Yield an event that SIGTERM or Ctrl-C sets. A second signal has its usual effect."""
     stop = threading.Event()
     before: dict[int, Any] = {}
 

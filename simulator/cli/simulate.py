@@ -1,4 +1,4 @@
-"""`nbcc simulate`: what a workload of many writers costs in each concurrency mode."""
+"""`nbcc simulate`: estimates what a workload of many writers costs in each concurrency mode."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def _scenario(name: str | None, table: str | None) -> tuple[Scenario, Recording 
 
 
 def _compacted(chosen: Scenario, every: str | None) -> list[Scenario]:
-    """Return the scenario with another interval of compactions; unchanged if the interval equals its own."""
+    """Return the scenario with the given compaction interval; nothing if the scenario already has this interval."""
     from nbcc.simulator.workload.scenario import duration
 
     if every is None or (seconds := duration(every)) == chosen.compaction.every:

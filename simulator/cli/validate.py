@@ -1,4 +1,4 @@
-"""`nbcc validate`: whether a table's history is possible, and what is damaged or at risk."""
+"""`nbcc validate`: reports whether a table's history is possible, and what is damaged or at risk."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def command(table: str, deep: bool, as_json: bool) -> Exit:
 
 
 def exit_of(report: Report) -> Exit:
-    """The exit code of a report."""
+    """Return the exit code for a validation report."""
     codes = {"OK": Exit.AGREES, "BROKEN": Exit.VIOLATED, "UNDETERMINED": Exit.UNDETERMINED}
     return codes[report.verdict]
 

@@ -1,4 +1,4 @@
-"""`nbcc verdicts`: the matrix of protocols and promises, each cell with the bound of its search."""
+"""`nbcc verdicts`: prints the matrix of protocols and promises, each cell with the bound of its search."""
 
 from __future__ import annotations
 
@@ -198,7 +198,7 @@ class _Matrix:
         ])  # fmt: skip
 
     def _data(self, rows: tuple[MatrixRow, ...], depth: Depth) -> dict[str, Any]:
-        """Return the matrix as data; if only some promises were searched, the other columns come from the accepted
+        """Return the matrix as data; if only some promises were searched, all other columns come from the accepted
         matrix.
         """
         from nbcc.simulator import verdicts as judged
@@ -224,8 +224,8 @@ class _Matrix:
             yield f"\n{self.cache.hits:,} searches taken from {self.cache.path}, {self.cache.misses:,} made"
 
     def _write(self, found: tuple[MatrixRow, ...]) -> None:
-        """Write the accepted matrix of this depth, and of each smaller depth, because a search covers all worlds of
-        smaller depths.
+        """Write the accepted matrix of this depth and of all smaller depths, because the search covers the smaller
+        depths' worlds, too.
         """
         from nbcc.simulator import verdicts as judged
 

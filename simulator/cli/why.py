@@ -1,4 +1,6 @@
-"""`nbcc why`: every record of a key, the rule by which reads use or ignore each record, and the answer."""
+"""`nbcc why`: lists every record of a key, with the rule by which reads use or ignore the record, and the resulting
+row.
+"""
 
 from __future__ import annotations
 

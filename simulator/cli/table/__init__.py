@@ -1,5 +1,5 @@
-"""`nbcc table TABLE …`: commands on one table. Each module of this package that defines `command` is one of these
-commands.
+"""`nbcc table TABLE …`: commands that work on one table. Each module of this package that defines `command` is one of
+the sub-commands.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`nbcc table TABLE archive`: move old instants into the archived timeline."""
+"""`nbcc table TABLE archive`: moves old instants into the archived timeline."""
 
 from __future__ import annotations
 

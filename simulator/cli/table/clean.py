@@ -1,4 +1,4 @@
-"""`nbcc table TABLE clean`: delete files that no retained read needs."""
+"""`nbcc table TABLE clean`: deletes files that no retained read needs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`nbcc table TABLE cluster`: merge logs into new base files, sorted."""
+"""`nbcc table TABLE cluster`: merges logs into new, sorted base files."""
 
 from __future__ import annotations
 

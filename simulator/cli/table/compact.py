@@ -1,4 +1,4 @@
-"""`nbcc table TABLE compact`: merge logs into new base files."""
+"""`nbcc table TABLE compact`: merges logs into new base files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`nbcc table TABLE log-compact`: merge several logs into one."""
+"""`nbcc table TABLE log-compact`: merges several logs into one log."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`nbcc table TABLE orphans`: data files of no completed write."""
+"""`nbcc table TABLE orphans`: lists or deletes data files of no completed write."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`nbcc table TABLE partitions`: partitions that Apache Hudi on Spark does not see."""
+"""`nbcc table TABLE partitions`: lists or repairs partitions that Apache Hudi on Spark does not see."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`nbcc table TABLE plans`: list pending compactions, or drop one."""
+"""`nbcc table TABLE plans`: lists pending compactions, or drops one of them."""
 
 from __future__ import annotations
 

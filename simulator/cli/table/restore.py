@@ -1,4 +1,4 @@
-"""`nbcc table TABLE restore`: return to a savepoint."""
+"""`nbcc table TABLE restore`: restores a table to a savepoint."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`nbcc table TABLE retime`: correct the completion time of an instant."""
+"""`nbcc table TABLE retime`: corrects the completion time of an instant."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`nbcc table TABLE rewrite`: write again the rows of a log that no reader sees."""
+"""`nbcc table TABLE rewrite`: writes the rows of a log again if no reader sees the log."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`nbcc table TABLE rollback`: undo failed writes."""
+"""`nbcc table TABLE rollback`: undoes failed writes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`nbcc table TABLE savepoint`: pin the state after an instant, or drop a savepoint."""
+"""`nbcc table TABLE savepoint`: pins the table's state after an instant, or drops a savepoint."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`nbcc table TABLE stats`: figures of a table."""
+"""`nbcc table TABLE stats`: prints the numbers and sizes of a table's files and instants."""
 
 from __future__ import annotations
 
