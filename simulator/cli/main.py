@@ -51,7 +51,7 @@ def nbcc(limits: Sequence[str]) -> None:
       nbcc check demo     random interleavings of engine and model, compared
 
     Exit codes: 0 AGREED or HOLDS, 1 VIOLATED or DISAGREED, 2 bad input, 3 UNDETERMINED, 4 could not run, 130
-    interrupted. Standard output holds the answer only.
+    interrupted. Only the answer is printed on standard output.
     """
     if limits:
         from nbcc.engine.limits import limits_of, set_limits

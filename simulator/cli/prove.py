@@ -31,9 +31,10 @@ def _sections() -> Iterable[Section]:
 def command(*, protocol: str, promises: tuple[str, ...], svg: Path | None, as_json: bool) -> Exit:
     """Prove promises for any number of writers, plans, compactors and readers.
 
-    A search covers one small world. A proof needs no bound: an invariant holds initially, every step preserves it, and
-    it implies the promise. z3 answers each of these obligations. A failed obligation has a counterexample to induction:
-    a state that satisfies the invariant, and a step to one that does not.
+    A search covers one small world. A proof needs no bound: an invariant holds initially, every step preserves the
+    invariant, and the invariant implies the promise. The solver z3 checks each of these proof obligations. A failed
+    obligation has a counterexample to induction: a state that satisfies the invariant, and a step to a state that
+    violates it.
 
     \b
     Examples:

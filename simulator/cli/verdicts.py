@@ -94,10 +94,10 @@ def command(
 ) -> Exit:  # fmt: skip
     """Check every protocol against every promise, in all worlds of a depth.
 
-    A cell is `holds` (every interleaving of its worlds keeps the promise), the number of steps that break the promise,
-    ? (undetermined) or – (not applicable). The matrix is compared with the accepted one, specs/verdicts.json or
+    A cell is `holds` (every interleaving of its worlds keeps the promise), the number of steps to a violation, ?
+    (undetermined) or – (not applicable). The matrix is compared with the accepted one, specs/verdicts.json or
     specs/verdicts-full.json. The exit code is 1 if they differ, 3 if a cell is undetermined, and 4 if a search failed.
-    An accepted violation is not a failure. After a failed search --accept writes nothing.
+    An accepted violation is not a failure. After a failed search, --accept writes nothing.
 
     Locks, mutants of locks and stores are judged as well, and compared with specs/locks.json.
 

@@ -36,8 +36,8 @@ def command(ctx: click.Context, table: str) -> None:
     """Inspect TABLE, run its services, repair it.
 
     TABLE is a path or a URL (s3://, gs://, abfs://; credentials from the environment or the --storage-option of a
-    command). No Spark and no JVM without --spark. With --dry-run, a command that changes the table only reports what it
-    would do.
+    command). Spark and a JVM are needed only with --spark. With --dry-run, a command that changes the table only
+    reports what it would do.
 
     \b
     Examples:

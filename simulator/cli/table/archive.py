@@ -15,10 +15,11 @@ from .service import say, service
               help="How many of the newest writes stay on the active timeline.")  # fmt: skip
 @changes_table
 def command(table: str, retain: int, dry_run: bool, as_json: bool) -> Exit:
-    """Keep the active timeline short, because every write and every read lists it. No answer changes.
+    """Keep the active timeline short, because every write and every read lists it. Archiving does not change the rows
+    of any read.
 
-    These instants also stay: a write whose logs are not compacted yet, the newest clean, and every instant requested or
-    completed since the oldest pending instant was requested. So compact first, and roll back failed writes.
+    Writes whose logs are not compacted and the newest clean also stay, and so does every instant requested or completed
+    since the oldest pending instant was requested. Therefore, compact the table and roll back failed writes first.
 
     \b
     Examples:
