@@ -49,8 +49,8 @@ def through_checkpoint(context: Context, load: Callable[[Context], Timeline], un
 
 
 def cleaned_by_others(context: Context, timeline: Timeline) -> bool:
-    """Return whether another engine has cleaned the table. Such tables are read without state checkpoints: the horizon
-    of another engine's clean depends on all commits.
+    """Return whether another engine has cleaned the table. Tables cleaned by another engine are read without state
+    checkpoints, because the horizon of such a clean depends on all commits.
     """
     cleans = (instant for instant in timeline.completed if instant.action == "clean")
     return any(not context.commits.clean(clean.requested).horizon for clean in cleans)

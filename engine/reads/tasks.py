@@ -59,8 +59,8 @@ def group_rules(context: Context, timeline: Timeline, base: str | None) -> Rules
     """Return the merge rules of a file group whose base file was requested at the time `base`.
 
     In an nbcc table, Hudi's rules apply to a file group whose base file another engine wrote (docs/contract.md,
-    Assumptions). Another engine may have dropped deletes, and merges the logs of such a file group in the order of its
-    own rules.
+    Assumptions). Another engine may have dropped deletes from its base file, and merges the logs of the group in the
+    order of its own rules.
     """
     looks = context.rules.files == "listed" and context.rules.unmarked == "by_its_engine"
     instant = completed_write(context, timeline, base) if base and looks else None

@@ -1,9 +1,9 @@
-"""Checks that a change to a table's columns is permitted. Files written before the change are read under the new
-schema.
+"""Checks that a change to a table's columns is permitted. Files written before a change of the columns are read under
+the new schema.
 
-An added column must be nullable, because older files do not contain it. When a column was dropped, readers ignore it in
-older files. A column's type may change only to a wider type. The order of columns may change. Key, partition and
-ordering columns must not change, because file groups and the order of records depend on their values.
+An added column must be nullable, because older files do not contain it. After a column is dropped, readers ignore the
+column in older files. A column's type may change only to a wider type. The order of columns may change. Key, partition
+and ordering columns must not change, because file groups and the order of records depend on their values.
 """
 
 from __future__ import annotations

@@ -71,8 +71,8 @@ def is_write(timeline: Timeline, commits: Commits, instant: Instant) -> bool:
 
 
 def _oldest_versions(slices: Iterable[FileSlice], retained: int) -> Iterable[str]:
-    """For each file group with more than `retained` base files, return the completion time of the oldest retained base
-    file.
+    """For each file group with more than `retained` base files, yield the completion time of the oldest base file to
+    retain.
     """
     bases: dict[Group, list[str]] = {}
     for piece in slices:  # barriers rise within a group
@@ -111,7 +111,8 @@ def planned_inputs(context: Context, timeline: Timeline) -> frozenset[str]:
 def skipped_by_cleans(context: Context, timeline: Timeline, horizon: str) -> frozenset[str]:
     """Return the files that earlier cleans kept for savepoints or log compactions, and that no read needs any more.
 
-    A clean must search all slices for skipped files, because `load_slices` omits the slices before the horizon.
+    A clean must search all slices for files that earlier cleans skipped, because `load_slices` omits the slices before
+    the horizon.
     """
     done = [i for i in timeline.instants if i.action == "clean"]
     cleans = [context.commits.clean(i.requested) for i in done]

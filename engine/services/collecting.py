@@ -1,7 +1,7 @@
-"""Selects leftovers: batch ids that no writer sends again, and markers and heartbeats of instants that have ended.
+"""Selects leftover files: batch ids that no writer sends again, and markers and heartbeats of instants that have ended.
 
-An instant that is neither on the timeline nor in the archive was rolled back. Ages are measured up to the newest
-completion time on the timeline, not by a clock, so in an idle table nothing becomes old.
+An instant that is neither on the timeline nor in the archive was rolled back. The age of a leftover file is measured up
+to the newest completion time, not by a clock, so in an idle table nothing becomes old.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ class Leftovers(NamedTuple):
 
 
 class Listing(NamedTuple):
-    """A listing of the table's markers, heartbeats and batch ids. The files are listed before the timeline, so the
-    timeline contains the instant of each file unless the instant has ended.
+    """A listing of the table's markers, heartbeats and batch ids. The listing precedes the listing of the timeline, so
+    the timeline contains the instant of each listed file unless the instant has ended.
     """
 
     markers: list[Entry]
@@ -82,8 +82,8 @@ def _by_requested(whole: Timeline) -> dict[str, list[Instant]]:
 
 
 def _ended(instants: Mapping[str, list[Instant]], entries: Iterable[Entry], bound: str) -> Iterator[tuple[str, str]]:
-    """Yield each marker or heartbeat of an instant that has ended and was requested before `bound`, with the requested
-    time.
+    """Yield each marker or heartbeat, with its requested time, whose instant has ended and was requested before
+    `bound`.
     """
     for entry in entries:
         requested = entry.path.split("/")[2]
@@ -97,8 +97,7 @@ def _listed(context: Context, instants: Iterable[Instant]) -> frozenset[str]:
 
 
 def _batch_ids(whole: Timeline, claims: Collection[Entry], bound: str) -> Iterator[str]:
-    """Return the batch id files of each batch without a pending attempt, if the attempt was undone or completed before
-    `bound`.
+    """Yield the files of each batch that has no pending attempt, if the attempt was undone or completed before `bound`.
 
     A pending attempt to write a batch uses the files of other attempts to detect that the batch is already committed.
     Therefore all files of a batch are kept while an attempt to write the batch is pending.

@@ -21,8 +21,8 @@ _TIME: Final = re.compile(r"\d{17}")
 
 
 def check_name(name: str) -> str:
-    """Return the consumer name unchanged if it is valid. Raises `BadInput` if the name may not be a valid file name in
-    every store.
+    """Return the consumer name unchanged if it is valid. Raises `BadInput` if the name might be an invalid file name in
+    some store.
     """
     if not _NAME.fullmatch(name):
         needed = "a name has at most 100 letters, digits, dots, dashes and underscores, the first a letter or digit"

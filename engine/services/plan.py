@@ -37,8 +37,8 @@ def worth_log_compacting(context: Context, timeline: Timeline) -> tuple[FileSlic
     """Return the slices whose logs one log can replace: the newest slice of each file group, if it has several
     completed logs.
 
-    The logs of such a slice are adjacent in completion order, because later writes complete later. File groups with a
-    pending log compaction, or merged by Hudi's rules, are omitted.
+    The completed logs of a file group's newest slice are adjacent in completion order, because later writes complete
+    later. File groups that have a pending log compaction, or that are merged by Hudi's rules, are omitted.
     """
     refuse_unlisted(context, timeline, "schedule a log compaction")
     newest = {s.group: s for s in planned_slices(context.storage, timeline, context.commits, context.rules)}

@@ -1,9 +1,10 @@
-"""Replacing writes: such a write hides all rows of its partitions that completed before the write was requested.
+"""Replacing writes (insert overwrite, delete partition), which hide all rows of their partitions that completed before
+the write was requested.
 
 Under non-blocking concurrency control, a replacing write is a compaction plan without inputs for every file group of
 its partitions. The base files of a replacing write contain the new rows, or are empty (docs/contract.md, SNAP). As soon
-as the plan is published, its requested time separates the old file slice of each file group from the new one. A log
-that completes after the plan's requested time belongs to the new slice and is merged with the new rows.
+as the replacing write's plan is published, its requested time separates the old and the new slice of each file group. A
+log that completes after the plan's requested time belongs to the new slice, and is merged with the new rows.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ def replace_partitions(
     partitions.
 
     Raises `Conflict` and publishes nothing if a compaction plan is pending in one of the partitions. With a decision
-    log, `Conflict` is also raised if another writer or service has added a decision first. An optimistic writer also
+    log, `Conflict` is also raised if another writer or service has put its decision first. An optimistic writer also
     raises `Conflict` if another write to the partitions has completed since the writer began.
     """
     _refuse_where_unsupported(context, config, operation)
@@ -100,8 +101,8 @@ def _refuse_where_unsupported(context: Context, config: TableConfig, operation: 
 
 
 def _schedule(context: Context, config: TableConfig, groups: Iterable[Group], operation: str) -> tuple[str, Timeline]:
-    """Publish the plan of a replacing write, and take its requested time, under one lock. Returns the plan's requested
-    time and the timeline listed under the lock.
+    """Take the requested time of a replacing write and publish its plan, both while holding the table's lock. Returns
+    the plan's requested time and the timeline listed under the lock.
     """
     with held(context.lock):
         last = latest_decision(context)
@@ -133,8 +134,8 @@ def _schedule(context: Context, config: TableConfig, groups: Iterable[Group], op
 def _written(
     context: Context, config: TableConfig, requested: str, groups: Collection[Group], data: Any, file_ids: BucketIds
 ) -> list[WrittenFile]:
-    """Write one base file of the replacing write in every file group of the partitions, and return the files. Without a
-    new base file in a file group, the group's old rows would remain visible.
+    """Write one base file in every file group of the replaced partitions, and return the files. A file group without a
+    new base file would still show its old rows.
     """
     shape = table_shape(config, context.rules)
     files = [] if data is None else context.jobs.write(data, WriteTask(shape, requested, bulk=True, file_ids=file_ids))

@@ -1,5 +1,4 @@
-"""Selects the instants that a restore undoes: all pending instants, and those completed after the instant that the
-savepoint pins.
+"""Selects the instants that a restore undoes: all pending ones, and those that completed after the savepoint's instant.
 
 A restore by nbcc compares completion times, because a savepoint retains the state as of a completion time. Apache Hudi
 before 1.1 compares requested times when it restores a savepoint. Hudi before 1.1 therefore keeps a write that was

@@ -1,4 +1,4 @@
-"""Finds the plan of a table service to run: the instant that the caller names, or the oldest pending one."""
+"""Finds the plan that a table service runs: the plan that the caller names, or the oldest pending plan."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ def plan_to_resume(
     """Return the instant of the given action that the caller names, whether pending or completed. Without a named
     instant, return the oldest pending instant of the action, or None.
 
-    `among` returns True for the instants that the caller accepts, because several services use the same action.
+    `among` returns True for the instants that the caller accepts; it is needed because several services use the same
+    action.
 
     Raises `BadInput` if the timeline has no acceptable instant with the requested time.
     """

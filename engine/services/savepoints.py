@@ -1,5 +1,5 @@
-"""The effects of savepoints on services: a clean keeps their files, and no instant requested after a savepoint is
-archived.
+"""The effects of savepoints on services: a clean keeps the savepoints' files, and no instant requested after a
+savepoint is archived.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def pinned_files(context: Context, timeline: Timeline) -> frozenset[str]:
 
 
 def files_as_of(context: Context, timeline: Timeline, time: str) -> frozenset[str]:
-    """Return the files opened by a read as of the settled `time`, and the input logs of log compactions."""
+    """Return the files that a read as of the settled `time` opens, and the input logs of log compactions."""
     slices = all_slices(context.storage, timeline, context.commits, context.rules, time)
     return frozenset(path for piece in to_read(slices, context.rules) for path in piece.paths)
 

@@ -46,7 +46,7 @@ _ZONE: Final = "hoodie.table.timeline.timezone"
 
 
 def is_taken_over(values: Mapping[str, str]) -> bool:
-    """Return whether the properties allow nbcc to write the table: nbcc has recorded its own, and no metadata table is
+    """Return whether nbcc may write the table: nbcc has recorded its properties in the table, and no metadata table is
     active.
     """
     return "nbcc.format" in values and not any(values.get(name) for name in METADATA)
@@ -85,11 +85,10 @@ def taken_config(context: Context, config: TableConfig, options: OpenOptions) ->
 
 
 def take_over(context: Context, config: TableConfig) -> None:
-    """Remove the metadata table in the way Hudi removes it, and record the properties of `config` in the Hudi table.
+    """Remove Hudi's metadata table the way Hudi does, and record the properties of `config` in the Hudi table.
 
-    The two metadata properties are cleared first and the folder is deleted afterwards; Hudi's readers then list
-    folders. If a crash leaves the metadata folder, it is harmless: Hudi replaces the folder when it rebuilds the
-    metadata table.
+    The two properties of the metadata table are cleared before the folder is deleted; Hudi's readers then list folders.
+    If a crash leaves the metadata folder, it is harmless: Hudi replaces the folder when it rebuilds the metadata table.
     """
     with held(context.lock):
         values = definition.load_properties(context.storage)
@@ -136,8 +135,8 @@ def _check_sample(context: Context, config: TableConfig, slices: tuple[FileSlice
     """Compare the stored keys, partition paths and buckets of sampled rows with the values that nbcc computes. Raises
     `BadInput` if the number of buckets is wrong or uncertain, and `Unsupported` if keys or paths differ.
 
-    `given` is False if the number of buckets was derived from the greatest bucket number in a file id. With too small a
-    derived number (most likely half the true one), each key matches its bucket with a probability of at most 1/2.
+    `given` is False if the number of buckets was derived from the greatest bucket number in a file id. If the derived
+    number of buckets is too small, each key matches its bucket with a probability of at most 1/2.
     """
     shape, keys = table_shape(config, context.rules), set[str]()
     for number, piece in enumerate(_sample(slices)):

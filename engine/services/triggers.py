@@ -40,7 +40,7 @@ def logs_of(slices: Iterable[FileSlice]) -> list[Logs]:
 
 def compaction_due(context: Context, timeline: Timeline, policy: MaintenancePolicy) -> Reasons:
     """Return the compaction triggers of the policy that have fired, with their counts. Only file groups without a
-    pending plan are counted, because a pending plan is run rather than planned again.
+    pending plan are counted, because a pending plan is run before a new one is made.
     """
     logs = logs_of(worth_compacting(context, timeline))
     newest = timeline.greatest_completion
@@ -101,8 +101,8 @@ def _writes_since(context: Context, timeline: Timeline, time: str) -> int:
 
 
 def measure(context: Context, timeline: Timeline) -> dict[str, int]:
-    """Return the quantities that a maintenance policy limits: active instants and writes, pending instants, and logs
-    per slice.
+    """Return the quantities that a maintenance policy limits: active instants, active writes, pending instants, and
+    logs per slice.
 
     `held_writes` counts the active writes that completed after the oldest pending instant or savepoint was requested. A
     dead writer's instant remains pending until its heartbeat has expired and a rollback has ended.

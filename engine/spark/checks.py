@@ -74,7 +74,7 @@ def java() -> Finding:
 
 def java_vector_module() -> Finding:
     """Check for the Java module `jdk.incubator.vector`, which Spark's launcher requires. Java runtimes built by jlink
-    often do not contain this module.
+    often do not contain `jdk.incubator.vector`.
     """
     command = java_command()
     modules = None if command is None else _output(command, "--list-modules")

@@ -12,10 +12,10 @@ from typing import Any
 
 def load(payload: bytes, sender: Mapping[str, str], sources: bytes = b"") -> Any:
     """Return the object pickled in `payload`, after checking that this worker can run it. Raises a RuntimeError with a
-    one-sentence message if the worker's nbcc or packages do not fit.
+    one-sentence message if the worker lacks nbcc, has another release, or lacks a package.
 
     `sender` identifies the driver's nbcc by the archive's name, a digest and a folder (`shipping.sender`). `sources` is
-    the content of the archive, for processes to which Spark does not send archives.
+    the content of nbcc's source archive, for processes to which Spark does not send archives.
     """
     import atexit
     import importlib
@@ -58,8 +58,7 @@ def load(payload: bytes, sender: Mapping[str, str], sources: bytes = b"") -> Any
 
 
 def deferred(payload: bytes, sender: Mapping[str, str], name: str) -> Any:
-    """Return a function that loads the pickled function at its first call, and passes all calls on to the loaded
-    function.
+    """Return a function that loads a pickled function at the first call, and forwards all calls to the loaded function.
     """
     loaded: list[Any] = []
 

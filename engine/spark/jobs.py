@@ -81,7 +81,7 @@ class SparkJobs:
 
     def digest(self, data: DataFrame, shape: TableShape, sets: frozenset[str] | None) -> Digest:
         """Return the digest of a batch, computed in one Spark job without a shuffle. Spark returns exactly one partial
-        digest for each successful task.
+        digest for each successful task, so no rows are counted twice.
         """
         answers = _stored_columns(data, shape).mapInArrow(guarded(_digester(shape, sets)), to_spark(_ANSWERS))
         return sum(_collect(answers), Digest())
@@ -146,8 +146,8 @@ class SparkJobs:
         return numbers.mapInArrow(guarded(run_named), to_spark(schema))
 
     def _plain_file(self, task: AnyRead) -> str | None:
-        """Return the path of the base file if the task reads only a base file that Spark's Parquet reader can read;
-        otherwise None.
+        """Return the path of the base file if the task reads one local base file alone, without a condition; otherwise
+        None.
 
         If a base file's size differs from the size in its commit, nbcc's own reader reads the file and raises an error.
         """

@@ -44,22 +44,22 @@ def sender() -> Mapping[str, str]:
 
 def guarded(function: F) -> F:
     """Return a picklable wrapper of the function, for use in a Spark job. Before a worker loads the wrapped function,
-    it checks whether its nbcc and packages fit those of the driver.
+    the worker checks whether its nbcc and packages fit those of the driver.
     """
     made: F = guard.deferred(pickled(function), sender(), function.__name__)
     return made
 
 
 def reduced(value: object, state: Mapping[str, Any]) -> tuple[Any, ...]:
-    """Return the `__reduce__` value for an object with the attributes `state`. Before a worker loads the object, it
-    checks whether its nbcc and packages fit those of the driver.
+    """Return the `__reduce__` value for an object with the attributes `state`. Before a worker loads the object, the
+    worker checks whether its nbcc and packages fit those of the driver.
     """
     return guard.restore, (pickled((type(value), dict(state))), sender())
 
 
 def reduced_with_sources(kind: type, arguments: tuple[Any, ...]) -> tuple[Any, ...]:
     """Return a `__reduce__` value for processes that receive no archives from Spark, such as Spark Connect's
-    `foreachBatch` process. The pickle itself contains the sources of nbcc.
+    `foreachBatch` process. The returned pickle contains the sources of nbcc.
     """
     sources = Path(archive_of_sources()).read_bytes()
     return guard.call, (pickled((kind, arguments)), sender(), sources)

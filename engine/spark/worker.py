@@ -32,7 +32,7 @@ def keep_loaded() -> None:
 @cache
 def refusal(digest: str, home: str) -> tuple[str, str] | None:
     """Return the reason why this worker cannot run the driver's tasks, with a remedy; None if it can run them. Each
-    worker process runs this check only once.
+    worker process runs the check of its nbcc and packages only once.
 
     `digest` identifies the driver's nbcc sources, and `home` is their host and folder.
     """

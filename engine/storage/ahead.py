@@ -31,7 +31,8 @@ class ListedAhead(ObjectStorage):
     """An object store that starts the listings of some folders in advance. A listing started in advance returns the
     same objects until `forget` is called.
 
-    A writer uses `ListedAhead` under the table's lock, because it would otherwise list the folders one after another.
+    A writer that holds the table's lock uses `ListedAhead`, because it would otherwise list the folders one after
+    another.
     """
 
     def __init__(self, storage: ObjectStorage, folders: Sequence[str]) -> None:

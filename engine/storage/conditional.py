@@ -36,7 +36,7 @@ class ConditionalObject(Protocol):
     def write(self, data: bytes, known: Version | None) -> Version | None:
         """Replace the version `known` of the object (None: create it), and return the new version.
 
-        Returns None if the version in the store is not `known`.
+        Returns None if the object in the store no longer has the version `known`.
         """
         ...
 

@@ -1,5 +1,5 @@
-"""An exclusive `flock` on a file, safe in processes that fork. A forked child neither holds nor releases the parent's
-`flock`.
+"""An exclusive `flock` on a file, safe in processes that fork. A forked child process neither holds nor releases the
+parent's `flock`.
 
 A `flock` belongs to the open file description, which a forked child inherits. The file stays locked until every process
 has closed its descriptor of the open file description. A forked child therefore closes all inherited lock descriptors

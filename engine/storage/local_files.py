@@ -33,7 +33,8 @@ _KNOWN: Final = 4096
 
 
 class LocalFiles:
-    """The files below `root`. If `durable` is False, nothing is synced, and a power failure may lose or truncate files.
+    """The files below the folder `root`. If `durable` is False, nothing is synced, and a power failure may lose or
+    truncate files.
     """
 
     def __init__(self, root: str, durable: bool = True) -> None:

@@ -130,7 +130,7 @@ class ObjectStorage:
     def put_in_parts(self, path: str, data: bytes) -> bool:
         """Put a data file, in several parts if it is large. The data file's name must be unique to this put.
 
-        After an error, uploaded parts remain in the store until its rule for incomplete uploads deletes them.
+        After an error, uploaded parts remain in the store until the store's rule for incomplete uploads deletes them.
         """
         self._repeated("write", confined(path), lambda store: obstore.put(store, path, data, chunk_size=PART_BYTES))
         return True
@@ -202,8 +202,8 @@ class ObjectStorage:
             return
 
     def _repeated(self, operation: str, path: str, request: Callable[[ObjectStore], T]) -> T:
-        """Send a request that may safely be executed twice. The request is repeated if the store answers 409 or does
-        not answer.
+        """Send a request that may safely be executed twice. A request is repeated if the store answers 409 or does not
+        answer.
 
         After most failures, the store library itself repeats the request for several minutes. A failure that the
         library reports after its own repetitions is final.

@@ -1,4 +1,6 @@
-"""Reads byte ranges of an object. A reader that needs few columns or rows of a large file requests only their bytes."""
+"""Reads byte ranges of an object. A reader that needs few columns or rows of a large file requests only the bytes of
+these columns or rows.
+"""
 
 from __future__ import annotations
 

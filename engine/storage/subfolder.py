@@ -1,4 +1,4 @@
-"""A subfolder of a table's storage, accessed as a separate storage. Hudi's metadata table is read through such a
+"""A subfolder of a table's storage, accessed as a separate storage. Hudi's metadata table is read through a
 `Subfolder`.
 """
 

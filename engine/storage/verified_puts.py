@@ -71,8 +71,8 @@ def replace_verified(target: ConditionalObject, data: bytes, known: Version | No
     """Replace the version `known` of an object with `data`, which must be unique to this put. The replacement fails if
     another writer has replaced the version `known`.
 
-    If the store's answer is an error, the object is read to learn the outcome. The put is repeated while the object
-    still has the version `known`. Raises the store's last error if all attempts at the put fail.
+    If the store answers with an error, `replace_verified` reads the object to learn the outcome. The put is repeated
+    while the object still has the version `known`. Raises the store's last error if all attempts at the put fail.
     """
     error: Exception | None = None
     now: Version | None = None
@@ -99,11 +99,11 @@ def put_own(storage: Storage, path: str, data: bytes) -> bool:
     """Create `path` with `data`. Returns True also if `path` already has the content `data`, and False if `path` has
     other content.
 
-    An object that already contains `data` counts as success, for one of two reasons. Most content identifies its writer
-    by a requested time, a completion time or a write token. If the content identifies this writer, only an earlier
-    attempt of this writer can have put it. Content that identifies no writer, such as an inflight file, has an effect
-    that does not depend on the writer. If the object disappears between the put and the read, `put_own` repeats the
-    put.
+    An object that already contains `data` counts as success, because only this writer's earlier put can have created
+    it, or the writer does not matter. Most content identifies its writer by a requested time, a completion time or a
+    write token. If the content identifies this writer, only an earlier attempt of this writer can have put it. Content
+    that identifies no writer, such as an inflight file, has the same effect regardless of its writer. If the object
+    disappears between the put and the read, `put_own` repeats the put.
     """
     for _ in range(ATTEMPTS):
         if storage.put_if_absent(path, data):
