@@ -58,8 +58,8 @@ class CheckpointedCommits(Commits):
         super().fetch(instant for instant in instants if not self._is_covered(instant))
 
     def clean(self, requested: str) -> CleanPlan:
-        """Return the plan of the clean requested at `requested`. If the checkpoint covers the clean, the returned plan
-        contains only the checkpoint's horizon (the oldest readable time).
+        """Return the clean plan with the requested time `requested`. If the checkpoint covers the clean, the returned
+        plan contains only the checkpoint's horizon (the oldest readable time).
         """
         if requested <= self.checkpoint.time:
             return CleanPlan("", {}, horizon=self.checkpoint.horizon or None)

@@ -80,9 +80,7 @@ def decode_record(data: bytes, name: str) -> dict[str, Any]:
 
 @contextmanager
 def understood(name: str) -> Iterator[None]:
-    """Convert errors in the `with` block, which interprets a record, to `Damaged`: a field is missing, null or of the
-    wrong type.
-    """
+    """Raise `Damaged` if the `with` block, which interprets a record, finds a missing, null or wrongly typed field."""
     try:
         yield
     except (LookupError, TypeError, AttributeError, ValueError, RecursionError) as broken:
@@ -153,8 +151,8 @@ def _only_record(data: bytes, name: str) -> dict[str, Any]:
 
 
 def _header(source: io.BytesIO) -> dict[str, bytes]:
-    """Return the metadata of an Avro container: a map, encoded in blocks that start with a count. After a negative
-    count, the size of the block follows.
+    """Return the metadata of an Avro container: a map, encoded in blocks that start with a count. A block with a
+    negative count stores its size in bytes after the count.
     """
     entries: dict[str, bytes] = {}
     while count := _long(source):
@@ -188,7 +186,7 @@ def _long(source: io.BytesIO) -> int:
 
 @lru_cache(maxsize=64)
 def embedded(schema: bytes, bounds: Limits) -> Any:
-    """Return the parsed Avro schema from the header of a container. Parsed schemas are cached, because parsing one
+    """Return the parsed Avro schema from the header of a container. Parsed schemas are cached, because parsing a schema
     takes longer than reading a record, and a table uses few schemas.
     """
     return fastavro.parse_schema(checked_schema(schema, "a timeline file", bounds))

@@ -2,10 +2,10 @@
 commit.
 
 A commit contains a record of about thirty fields for each of its data files. Nearly all fields of a file's record are
-nullable numbers and texts. Their encoding is a regular language, except that a length precedes each text. The regular
-expression matches texts as printable characters, and the parser then compares their lengths. If all lengths agree, an
-Avro reader would decode the same values as the fast parser. If a length disagrees, the parser raises `Odd`, and the
-caller uses the complete decoder, `decode_record`.
+nullable numbers and texts. The encoding of nullable numbers and texts is a regular language, except that a length
+precedes each text. The regular expression matches texts as printable characters, and the parser then compares their
+lengths. If all lengths agree, an Avro reader would decode the same values as the fast parser. If a length disagrees,
+the parser raises `Odd`, and the caller uses the complete decoder, `decode_record`.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def skim_commit(data: bytes) -> tuple[dict[str, list[Skimmed]], dict[str, Any]]:
 @lru_cache(maxsize=64)
 def _fields(schema: bytes, bounds: Limits) -> tuple[_Listed | None, Any]:
     """Return the regular expression for one file's record in commits with this schema, and the schema of the fields
-    after the files. Both are cached for each schema.
+    after the files. The expression and the parsed schema are cached for each commit schema.
     """
     embedded(schema, bounds)  # validates the schema, even if the record does not use it
     commit = json.loads(schema)

@@ -42,8 +42,8 @@ class Heartbeats(Protocol):
         ...
 
     def stop_renewing(self, requested: str) -> None:
-        """Stop renewing the heartbeat of an instant from this process. Another process may continue the instant, or the
-        heartbeat expires.
+        """Stop renewing the heartbeat of an instant from this process. After `stop_renewing`, the heartbeat expires
+        unless another process continues the instant.
         """
         ...
 
@@ -90,8 +90,8 @@ class StoredHeartbeats:
             heartbeat.stopped.set()
 
     def hand_over(self, requested: str, seconds: float) -> None:
-        """Renew the heartbeat for at most `seconds` more, until another process takes over the instant. The process
-        that takes over deletes the heartbeat file at the end.
+        """Renew the heartbeat for at most `seconds` more, while another process continues the instant. The process that
+        continues the instant deletes the heartbeat file at the end.
         """
         if heartbeat := self._ours.get(requested):
             heartbeat.until = self._now() + seconds

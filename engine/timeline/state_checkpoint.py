@@ -82,7 +82,7 @@ def decode_checkpoint(data: bytes, name: str) -> StateCheckpoint | None:
 
 
 def put_checkpoint(storage: Storage, checkpoint: StateCheckpoint) -> None:
-    """Put a state checkpoint into the storage. Checkpoints with equal content have the same path."""
+    """Put a state checkpoint into the storage. State checkpoints with equal content have the same path."""
     data = encode_checkpoint(checkpoint)
     storage.put_if_absent(f"{FOLDER}/{checkpoint.time}_{_digest(data)}.parquet", data)
 

@@ -24,10 +24,10 @@ def as_upserts(data: Any, schema: pa.Schema, zone: str | None = None, *, by_valu
     """Return the rows of `data` with the table's columns in the table's order, plus `_hoodie_is_deleted` if `data` has
     that column.
 
-    Hudi's five meta columns are dropped. `data` must not have any other column that the table lacks. Each column's type
-    must be the type in the table, or a type that can be cast to it without loss. Raises `BadInput`. `zone` is the time
-    zone assumed for timestamps without a time zone. If `by_value` is True, a cast is accepted if it loses nothing for
-    the values in `data`.
+    Hudi's five meta columns are dropped. `data` must not contain columns that the table lacks. Each column's type must
+    be the type in the table, or a type that can be cast to it without loss. Raises `BadInput`. `zone` is the time zone
+    assumed for timestamps without a time zone. If `by_value` is True, a cast is accepted if it loses nothing for the
+    values in `data`.
     """
     asked = "write a batch"
     rows = _rows_of(data, asked)

@@ -7,8 +7,8 @@ prevent equal times, a writer claims each time before using it: it creates an ob
 the object already exists, the writer reads its clock again and claims the new time.
 
 The function `forget` deletes claims that are more than an hour older than the newest completion time. A writer that
-needed more than an hour to create its claim discards the time. A claim's age can be judged by its time, because all
-clocks agree within the bound on clock skew.
+needed more than an hour to create its claim discards the time. The age of a claim can be derived from its time, because
+all clocks agree within the bound on clock skew.
 """
 
 from __future__ import annotations

@@ -113,8 +113,8 @@ def undo_on_error(context: Context, requested: str, action: str) -> Iterator[Non
     """If the `with` block (the data phase of a write) fails, delete the files and the instant of the write.
 
     Errors after the start of completion must not delete anything, because the instant may have been published. A crash
-    or an interrupt deletes nothing either. After a crash or an interrupt, the instant never completes, and readers
-    ignore its files until a rollback deletes them.
+    or an interrupt of the process deletes nothing. After a crash or an interrupt, the instant never completes, and
+    readers ignore its files until a rollback deletes them.
     """
     with stop_heartbeat_on_error(context, requested):
         try:
@@ -227,8 +227,8 @@ def _published(
 ) -> Instant | None:
     """Publish the completed instant; return None if another writer has put an entry after `last` into the decision log.
 
-    With a decision log, the files `late` of other attempts are deleted only after the entry is put. Otherwise, a writer
-    that lost the lock could delete the files of an attempt that another writer publishes.
+    With a decision log, the files `late` of other attempts are deleted only after the entry is put. A writer that lost
+    the lock could otherwise delete the files of an attempt that another writer publishes.
     """
     if last is None:
         return put_completed(context.storage, requested, time, action, commit)
@@ -246,8 +246,8 @@ def _folders(context: Context, requested: str, beats: bool) -> list[str]:
 
 
 def _delete_attempt(context: Context, requested: str, files: Sequence[WrittenFile]) -> None:
-    """Delete the files of a slower attempt, and the markers of these files. The slower attempt's files have other write
-    tokens than the committed files.
+    """Delete the files of a slower attempt, and the markers of these files. The files of a slower attempt have write
+    tokens that differ from those of the committed files.
     """
     for file in files:
         context.storage.delete(file.path)
@@ -285,7 +285,7 @@ def older_than_archive(context: Context, timeline: Timeline, requested: str) -> 
     """Return whether a pending instant was requested before some archived instant. A pending instant older than an
     archived instant has been undone by a rollback, which is archived too.
 
-    The archiver stops at pending instants, so the pending instant was not on the timeline when the archiver ran. The
+    The archiver stops at pending instants, so such a pending instant was not on the timeline when the archiver ran. The
     caller of `older_than_archive` holds the table's lock.
     """
     return context.rules.archive_bound == "pending" and requested < timeline.newest_archived
@@ -301,7 +301,8 @@ def twice(context: Context, timeline: Timeline | None, batch_id: str | None) -> 
 
 
 def takes_time_early(context: Context) -> bool:
-    """Return whether the completion time is taken before the lock for publication; this rule loses rows."""
+    """Return whether the completion time is taken before the publication lock is acquired; such a rule can lose rows.
+    """
     return context.rules.completion_time == "outside_lock" and not uses_decision_log(context)
 
 
@@ -326,8 +327,8 @@ def late_attempts(
 def delete_attempts(context: Context, requested: str, paths: Sequence[str]) -> None:
     """Delete the files that other attempts wrote, before the instant is published.
 
-    Otherwise, readers that list directories would find two files of one instant in a file group. The marker is deleted
-    before its file, so that a running attempt notices that its marker is missing.
+    Without this deletion, readers that list directories would find two files of one instant in a file group. The marker
+    is deleted before its file, so that a running attempt notices that its marker is missing.
     """
     for path in paths:
         context.storage.delete(marker(requested, *split_path(path)))

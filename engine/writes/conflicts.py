@@ -57,10 +57,10 @@ def conflict_of(
 ) -> Conflict | None:
     """Return the `Conflict` that forbids publishing `files`; None if there is no conflict.
 
-    A completed write conflicts if it is not in `sealed`, and has files in the same buckets or in partitions of
-    `read_set`. The caller of `conflict_of` holds the lock under which it publishes. `now` is the timeline listed under
-    the lock; if it is None, the function lists the timeline itself. Conflicts are checked only under optimistic
-    concurrency control. In every other concurrency mode, `conflict_of` returns None.
+    A completed write conflicts if it is missing from the timeline `sealed`, and has files in the same buckets or in
+    partitions of `read_set`. The caller of `conflict_of` holds the lock under which it publishes. `now` is the timeline
+    listed under the lock; if it is None, the function lists the timeline itself. Conflicts are checked only under
+    optimistic concurrency control. In every other concurrency mode, `conflict_of` returns None.
     """
     if config.concurrency_mode != OPTIMISTIC:
         return None
@@ -80,8 +80,8 @@ def conflict_of(
 
 
 def completed_since(context: Context, sealed: Timeline, now: Timeline) -> Iterator[Instant]:
-    """Yield the instants that completed after `sealed` was loaded, in order of completion. Under
-    `Rules(conflict_window="requested")`, yield the instants requested after the newest completed one in `sealed`.
+    """Yield the instants that completed after the timeline `sealed` was loaded, in order of completion. Under
+    `Rules(conflict_window="requested")`, yield the instants requested after the newest completed instant of `sealed`.
     """
     known = {instant.requested for instant in sealed.completed}
     if context.rules.conflict_window == "completion":

@@ -78,8 +78,8 @@ def put_plan(context: Context, last: Decision | None, requested: str, action: st
     another writer has put an entry after `last`.
 
     Another writer can put an entry only if this process has lost the lock. If the lock was lost, the plan may be based
-    on an outdated state: a write that the plan undoes may have committed. The caller then makes a new plan from the
-    current state.
+    on an outdated state: a write that the plan undoes may have committed. If `put_plan` returns None, the caller makes
+    a new plan from the current state.
     """
     if last is None:
         return put_requested(context.storage, requested, action, plan)
@@ -90,8 +90,8 @@ def put_plan(context: Context, last: Decision | None, requested: str, action: st
 def withdraw(context: Context, requested: str) -> None:
     """Before a plan is removed from the timeline, ensure that the plan is not the last entry of the decision log.
 
-    Otherwise the next writer would put the removed plan back, because it publishes the last entry if the timeline lacks
-    it.
+    The next writer publishes the last entry if the timeline lacks the entry's instant, and would therefore put a
+    removed plan back.
     """
     while uses_decision_log(context) and (last := catch_up(context)).requested == requested:
         taken = context.clock.take()

@@ -1,4 +1,4 @@
-"""Batches with an id: such a batch commits at most once, however often the user sends it.
+"""Batches with an id, which commit at most once however often the user sends them.
 
 The commit of a batch records the batch id and a digest of the batch's rows. If a batch is sent again, the writer
 compares the digest of its rows with the digest in the commit. If the digests are equal, the writer returns the instant

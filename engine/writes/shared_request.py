@@ -2,7 +2,7 @@
 
 Spark's streaming writer consists of tasks, which run on executors, and a commit on the driver. The first task that
 holds the table's lock requests the instant, and its claim names the query run that owns the batch. Each other task
-finds the claim of the first task when it holds the lock. Restarting a streaming query, or using a copy of its
+finds the claim of the first task once it holds the lock. Restarting a streaming query, or using a copy of its
 checkpoint, begins another run of the query. A query run never continues an instant that another run has requested.
 """
 
