@@ -23,8 +23,8 @@ def is_dead(own: ActorState) -> bool:
 
 
 def is_assumed(world: World) -> bool:
-    """Return whether a world (a search configuration) satisfies the default protocol's assumptions: fault set F0 and no
-    other engine's services.
+    """Return whether a world (a search configuration) satisfies the default protocol's assumptions (docs/contract.md):
+    fault set F0 and no services of other engines.
     """
     foreign = any(choices.get("services") == "foreign" for choices in world.settings.values())
     return not world[Skew].skew_beyond and not world[LostLocks].lock_losses and not foreign

@@ -31,8 +31,8 @@ LOSS = "SNAP"
 
 @dataclass(frozen=True)
 class DemoTables:
-    """The tables of the demonstration: ``make`` creates a system with its table in a folder, and ``out`` contains all
-    tables.
+    """The tables of the demonstration: ``make`` creates a system with its table in a folder, and ``out`` is the folder
+    of all tables.
     """
 
     make: Callable[[World, Protocol, Path], System]
@@ -44,7 +44,7 @@ class DemoTables:
         return play(trace, "spark", lambda world, protocol, _: self.make(world, protocol, folder), ended)
 
     def agreement(self, trace: Trace, table: str) -> tuple[Outcome, Tally]:
-        """Play a trace, then compare the table's rows as read by the other installed readers (hudi-rs)."""
+        """Play a trace, then compare the rows that other installed readers (hudi-rs) return with the model's rows."""
         tally = Tally()
 
         def read(history: History) -> None:

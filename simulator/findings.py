@@ -113,9 +113,9 @@ def shown_broken(protocol: str) -> dict[str, tuple[Finding, ...]]:
 
 
 def evidence(protocol: str, promise: str, steps: Sequence[Step] | None) -> str:
-    """Return the entry of the verdict matrix that states what findings show about a promise on a protocol's system.
+    """Return the evidence that findings give for a promise on a protocol's system, such as "confirmed" or "model only".
 
-    `steps` is the violation that a search found in the model; None if the search found none.
+    `steps` contains the steps of the violation that a search found in the model; None if the search found none.
     """
     findings = shown_broken(protocol).get(promise, ()) if is_system(protocol) else ()
     runs = [len(each.trace.steps) for each in findings if not each.test]

@@ -1,8 +1,8 @@
 """Ctrl-C handling: only the process that the user started handles SIGINT, immediately and without a traceback.
 
 A terminal sends SIGINT to every process of its foreground group. A child process that receives SIGINT while it starts
-prints a traceback. A child process also prints a traceback if its parent stops starting it midway. Therefore child
-processes never receive SIGINT, and the parent handles no SIGINT while it starts a child.
+prints a traceback. A child process also prints a traceback if its parent is interrupted while starting it. Therefore
+child processes never receive SIGINT, and the parent handles no SIGINT while it starts a child.
 """
 
 from __future__ import annotations

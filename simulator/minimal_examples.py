@@ -94,9 +94,9 @@ def small_worlds() -> Iterator[World]:
 def small_models() -> Iterator[tuple[World, Protocol]]:
     """Yield pairs of world (search configuration) and protocol (set of rules) in the order in which they are searched.
 
-    Small worlds under the default protocol come first, followed by worlds with lost locks, with and without a decision
-    log. Next come named worlds with table services, lost responses and repeated batches. Protocols with actions of
-    their own come last.
+    Small worlds under the default protocol come first, followed by worlds in which locks are lost, with and without a
+    decision log. Next come named worlds with table services, lost responses and repeated batches. Protocols with
+    actions of their own come last.
     """
     yield from ((world, Protocol()) for world in small_worlds())
     for decision in ("lock", "log"):

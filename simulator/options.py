@@ -146,7 +146,7 @@ def _known() -> list[str]:
 
 
 def _is_known(option: str) -> bool:
-    """Return whether Hudi may have this option, because the option's name or prefix is listed. An option whose name
+    """Return whether the name or the prefix of the option is on the list of Hudi's options. An option whose name
     closely resembles a determining option counts as a misspelling, and therefore as unknown.
     """
     if option in _known():

@@ -64,8 +64,8 @@ class ReplayReport:
 
 
 def replay(trace: Trace, systems: Sequence[str] = ("model",), keep: Path | None = None) -> ReplayReport:
-    """Play the trace on each system, each time compared with the model. ``keep`` is a folder into which the files of
-    the engine's table are copied.
+    """Play the trace on each system, and compare each system with the model. ``keep`` is a folder into which the files
+    of the engine's table are copied.
 
     Raises ValueError if a system does not exist, or if the trace names an unknown promise.
     """

@@ -2,7 +2,7 @@
 
 Hypothesis already makes a random history short. This module also reduces context switches, actors and rows, which make
 a history hard to read. For a violated promise, an exact search on the model covers all interleavings of the trace's
-steps. A disagreement must be replayed on the system: blocks of one actor are joined as long as the disagreement
+steps. A disagreement must be replayed on the system: blocks of one actor's steps are joined as long as the disagreement
 remains.
 """
 
@@ -31,8 +31,8 @@ def shortest_violation(
     """Return an interleaving that violates the promise with the fewest context switches, then the fewest actors, then
     the fewest steps.
 
-    Each actor takes the first steps of its own sequence in ``steps``. The result is None if the search has visited
-    ``most`` nodes without success.
+    In the returned interleaving, each actor takes the first steps of its own sequence in ``steps``. The result is None
+    if the search has visited ``most`` nodes without success.
     """
     return fewest_switches(model, steps, PROMISES[promise].holds, most)
 
@@ -80,7 +80,7 @@ def _place(programs: Mapping[str, Sequence[str]], step: Step, places: tuple[int,
 
 
 def fewer_switches(trace: Trace, fails: Fails) -> Trace:
-    """Remove steps and join blocks of one actor, as long as the trace still shows the same disagreement."""
+    """Remove steps and join blocks of one actor's steps, as long as the trace still shows the same disagreement."""
     best, progress = trace, True
     while progress:
         progress = False
@@ -94,7 +94,9 @@ def fewer_switches(trace: Trace, fails: Fails) -> Trace:
 
 
 def _neighbours(steps: Sequence[Step]) -> Iterator[tuple[Step, ...]]:
-    """Yield traces with part of a block removed, longest part first; then traces with two blocks of an actor joined."""
+    """Yield traces without part of a block (one actor's consecutive steps), longest part first; then traces with two
+    blocks of an actor joined.
+    """
     blocks = [list(block) for _, block in groupby(steps, key=lambda step: step.actor)]
     for first, last in sorted(_runs([len(block) for block in blocks]), key=lambda run: run[0] - run[1]):
         yield (*steps[:first], *steps[last:])

@@ -66,8 +66,7 @@ def _writes(model: Model, states: Sequence[State]) -> dict[tuple[str, int], int]
 
 
 def _candidates(model: Model, writes: Sequence[tuple[str, int]]) -> Iterator[dict[tuple[str, int], Batch]]:
-    """Yield choices of rows, simplest first: equal ordering values before different ones, and upserts before deletes.
-    """
+    """Yield choices of rows, simplest first: fewest deletes, then fewest different kinds of records."""
     names = model.merger.columns
     sets = (names, *((name,) for name in names[:-1]), names[-1:]) if names else ((),)
     kinds = sorted(product(ORDERINGS, (False, True), sets), key=lambda kind: (kind[1], kind[0], len(kind[2])))

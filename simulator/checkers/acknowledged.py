@@ -8,8 +8,8 @@ from .history import Chronicle, batches_in, named
 
 
 def broken(history: Chronicle) -> Iterator[str]:
-    """Process reads in the order of their starts, and writes in the order of their returns. In this order, the set of
-    writes that a read must contain only grows.
+    """Process reads in the order of their starts, and writes in the order of their returns. With both orders, the set
+    of writes that a read must contain only grows.
     """
     returned = sorted((w.acked, w.batch) for w in history.writes if w.acked is not None)
     due: set[str] = set()
@@ -21,7 +21,7 @@ def broken(history: Chronicle) -> Iterator[str]:
 
 
 def broken_by_definition(history: Chronicle) -> Iterator[str]:
-    """Apply the definition literally: compare each write with each read."""
+    """Apply the definition of ACK literally: compare each write with each read."""
     for read in sorted(history.reads, key=lambda read: read.began):
         lost = {
             write.batch

@@ -20,7 +20,7 @@ def broken(history: Chronicle) -> Iterator[str]:
 
 
 def broken_by_definition(history: Chronicle) -> Iterator[str]:
-    """Compare each read with each write: the read must contain either all keys of the write or none."""
+    """Apply the definition of ATOM literally: each read must contain either all keys of a write or none."""
     for read in history.reads:
         for batch in sorted({batch for key, batch, _ in read.rows if key != HOT}):
             write = next((write for write in history.writes if write.batch == batch), None)

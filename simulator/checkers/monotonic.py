@@ -32,7 +32,7 @@ def broken(history: Chronicle) -> Iterator[str]:
 
 
 def broken_by_definition(history: Chronicle) -> Iterator[str]:
-    """Apply the definition literally: compare each pair of times and each pair of reads."""
+    """Apply the definition of MONO literally: compare each pair of times and each pair of reads."""
     times = [time for p in history.published for time in (p.requested, p.completed)]
     for time in sorted({one for one, other in combinations(times, 2) if one == other}):
         yield f"the time {time} was taken {times.count(time)} times"

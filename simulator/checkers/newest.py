@@ -21,7 +21,7 @@ def broken(history: Chronicle) -> Iterator[str]:
 
 
 def broken_by_definition(history: Chronicle) -> Iterator[str]:
-    """Apply the definition literally: compare each batch in a read with every other batch in the read."""
+    """Apply the definition of SNAP literally: compare each batch in a read with every other batch in the read."""
     for read in history.reads:
         won = next((batch for key, batch, _ in read.rows if key == HOT), None)
         present = {batch for key, batch, _ in read.rows if key != HOT}

@@ -20,7 +20,7 @@ def broken(history: Chronicle) -> Iterator[str]:
 
 
 def broken_by_definition(history: Chronicle) -> Iterator[str]:
-    """Apply the definition literally: for each batch, search all instants that commit it."""
+    """Apply the definition of ONCE literally: for each batch, search all instants that commit it."""
     for batch in sorted({instant.batch for instant in history.published if instant.batch}):
         same = [instant.requested for instant in history.published if instant.batch == batch]
         if len(same) > 1:

@@ -33,8 +33,8 @@ def broken(history: Chronicle) -> Iterator[str]:
 
 
 def broken_by_definition(history: Chronicle) -> Iterator[str]:
-    """Apply the definition literally: compute the expected set of writes for each read, and compare it with the writes
-    in the read.
+    """Apply the definition of TRAVEL literally: compute the expected set of writes for each read, and compare it with
+    the read.
     """
     for read in history.reads:
         writes = [p for p in history.published if p.action == WRITE and p.completed <= read.time]

@@ -111,7 +111,9 @@ def _scenario(name: str | None, table: str | None) -> tuple[Scenario, Recording 
 
 
 def _compacted(chosen: Scenario, every: str | None) -> list[Scenario]:
-    """Return the scenario with the given compaction interval; nothing if the scenario already has this interval."""
+    """Return a list with the scenario under the given compaction interval; empty if the scenario already has this
+    interval.
+    """
     from nbcc.simulator.workload.scenario import duration
 
     if every is None or (seconds := duration(every)) == chosen.compaction.every:

@@ -55,8 +55,8 @@ def unwatch() -> None:
 
 @contextmanager
 def inside_seam(owner: Watched) -> Iterator[None]:
-    """Allow I/O during a `with` block that executes a controlled storage, lock, clock or jobs call of the calling
-    thread.
+    """Allow I/O during a `with` block, in which the calling thread executes a call to the controlled storage, lock,
+    clock or jobs.
     """
     me = threading.get_ident()
     _INSIDE.add(me)

@@ -15,8 +15,9 @@ class Caller(Protocol):
 
     `shows` decides whether a listing contains an object that was put while the listing ran. `still_shows` decides
     whether a listing contains an object that was deleted while the listing ran. `loses_answer` contains texts of calls,
-    such as ``put deltacommit.requested``. The next put with such a text stores its object but reports that the object
-    existed before. `stops_waiting` is True if a wait for the lock ends although another actor still holds the lock.
+    such as ``put deltacommit.requested``. The next put whose text is in `loses_answer` stores its object but reports
+    that the object existed before. `stops_waiting` is True if a wait for the lock ends although another actor still
+    holds the lock.
     """
 
     actor: str

@@ -64,8 +64,8 @@ class Task:
         calls.
 
         The segment ends after the first call whose text equals ``ends_after``, or one of the texts in ``ends_after``.
-        Calls that directly follow belong to the segment too if their text is in ``also``. A segment also ends when the
-        operation returns. An exception of the operation is stored in ``error``.
+        Calls directly after the segment's last call also belong to the segment if their text is in ``also``. A segment
+        also ends when the operation returns. An exception of the operation is stored in ``error``.
 
         Raises ActorBlocked if the next call must wait for a lock that another actor holds. If the next call must wait
         for the lock, the segment ends before this call. Raises ActorSilent if the actor makes no controlled call within

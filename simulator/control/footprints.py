@@ -1,9 +1,9 @@
 """Records the objects that each segment (the calls of one model step) accessed, and checks that the segment was atomic.
 
-In the model, all calls of a segment are a single step. This abstraction is sound if no other actor can observe a
-difference (Lipton's reduction). An atomic segment consists of lock acquisitions, then at most one call that conflicts
-with another actor's call, then lock releases. After each history, `violations` searches the recorded accesses for
-segments that are not atomic.
+In the model, all calls of a segment are a single step. Treating a segment as one step is sound if no other actor can
+observe a difference (Lipton's reduction). An atomic segment consists of lock acquisitions, then at most one call that
+conflicts with another actor's call, then lock releases. After each history, `violations` searches the recorded accesses
+for segments that are not atomic.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ class Access(NamedTuple):
 
 
 def is_unobserved(path: str) -> bool:
-    """Return whether no actor's result depends on the object: an inflight file, a marker or partition metadata. State
-    checkpoints count as unobserved too, because they are derived from commits; promise SAME checks the reads.
+    """Return whether no actor's result depends on the object: an inflight file, a marker or partition metadata. A state
+    checkpoint also counts as such an object, because it is derived from commits; promise SAME checks the reads.
     """
     kind = kind_of(path)
     return kind in {"marker", "partition_metadata", "checkpoint"} or kind.endswith("inflight")
@@ -48,8 +48,8 @@ def violations(accesses: Iterable[Access], crashed: Mapping[str, int] | None = N
     """Return one sentence for each segment (the calls of one model step) whose intermediate state another actor could
     have observed.
 
-    ``crashed`` maps each crashed actor to the step in which it crashed. A crashed actor makes no calls that could
-    interleave with later segments.
+    ``crashed`` maps each crashed actor to the step in which it crashed. A crashed actor makes no more calls, so its
+    calls cannot interleave with later segments.
     """
     observed = [access for access in accesses if not is_unobserved(access.path)]
     attempts = unread_attempts(observed)
@@ -65,8 +65,8 @@ def violations(accesses: Iterable[Access], crashed: Mapping[str, int] | None = N
 def unread_attempts(accesses: Iterable[Access]) -> set[str]:
     """Return the data files that several actors put for the same instant and that no actor has read.
 
-    Readers open only data files listed in a completed instant. Therefore, other actors can observe an unread file of
-    another attempt only through its marker.
+    Readers open only data files listed in a completed instant. Therefore, other actors can observe an unread file of a
+    rival attempt only through its marker.
     """
     putters: dict[str, set[str]] = defaultdict(set)
     files: dict[str, str] = {}
@@ -104,7 +104,7 @@ def _without_explanation(segment: list[Access]) -> list[Access]:
 
     The reader searches the timeline for the clean or restore that deleted the file. The plan of the clean or restore
     was put before the file was deleted and remains, so the time of the search does not matter. If the segment reads
-    another file after the search, it may depend on the result, so nothing is omitted.
+    another file after the search, the segment may depend on the result, so no access is omitted.
     """
     last = next((n for n in reversed(range(len(segment))) if not _is_explanation(segment[n])), None)
     if last is None or (segment[last].verb, segment[last].outcome) != ("get", "missing"):
@@ -127,8 +127,8 @@ def _is_explanation(access: Access) -> bool:
 def _merged_listings(segment: list[Access]) -> Iterator[Access]:
     """Merge the begin and the end of each listing within the segment into one access.
 
-    A listing of the timeline and the following read of the archive count as one access, too. If an archiver moves an
-    instant between both accesses, the reader finds the instant in one of the two places.
+    A listing of the timeline and the following read of the archive also count as one access. If an archiver moves an
+    instant between the listing and the read of the archive, the reader finds the instant in one of the two places.
     """
     previous: Access | None = None
     for access in segment:

@@ -34,7 +34,7 @@ def command(table: str, retain: int, policy: str, dry_run: bool, as_json: bool) 
     the clean. A pending clean is finished first.
 
     After the clean, as-of reads before the horizon and incremental reads that begin before the horizon are refused. The
-    input files of a pending compaction stay. All other reads return the same rows as before.
+    input files of a pending compaction are kept. All other reads return the same rows as before.
 
     \b
     Examples:

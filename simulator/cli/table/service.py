@@ -48,7 +48,7 @@ class Service:
         return [path for path in self.storage.deleted if not path.startswith(".hoodie/")]
 
     def size_of(self, paths: Iterable[str]) -> int:
-        """Return the total size in bytes of the existing objects among these paths."""
+        """Return the total size in bytes of the existing objects among `paths`."""
         wanted = {*paths}
         folders = {path.rpartition("/")[0] for path in wanted}
         return sum(entry.size for folder in folders for entry in self.storage.list(folder) if entry.path in wanted)
