@@ -40,7 +40,7 @@ def command(*, out: Path | None, world: str, protocol: str, traces: Path) -> Exi
          every step, and hudi-rs must read the rows that the model predicts.
       2  A search of every interleaving under the default protocol finds no lost row, up to its bound.
       3  The same search under another protocol prints the shortest interleaving that loses a row, if there is one.
-      4  That interleaving runs on Spark: the row is lost. Under the default protocol the same steps keep it.
+      4  That interleaving runs on Spark: the row is lost. Under the default protocol the same steps keep the row.
 
     No interleaving is prepared in advance. The exit code is 0 if Spark behaves as the model predicts.
 
