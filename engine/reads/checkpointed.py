@@ -50,15 +50,15 @@ def through_checkpoint(context: Context, load: Callable[[Context], Timeline], un
 
 def cleaned_by_others(context: Context, timeline: Timeline) -> bool:
     """Return whether another engine has cleaned the table. Tables cleaned by another engine are read without state
-    checkpoints, because the horizon of such a clean depends on all commits.
+    checkpoints, because the horizon of a clean by another engine depends on all commits.
     """
     cleans = (instant for instant in timeline.completed if instant.action == "clean")
     return any(not context.commits.clean(clean.requested).horizon for clean in cleans)
 
 
 def has_checkpoints(rules: Rules) -> bool:
-    """Return whether reads by these rules use state checkpoints: rules that list files by commit and order writes by
-    completion time.
+    """Return whether reads by these rules use state checkpoints: the rules must list files by commit and use completion
+    times.
     """
     usual = ("listed", "completed", "completion", "completion", "after_listing", "settled", "twice")
     return usual == (

@@ -32,8 +32,8 @@ class Listed(NamedTuple):
 
 
 def list_twice(context: Context) -> Listed:
-    """List the timeline twice, and return the instants that had completed by the read time of the first listing. Every
-    write found in the archive after the first listing completed at or before `time`.
+    """List the timeline twice, and return the instants that had completed by the read time of the first listing. After
+    the first listing, the archive contained only writes that had completed at or before `time`.
     """
     storage, rules, commits = context.storage, context.rules, context.commits
     listed = list_once(storage, rules, commits)

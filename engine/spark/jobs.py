@@ -3,7 +3,7 @@ the driver.
 
 Each table operation runs as one Spark job, because starting a job takes a tenth of a second. Spark passes batches of
 rows to Python as Arrow data. Small factories create the functions that executors run, so that Spark pickles only the
-values that these functions use.
+values that the functions use.
 """
 
 from __future__ import annotations

@@ -28,5 +28,5 @@ def confined(path: str) -> str:
 
 
 def confined_folder(prefix: str) -> str:
-    """Validate the folder of a listing like `confined`, but accept the root ('') too."""
+    """Validate the folder of a listing like `confined`, and also accept the root ('')."""
     return prefix and confined(prefix)

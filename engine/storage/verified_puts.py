@@ -99,11 +99,11 @@ def put_own(storage: Storage, path: str, data: bytes) -> bool:
     """Create `path` with `data`. Returns True also if `path` already has the content `data`, and False if `path` has
     other content.
 
-    An object that already contains `data` counts as success, because only this writer's earlier put can have created
-    it, or the writer does not matter. Most content identifies its writer by a requested time, a completion time or a
-    write token. If the content identifies this writer, only an earlier attempt of this writer can have put it. Content
-    that identifies no writer, such as an inflight file, has the same effect regardless of its writer. If the object
-    disappears between the put and the read, `put_own` repeats the put.
+    An object that already contains `data` counts as success, even if an earlier put created the object. Most content
+    identifies its writer by a requested time, a completion time or a write token. If the content identifies this
+    writer, only an earlier attempt of this writer can have put it. Content that identifies no writer, such as an
+    inflight file, has the same effect regardless of its writer. If the object disappears between the put and the read,
+    `put_own` repeats the put.
     """
     for _ in range(ATTEMPTS):
         if storage.put_if_absent(path, data):

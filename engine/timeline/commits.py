@@ -1,4 +1,4 @@
-"""Caches the decoded commits and plans of a table. Each timeline file is read once, because the content of a timeline
+"""Caches the decoded commits and plans of one table. Each timeline file is read once, because the content of a timeline
 file never changes.
 """
 

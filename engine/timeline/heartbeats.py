@@ -36,7 +36,7 @@ class Heartbeats(Protocol):
         ...
 
     def stop(self, requested: str) -> None:
-        """Stop renewing the heartbeat of an instant, and delete its heartbeat file, whichever process writes the
+        """Stop renewing the heartbeat of an instant, and delete the heartbeat file, even if another process writes the
         instant.
         """
         ...

@@ -1,7 +1,7 @@
 """Builds a timeline from the paths in a listing, and reuses the timeline built for an earlier listing.
 
 Caching never changes a result, because a timeline depends only on the listed paths. Caching saves time, because a long
-history is listed many times, each time with only a few new files.
+history is listed many times, and each listing adds only a few files.
 """
 
 from __future__ import annotations

@@ -90,7 +90,7 @@ def list_again(listed: Timeline, time: str, storage: Storage, rules: Rules, comm
     """List the timeline again until the listing contains all instants that the previous listing showed as completed by
     `time`.
 
-    If a restore deletes instants during a listing, the listing may show some of these instants but not the restore. The
+    If a restore deletes instants during a listing, the listing may show some deleted instants but not the restore. The
     repeated listing shows the plan of a restore that deleted instants during the first listing.
     """
     again = list_once(storage, rules, commits)

@@ -49,8 +49,8 @@ class StateCheckpoint:
     rows: tuple[Archived, ...]
 
     def holds_in(self, timeline: Timeline) -> bool:
-        """Return whether no restore on the timeline was planned after the checkpoint. A newer restore may have undone
-        writes of the checkpoint, and may have made files live that the checkpoint omits.
+        """Return True if every restore on the timeline was planned before the checkpoint. A newer restore may have
+        undone writes of the checkpoint, and may have made files live that the checkpoint omits.
         """
         return all(plan.requested <= self.time for plan in timeline.restores)
 

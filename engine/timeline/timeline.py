@@ -182,7 +182,7 @@ class Timeline:
 
     @cached_property
     def _highest(self) -> dict[tuple[str, str], Instant]:
-        """Return the instants by the pair (requested time, completed action), ordered by requested time."""
+        """Map each pair (requested time, completed action) to its instant, ordered by requested time."""
         return {(instant.requested, instant.completes_as): instant for instant in self.instants}
 
 

@@ -3,8 +3,8 @@ the time.
 
 A writer can lose its lock while it reads the clock. Two writers may read the same time if one of them has lost its
 lock. The decision log cannot prevent equal requested times, because requesting an instant adds no entry to the log. To
-prevent equal times, a writer claims each time before using it: it creates an object named after the time if absent. If
-the object already exists, the writer reads its clock again and claims the new time.
+prevent equal times, a writer claims a time before using the time: the writer creates an object named after the time if
+absent. If the object already exists, the writer reads its clock again and claims the new time.
 
 The function `forget` deletes claims that are more than an hour older than the newest completion time. A writer that
 needed more than an hour to create its claim discards the time. The age of a claim can be derived from its time, because
@@ -30,7 +30,7 @@ PATIENCE_SECONDS: Final = 3600.0
 
 
 def claims_times(context: Context) -> bool:
-    """Return whether a writer must claim each time before publishing an instant with that time."""
+    """Return whether a writer must claim a time before publishing an instant with the time."""
     return uses_decision_log(context) and context.rules.claims == "every_time"
 
 

@@ -33,7 +33,7 @@ PLAN: Final = "compaction"
 
 
 def take_time(context: Context, timeline: Timeline) -> str:
-    """Return a time that is greater than all times on the timeline, and that no instant will have. The caller of
+    """Return a time that is greater than all times on the timeline and that no instant will ever use. The caller of
     `take_time` holds the table's lock.
     """
     learn(context, timeline)
@@ -285,8 +285,8 @@ def older_than_archive(context: Context, timeline: Timeline, requested: str) -> 
     """Return whether a pending instant was requested before some archived instant. A pending instant older than an
     archived instant has been undone by a rollback, which is archived too.
 
-    The archiver stops at pending instants, so such a pending instant was not on the timeline when the archiver ran. The
-    caller of `older_than_archive` holds the table's lock.
+    The archiver stops at pending instants, so an older pending instant cannot have been on the timeline when the
+    archiver ran. The caller of `older_than_archive` holds the table's lock.
     """
     return context.rules.archive_bound == "pending" and requested < timeline.newest_archived
 
@@ -301,7 +301,8 @@ def twice(context: Context, timeline: Timeline | None, batch_id: str | None) -> 
 
 
 def takes_time_early(context: Context) -> bool:
-    """Return whether the completion time is taken before the publication lock is acquired; such a rule can lose rows.
+    """Return whether the completion time is taken before the publication lock is acquired, a variant that can lose
+    rows.
     """
     return context.rules.completion_time == "outside_lock" and not uses_decision_log(context)
 

@@ -8,9 +8,7 @@ from .history import Chronicle, batches_in, named
 
 
 def broken(history: Chronicle) -> Iterator[str]:
-    """Process reads in the order of their starts, and writes in the order of their returns. With both orders, the set
-    of writes that a read must contain only grows.
-    """
+    """Reads are processed in the order of their starts, so the set of writes that a read must contain only grows."""
     returned = sorted((w.acked, w.batch) for w in history.writes if w.acked is not None)
     due: set[str] = set()
     for read in sorted(history.reads, key=lambda read: read.began):

@@ -18,7 +18,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 @dataclasses.dataclass
 class Run:
-    """The state of one run of the command line. If `debug` is True, tracebacks of failures are printed."""
+    """The state of one invocation of `nbcc`. If `debug` is True, tracebacks of failures are printed."""
 
     debug: bool = False
 

@@ -53,7 +53,7 @@ def command(
     *, scenario: str | None, mode: str, table: str | None, compact_every: str | None, store: str | None,
     hours: float | None, seeds: int, plot: Path | None, times: Path | None, calibrate: Path | None, as_json: bool,
 ) -> Exit:  # fmt: skip
-    """Simulate a workload: throughput, latency, aborted work, lock, log files, reads, requests and price.
+    """Simulate a workload and report throughput, latency, aborted work, locking, log files, reads, requests and price.
 
     A SCENARIO is a name from the list below or a TOML file. The simulation counts the requests that the engine makes,
     takes conflicts and plans from the model, and uses times that were measured on the engine.

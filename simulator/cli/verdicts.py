@@ -224,8 +224,8 @@ class _Matrix:
             yield f"\n{self.cache.hits:,} searches taken from {self.cache.path}, {self.cache.misses:,} made"
 
     def _write(self, found: tuple[MatrixRow, ...]) -> None:
-        """Write the accepted matrix of this depth and of all smaller depths, because the search covers the smaller
-        depths' worlds, too.
+        """Write the accepted matrix of this depth and of all smaller depths, because the search also covers the worlds
+        of smaller depths.
         """
         from nbcc.simulator import verdicts as judged
 

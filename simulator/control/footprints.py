@@ -37,8 +37,9 @@ class Access(NamedTuple):
 
 
 def is_unobserved(path: str) -> bool:
-    """Return whether no actor's result depends on the object: an inflight file, a marker or partition metadata. A state
-    checkpoint also counts as such an object, because it is derived from commits; promise SAME checks the reads.
+    """Return True for an object on which no actor's result depends: an inflight file, a marker, partition metadata or a
+    state checkpoint. State checkpoints are included because they are derived from commits; the promise SAME checks
+    reads with them.
     """
     kind = kind_of(path)
     return kind in {"marker", "partition_metadata", "checkpoint"} or kind.endswith("inflight")
