@@ -196,8 +196,8 @@ def _shown_in() -> dict[tuple[str, str], tuple[str, tuple[str, ...]]]:
     """Map each (option, value) to the world of a mutant that sets only this value, and to the promise that the mutant
     breaks.
 
-    The mutant's world (a search configuration) contains an actor that uses the option. All other options are explained
-    in the demo world.
+    The mutant's world (a search configuration) contains an actor that uses the option. Options that no mutant sets
+    alone are explained in the demo world.
     """
     known = (mutants.load(name) for name in mutants.names())
     alone = (each for each in known if len(each.protocol) == 1 and each.world and not each.replace)

@@ -64,8 +64,8 @@ class Trace:
         return hashlib.sha256(canonical(core).encode()).hexdigest()[:HANDLE_DIGITS]
 
     def to_mapping(self) -> dict[str, Any]:
-        """Return the trace as a JSON value, without the handle. The world and the protocol contain only the fields that
-        differ from the defaults.
+        """Return the trace as a JSON value, without the handle. The JSON value contains only those fields of the world
+        and the protocol that differ from the defaults.
         """
         observed = self.observed or ({},) * len(self.steps)
         return {

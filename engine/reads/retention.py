@@ -79,7 +79,7 @@ def refuse_unlisted(context: Context, timeline: Timeline, asked: str) -> None:
 
 
 def refuse_archived_window(context: Context, timeline: Timeline, after: str, asked: str) -> None:
-    """Raise `Unsupported` if writes that completed after the time `after` may be archived."""
+    """Raise `Unsupported` if writes of a window that starts at `after` may be archived."""
     archived = archived_completions(context, timeline)
     if archived and after < archived[-1]:
         raise Unsupported(

@@ -94,8 +94,8 @@ def _numbers(storage: Storage) -> list[int]:
 
 
 def remember_checkpoint(storage: Storage) -> None:
-    """Let listings of the decision log start at the decision-log checkpoint. For an object store, the checkpoint is
-    read only once.
+    """Let listings of the decision log start at the decision-log checkpoint. For an object store, the decision-log
+    checkpoint is read only once.
     """
     if isinstance(storage, ObjectStorage) and not storage.last_seen(FOLDER):
         storage.remember(FOLDER, _path(max(0, _checkpoint(storage) - 1)))

@@ -29,8 +29,8 @@ class ReadSet:
     """The partitions that a write has read to compute its rows.
 
     `partitions` contains the paths of the read partitions; None means the whole table, and an empty collection means
-    nothing. `as_of` is the completion time of the table state that was read. If `as_of` is None, the write read the
-    table state at its beginning.
+    nothing. `as_of` is the completion time of the table state that was read. If `as_of` is None, the table state was
+    read when the write began.
     """
 
     partitions: Collection[str] | None = ()
