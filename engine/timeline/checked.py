@@ -1,8 +1,8 @@
 """Validates the times, names and paths in timeline files.
 
-Files listed in plans and commits are read or deleted by nbcc, although a plan or commit may come from another engine, a
-damaged disk or an attacker. Therefore paths must be below the table's root and outside ``.hoodie``, and times must
-consist of digits. Every check returns its argument, or raises `Damaged` with the name of the timeline file.
+The files listed in plans and commits are read or deleted, although a plan or commit may come from a damaged disk or an
+attacker. Therefore paths must be below the table's root and outside ``.hoodie``, and times must consist of digits.
+Every check returns its argument, or raises `Damaged` with the name of the timeline file.
 """
 
 from __future__ import annotations
