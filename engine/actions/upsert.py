@@ -148,7 +148,8 @@ def write_task(context: Context, config: TableConfig, requested: str, sealed: Ti
     shape = table_shape(config, context.rules)
     file_ids = found_file_ids(context, config, sealed)
     if config.merge_on_read:
-        return WriteTask(shape, requested, config.max_log_bytes, file_ids=file_ids)
+        parts = config.tasks_per_group
+        return WriteTask(shape, requested, config.max_log_bytes, file_ids=file_ids, tasks_per_group=parts)
     slices = to_read(load_slices(context.storage, context.whole(sealed), context.commits, context.rules), context.rules)
     onto = {piece.group: base_input(piece.base) for piece in slices if piece.base}
     return WriteTask(shape, requested, onto=onto, file_ids=file_ids)

@@ -13,6 +13,7 @@ PROVIDER: Final = "hoodie.write.lock.provider"
 PARTIAL: Final = "nbcc.partial.update.mode"
 FUNCTION: Final = "nbcc.merge.function"
 CONSUMER_HOURS: Final = "nbcc.consumer.hours"
+WRITE_TASKS: Final = "hoodie.upsert.shuffle.parallelism"
 BEAT: Final = "hoodie.client.heartbeat.interval_in_ms"
 MISSES: Final = "hoodie.client.heartbeat.tolerable.misses"
 AUTOMATIC: Final = "hoodie.archive.automatic"
@@ -80,6 +81,7 @@ _FORMAT: Final = choice(parquet="parquet", avro="avro")
 TABLE: Final = (
     Option("hoodie.logfile.data.block.format", "log_format", _FORMAT, "parquet or avro"),
     Option("hoodie.logfile.max.size", "max_log_bytes", from_one, "a whole number of bytes"),
+    Option(WRITE_TASKS, "write_tasks", from_one, "a whole number of tasks"),
     Option("hoodie.datasource.write.hive_style_partitioning", "hive_style", _FLAG, "true or false"),
     Option("hoodie.write.table.version", "version", {"8": 8, "9": 9}.get, "8 or 9"),
     Option(PARTIAL, "partial_update", choice(set_columns=True, none=False), "set_columns or none"),

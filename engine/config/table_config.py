@@ -51,6 +51,7 @@ class TableConfig:
     `metadata_table` contains the partition names of Hudi's metadata table, if the table has an active one.
     `concurrency_mode` is the default concurrency mode of the table's writers.
     `max_log_bytes` is the number of bytes of rows after which a writer begins a log with the next log version.
+    `write_tasks` is the number of Spark tasks of an upsert into an unpartitioned table, if it exceeds `buckets`.
     `coordination` contains the options that determine how the table's writers exclude each other.
     `schemas` contains all schemas that an nbcc table has had, the oldest first; empty if the schema never changed.
     `merge_function` is the `package.module:function` that merges two rows with one key; if empty, one of the two rows
@@ -81,6 +82,7 @@ class TableConfig:
     metadata_table: tuple[str, ...] = ()
     log_format: LogFormat = "parquet"
     max_log_bytes: int = MAX_LOG_BYTES
+    write_tasks: int = 1
     coordination: Coordination = ALONE
     schemas: tuple[SchemaVersion, ...] = ()
     partial_update: bool = False
@@ -98,6 +100,11 @@ class TableConfig:
     @property
     def merge_on_read(self) -> bool:
         return self.table_type == "MERGE_ON_READ"
+
+    @property
+    def tasks_per_group(self) -> int:
+        """The number of Spark tasks that share the rows of one file group in an upsert."""
+        return max(1, self.write_tasks // (self.buckets or 1)) if not self.partition_by else 1
 
     @property
     def always_set(self) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from .archive_policy import archive_policy_of
 from .concurrency import NON_BLOCKING, SINGLE_WRITER, concurrency_mode
 from .concurrency import OPTION as CONCURRENCY
 from .coordination import ALONE, DECISION_LOG, coordination_of
-from .options import CONSUMER_HOURS, DECISION, FUNCTION, PARTIAL
+from .options import CONSUMER_HOURS, DECISION, FUNCTION, PARTIAL, WRITE_TASKS
 from .properties import table_checksum
 from .table_config import CONSUMER_HOURS as DEFAULT_CONSUMER_HOURS
 from .table_config import MAX_LOG_BYTES, WRITER_FEATURES, MergeMode, TableConfig
@@ -111,6 +111,8 @@ def _own_properties(config: TableConfig) -> dict[str, str]:
         written[FUNCTION] = config.merge_function
     if config.max_log_bytes != MAX_LOG_BYTES:
         written["hoodie.logfile.max.size"] = str(config.max_log_bytes)
+    if config.write_tasks != 1:
+        written[WRITE_TASKS] = str(config.write_tasks)
     if config.consumer_hours != DEFAULT_CONSUMER_HOURS:
         written[CONSUMER_HOURS] = str(config.consumer_hours)
     if config.archive_policy is not None:
@@ -159,6 +161,7 @@ def from_properties(values: Mapping[str, str], schema: pa.Schema) -> TableConfig
         ),
         log_format="avro" if values.get("hoodie.logfile.data.block.format") == "avro" else "parquet",
         max_log_bytes=_whole_number(values, "hoodie.logfile.max.size", MAX_LOG_BYTES),
+        write_tasks=_whole_number(values, WRITE_TASKS, 1) if own else 1,
         coordination=coordination_of(values, refuse) if own else ALONE,
         partial_update=own and values.get(PARTIAL) == "SET_COLUMNS",
         merge_function=values.get(FUNCTION, "") if own else "",

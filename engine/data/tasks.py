@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Final, Literal
 
 import pyarrow as pa
 
@@ -120,7 +120,7 @@ class WriteTask:
     (partition, file id) that have files; a bulk insert writes log files to them. `onto` contains, for copy on write,
     the present base file of each group, with which the task merges the rows of the group. `sets` contains the columns
     that the rows of a partial update set; None means all columns. `digests` is True to compute digests of the input
-    rows.
+    rows. `tasks_per_group` is the number of Spark tasks that share the rows of a file group, divided by key.
     """
 
     shape: TableShape
@@ -132,7 +132,12 @@ class WriteTask:
     onto: Mapping[tuple[str, str], BaseInput] | None = None
     sets: frozenset[str] | None = None
     digests: bool = False
+    tasks_per_group: int = 1
     file_ids: Mapping[tuple[str, int], str] = field(default_factory=dict)
+
+
+VERSIONS_PER_TASK: Final = 1000
+"""Each of several tasks that write logs to one file group has a range of this many log versions."""
 
 
 @dataclass(frozen=True, slots=True)

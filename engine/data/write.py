@@ -51,9 +51,9 @@ class GroupBatch(NamedTuple):
     first: int
 
 
-def bucket_column(rows: pa.Table, shape: TableShape) -> pa.Array:
-    """Return the bucket of each row, as int32."""
-    return pa.array(buckets_of(hashed_values(rows, shape.keys), shape.buckets))
+def bucket_column(rows: pa.Table, shape: TableShape, shares: int = 1) -> pa.Array:
+    """Return ``bucket + share * buckets`` of each row, as int32. Each key has one share, from 0 to ``shares - 1``."""
+    return pa.array(buckets_of(hashed_values(rows, shape.keys), shape.buckets * shares))
 
 
 def split_by_group(rows: pa.Table, buckets: pa.Array, shape: TableShape) -> Iterator[GroupBatch]:

@@ -14,6 +14,7 @@ from typing import Final, Literal, cast, get_args
 from ..config.maintenance import ALIASES, INLINE, MaintenancePolicy, inline_policy
 from ..config.opening import BUCKETS as BUCKET_COUNT
 from ..config.opening import DEFAULTS, LISTING, TAKE_OVER, OpenOptions, open_options
+from ..config.options import WRITE_TASKS
 from ..errors import BadInput, Unsupported
 from ..limits import Limits, limits, limits_of
 from ..reads.times import BEGINNING, Time
@@ -59,6 +60,7 @@ TABLE: Final[Mapping[str, tuple[str, ...]]] = {
 CREATE: Final = (
     "hoodie.logfile.data.block.format",
     "hoodie.logfile.max.size",
+    WRITE_TASKS,
     "hoodie.datasource.write.hive_style_partitioning",
     "hoodie.write.table.version",
 )

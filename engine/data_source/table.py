@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from ..config import TableConfig
 from ..config.concurrency import concurrency_mode
+from ..config.options import WRITE_TASKS
 from ..data.columns import IS_DELETED
 from ..definition.creation import table_config
 from ..definition.load import BACKUP, PROPERTIES
@@ -31,6 +32,7 @@ _FIELDS: Final = {
     "table_type": "table_type",
     "hoodie.logfile.data.block.format": "log_format",
     "hoodie.logfile.max.size": "max_log_bytes",
+    WRITE_TASKS: "write_tasks",
     "hoodie.datasource.write.hive_style_partitioning": "hive_style",
     "hoodie.write.table.version": "version",
 }

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any
 
 import pyarrow as pa
 from pyspark import TaskContext
@@ -27,7 +27,7 @@ from ..data.check import problems, refuse
 from ..data.columns import conform
 from ..data.digest import Digest, digest_of
 from ..data.memory import rows_of_task
-from ..data.tasks import TableShape, WriteTask, WrittenFile
+from ..data.tasks import VERSIONS_PER_TASK, TableShape, WriteTask, WrittenFile
 from ..data.write import bucket_column, split_by_group, write_group
 from ..errors import Unsupported
 from ..lock import InProcessLock
@@ -51,10 +51,6 @@ from ..writes.idempotency import Repeated, answer, check, digest_of_files, extra
 from .duplicates import Fingerprints, combined, fingerprints, shared_groups
 from .options import WriteOptions
 from .table import open_or_create
-
-VERSIONS_PER_TASK: Final = 1000
-"""Task n numbers its log files in a group from 1 + 1000 n: so names distinguish the tasks, in addition to their tokens.
-"""
 
 
 @dataclass

@@ -11,10 +11,12 @@ from __future__ import annotations
 import os
 import pickle
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any, Final, TypeVar
 from urllib.parse import unquote, urlsplit
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyspark import TaskContext
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql.pandas.functions import arrow_udf
@@ -25,7 +27,7 @@ from ..data.columns import IS_DELETED, conform
 from ..data.digest import Digest, digest_of
 from ..data.jobs import run_compaction
 from ..data.memory import rows_of_task
-from ..data.tasks import AnyCompaction, AnyRead, ReadTask, TableShape, WriteTask, WrittenFile
+from ..data.tasks import VERSIONS_PER_TASK, AnyCompaction, AnyRead, ReadTask, TableShape, WriteTask, WrittenFile
 from ..data.write import bucket_column, split_by_group, write_group
 from ..names import Names
 from ..schema import to_spark
@@ -67,11 +69,13 @@ class SparkJobs:
 
     def write(self, data: DataFrame, task: WriteTask) -> list[WrittenFile]:
         shape = task.shape
-        routed = _stored_columns(data, shape).withColumn(BUCKET, _bucket_of(shape)(*shape.keys.record_key))
+        shares = task.tasks_per_group
+        bucket = _bucket_of(shape, shares)(*shape.keys.record_key)
+        routed = _stored_columns(data, shape).withColumn(BUCKET, bucket)
         if shape.keys.partition_by:
             groups = routed.repartition(self._width, *shape.keys.partition_by, BUCKET)
         else:
-            groups = routed.repartitionById(shape.buckets, BUCKET)
+            groups = routed.repartitionById(shape.buckets * shares, BUCKET)
         there = witness_of_instant(self._storage, task.instant)
         write = guarded(_writer(self._storage, self._names, task, there))
         answers = _collect(groups.mapInArrow(write, to_spark(_ANSWERS)))
@@ -170,13 +174,13 @@ def is_connect(spark: SparkSession) -> bool:
     return not hasattr(spark, "sparkContext")
 
 
-def _bucket_of(shape: TableShape) -> Callable[..., Column]:
+def _bucket_of(shape: TableShape, shares: int) -> Callable[..., Column]:
     """Return a function that computes the bucket column from the key columns. Only the key columns are sent to Python
     workers before the shuffle.
     """
 
     def bucket(*keys: pa.Array) -> pa.Array:
-        return bucket_column(pa.table(keys, names=shape.keys.record_key), shape)
+        return bucket_column(pa.table(keys, names=shape.keys.record_key), shape, shares)
 
     make: Callable[..., Callable[..., Column]] = arrow_udf  # its types know no function of as many columns as a key has
     return make(guarded(bucket), "int")
@@ -197,8 +201,11 @@ def _writer(storage: Storage, names: Names, task: WriteTask, there: Witness | No
             return
         with in_words():
             check_shared(storage, there)
-            for group in split_by_group(conformed, rows[BUCKET], task.shape):
-                yield _answers(write_group(storage, names, task, group, writer))
+            share, _ = divmod(rows[BUCKET][0].as_py(), task.shape.buckets)  # all rows of the Spark task have one share
+            own = replace(task, first_version=1 + VERSIONS_PER_TASK * share)
+            buckets = pc.subtract(rows[BUCKET], share * task.shape.buckets)
+            for group in split_by_group(conformed, buckets, task.shape):
+                yield _answers(write_group(storage, names, own, group, writer))
         keep_loaded()
 
     return write

@@ -16,7 +16,7 @@ SEEDS = 20  # 0 to 19, in which tests/quality/test_mutants.py must see every bro
 HISTORIES = 50  # a seed
 TOGETHER = 5  # seeds whose figures are looked at together
 PINNED_HISTORIES = 250
-ON_SPARK = 40
+ON_SPARK = 20
 EDGES_FLOOR = 0.6
 
 

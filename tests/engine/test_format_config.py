@@ -51,7 +51,7 @@ def test_golden_checksums() -> None:
 @pytest.mark.parametrize("mode", ["EVENT_TIME_ORDERING", "COMMIT_TIME_ORDERING"])
 def test_a_new_table_is_read_back(version: int, mode: str, tmp_path: Path) -> None:
     config = TableConfig("trips", SCHEMA, ("id",), ordering="ts", buckets=4, version=version, merge_mode=mode,  # type: ignore[arg-type]
-                         partition_by=("val",), log_format="avro", max_log_bytes=1)  # fmt: skip
+                         partition_by=("val",), log_format="avro", max_log_bytes=1, write_tasks=9)  # fmt: skip
     storage = open_storage(tmp_path / "new")
     create_table(storage, config)
     assert open_table(storage) == config

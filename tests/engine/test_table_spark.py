@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 
 from nbcc import BadInput, Table
+from nbcc.engine.file_names import parse_log
 from tests.builders.tables import batch, files, keys
 
 if TYPE_CHECKING:
@@ -58,6 +59,25 @@ def test_a_life_of_a_table(spark: SparkSession, table: Table) -> None:
     assert late.completed in {row[1] for row in changed}
     assert table.compact() is not None
     assert state(table.snapshot()) == now == state(Table.open(spark, table.context.storage.url).snapshot())
+
+
+def test_several_tasks_share_a_file_group(spark: SparkSession, tmp_path: Path) -> None:
+    table = Table.create(
+        spark, tmp_path / "t", DDL, record_key="id", ordering_fields="ts", buckets=2,
+        options={"hoodie.upsert.shuffle.parallelism": "6"},
+    )  # fmt: skip
+    rows = batch(*((f"k{number % 40}", number, "a") for number in range(80)))
+    first = table.upsert(frame(spark, rows), batch_id="b")
+    logs = [parse_log(Path(stat.path).name) for stat in table.context.commits.commit(first).stats]
+    assert sorted((log.file_id[:8], log.version) for log in logs if log) == [
+        (f"0000000{bucket}", version) for bucket in range(2) for version in (1, 1001, 2001)
+    ]
+    latest = {(f"k{number}", 40 + number, "a") for number in range(40)}
+    assert state(table.snapshot()) == latest
+    assert table.upsert(frame(spark, rows), batch_id="b") == first
+    assert table.compact() is not None
+    table.delete(frame(spark, keys(("k7", 90))))
+    assert state(Table.open(spark, tmp_path / "t").snapshot()) == latest - {("k7", 47, "a")}
 
 
 def test_what_spark_wrote_is_read_without_spark_and_back(spark: SparkSession, table: Table) -> None:
