@@ -1,1 +1,3 @@
-"""The simulator: searches models, runs the engine and other systems step by step, and compares them."""
+"""The simulator: searches the model's states, runs the engine and other systems step by step, and compares them with
+the model.
+"""

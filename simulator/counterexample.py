@@ -1,4 +1,4 @@
-"""Converts a path of a search to a trace that users can read and systems can replay."""
+"""Converts a path found by a search into a trace that users can read and systems can replay."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from .witness import witness
 def counterexample(
     model: Model, path: Sequence[Step], promise: str, found_by: str = "", cycle: int = 0
 ) -> Trace:
-    """The trace of a path that ends with a violated promise. It contains rows that show the violation, and the model's
-    observations.
+    """Return the trace of a path that ends with a violated promise. The trace contains rows that make the violation
+    visible, and the observations of the model at each step.
 
-    Among the interleavings of the same steps, the trace has the fewest context switches. `cycle` is the number of last
-    steps that repeat.
+    Of all interleavings of the path's steps that violate the promise, the trace has the fewest context switches.
+    `cycle` is the number of final steps that repeat forever; 0 if the path has no cycle.
     """
     steps = (None if cycle else shortest_violation(model, path, promise)) or tuple(path)
     named = realised(model, steps)

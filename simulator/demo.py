@@ -1,7 +1,7 @@
-"""The tour of `nbcc demo`, on real Spark.
+"""The demonstration of `nbcc demo`, which runs on real Spark.
 
-The steps of the tour are not fixed in advance. The steps of the first act come from a random schedule, the steps of the
-later acts from a search.
+The steps of the demonstration are not fixed in advance. A random schedule chooses the steps of the first act, and
+searches choose the steps of the following acts.
 """
 
 from __future__ import annotations
@@ -31,18 +31,20 @@ LOSS = "SNAP"
 
 @dataclass(frozen=True)
 class DemoTables:
-    """The tables of the tour: ``make`` creates a system with its table in a folder, and ``out`` contains all tables."""
+    """The tables of the demonstration: ``make`` creates a system with its table in a folder, and ``out`` is the folder
+    of all tables.
+    """
 
     make: Callable[[World, Protocol, Path], System]
     out: Path
 
     def play(self, trace: Trace, table: str, ended: Callable[[History], None] = lambda history: None) -> Outcome:
-        """Play a trace on a new table with this name."""
+        """Play a trace on a new table with the given name."""
         folder = self.out / table
         return play(trace, "spark", lambda world, protocol, _: self.make(world, protocol, folder), ended)
 
     def agreement(self, trace: Trace, table: str) -> tuple[Outcome, Tally]:
-        """Play a trace, then let the other installed readers (hudi-rs) read the table."""
+        """Play a trace, then compare the rows that other installed readers (hudi-rs) return with the model's rows."""
         tally = Tally()
 
         def read(history: History) -> None:
@@ -53,10 +55,10 @@ class DemoTables:
 
 
 def random_interleaving(world: World) -> Trace:
-    """Return a random interleaving with random rows, from the first seed that satisfies several conditions.
+    """Return a random interleaving with random rows, from the first seed that satisfies three conditions.
 
-    Two writes overlap, and one of these writes completes while a compaction is pending. Every writer has a row in the
-    last snapshot.
+    Two writes must overlap, and one of them must complete while a compaction is pending. The last snapshot must contain
+    a row of every writer.
     """
     protocol = Protocol()
     for seed in count():
@@ -96,10 +98,10 @@ def _write_completed(before: Sequence[Instant], after: Sequence[Instant]) -> boo
 
 
 def last_snapshot(trace: Trace) -> Sequence[str]:
-    """Return the rows of the last snapshot as text."""
+    """Return the rows of the last recorded snapshot, as text."""
     return next((seen["snapshot"] for seen in reversed(trace.observed) if "snapshot" in seen), ())
 
 
 def under(trace: Trace, protocol: Protocol) -> Trace:
-    """Return the steps of the trace under another protocol, without observations."""
+    """Return the trace with its protocol (set of timeline rules) replaced, and without observations."""
     return replace(trace, protocol=protocol, observed=(), verdict="", because="")

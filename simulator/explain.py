@@ -1,6 +1,7 @@
-"""Explains a name: a sentence, the source of the sentence, and a minimal example.
+"""Explains a name of the model with a sentence, the sentence's source, and a minimal example.
 
-The texts come from the definitions, so that new promises, actions, options, protocols and worlds need no change here.
+All texts come from the definitions, so new promises, actions, options, protocols and worlds need no change in this
+module.
 """
 
 from __future__ import annotations
@@ -39,10 +40,10 @@ LINKS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """An explanation consists of the sentence `about`, its `source`, further lines `more`, and an example.
+    """The explanation of one name: the sentence `about`, its `source`, further lines `more`, and an example.
 
-    The function `run` computes the example. `shows` is the sentence that introduces the example; it is '' if there is
-    no example.
+    The function `run` computes the example's trace. `shows` is the sentence that introduces the example; it is '' if
+    there is no example.
     """
 
     name: str
@@ -55,12 +56,12 @@ class Explanation:
 
     @property
     def links(self) -> tuple[str, ...]:
-        """The web addresses of the documents that the source names."""
+        """The web addresses of the documents named in the source."""
         return tuple(address for document, address in LINKS.items() if document in self.source)
 
 
 def explain(name: str) -> tuple[Explanation, ...]:
-    """Return the explanations of every promise, action, option, protocol, world, mechanism or verdict with this name,
+    """Return an explanation of each promise, action, option, protocol, world, mechanism or verdict with the given name,
     ignoring case.
 
     Raises ValueError if nothing has this name; the message contains similar names.
@@ -76,7 +77,7 @@ def explain(name: str) -> tuple[Explanation, ...]:
 
 
 def names() -> tuple[str, ...]:
-    """Every name that can be explained."""
+    """Return every name that can be explained."""
     return tuple(dict.fromkeys(name for name, _ in _known()))
 
 
@@ -105,10 +106,10 @@ def _known() -> Iterator[tuple[str, Callable[[], Explanation]]]:
 
 @cache
 def pinned() -> dict[str, Any]:
-    """Return each protocol's recorded results: the smallest world, the main promise, and the number of steps to each
+    """Return the recorded results of each protocol: its smallest world, its main promise, and the steps to each
     violation.
 
-    Protocols without a violated promise are omitted.
+    Protocols that violate no promise are omitted.
     """
     text = (files("nbcc") / "specs" / "sizes.toml").read_text(encoding="utf-8")
     return {name: known for name, known in tomllib.loads(text)["protocols"].items() if known["violated"]}
@@ -138,7 +139,9 @@ def _promise(name: str) -> Explanation:
 
 
 def taken_by(action: str) -> str:
-    """Return the kind of actor that takes an action, derived from the prefix of the action's name; or "any"."""
+    """Return the kind of actor that takes an action, derived from the action's prefix; "any" if actors of all kinds
+    take it.
+    """
     return max((kind for kind in kinds() if action.startswith(f"{kind}_")), key=len, default="any")
 
 
@@ -190,10 +193,11 @@ def _differences() -> dict[str, dict[str, str]]:
 
 @cache
 def _shown_in() -> dict[tuple[str, str], tuple[str, tuple[str, ...]]]:
-    """Map each option and value to the world of the mutant that sets only this value, and to the promise that the
-    mutant breaks.
+    """Map each (option, value) to the world of a mutant that sets only this value, and to the promise that the mutant
+    breaks.
 
-    The world of such a mutant has an actor that uses the option. The demo world shows all other options.
+    The mutant's world (a search configuration) contains an actor that uses the option. Options that no mutant sets
+    alone are explained in the demo world.
     """
     known = (mutants.load(name) for name in mutants.names())
     alone = (each for each in known if len(each.protocol) == 1 and each.world and not each.replace)

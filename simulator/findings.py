@@ -1,7 +1,7 @@
-"""Findings: cases in which a real system breaks a promise, one file each in `specs/findings`.
+"""Findings: cases in which a real system breaks a promise of nbcc's contract, stored in `specs/findings`.
 
-`NAME.toml` contains the texts of a finding, and `NAME.json` the run that shows it. The page `NAME.md` is generated from
-the texts and the run. A finding that no run of the model can show names a test on the system itself instead.
+For each finding, `NAME.toml` contains its texts, and `NAME.json` the run that shows the behaviour. The page `NAME.md`
+is generated from both files. If no run of the model can show a finding, the finding names a test on the system itself.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ PLAYED: Final = ("hudi-1.2.0",)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """A behaviour of a system: it breaks a promise or refuses a user's request.
+    """A behaviour of a real system that breaks a promise of the contract or refuses a user's request.
 
-    `protocol` describes the system. `breaks` are the promises that the run breaks under `protocol`, or that `test`
-    shows broken on the system itself. `rule` is the option of the protocol that causes the behaviour. `read` is the
-    read that shows the difference. A finding with a `test` has texts for `steps`, `expected` and `actual` instead of a
-    run. `seen` maps each release of the system to its behaviour.
+    `protocol` is the set of timeline rules that describes the system. `breaks` lists the broken promises, shown by the
+    run under `protocol` or by `test` on the system itself. `rule` is the protocol option that causes the behaviour.
+    `read` is the read query whose result shows the behaviour. A finding with a `test` describes `steps`, `expected` and
+    `actual` in words instead of a run. `seen` maps each release of the system to the behaviour observed there.
     """
 
     name: str
@@ -62,17 +62,17 @@ class Finding:
 
     @property
     def path(self) -> Path:
-        """The file with the run of the finding."""
+        """The path of the JSON file with the run that shows the finding."""
         return FOLDER / f"{self.name}.json"
 
     @property
     def trace(self) -> Trace:
-        """The run, under the protocol of the finding."""
+        """The run that shows the finding, under the finding's protocol."""
         return replace(load_trace(self.path), protocol=specs.protocol(self.protocol))
 
     @property
     def system(self) -> str:
-        """The system that breaks the promise, by its name in `seen`."""
+        """The name and release of the system that breaks the promise, as in `seen`."""
         return SYSTEMS[self.protocol][0]
 
 
@@ -82,7 +82,7 @@ def names() -> tuple[str, ...]:
 
 @cache
 def load(name: str) -> Finding:
-    """The finding with this name.
+    """Return the finding with the given name.
 
     Raises ValueError if no finding has this name, or if its file is invalid.
     """
@@ -99,12 +99,12 @@ def load(name: str) -> Finding:
 
 
 def is_system(protocol: str) -> bool:
-    """Return whether a protocol describes a system that can be run."""
+    """Return whether the protocol describes a real system that nbcc can run."""
     return protocol in SYSTEMS
 
 
 def shown_broken(protocol: str) -> dict[str, tuple[Finding, ...]]:
-    """The promises that a protocol's system breaks, each with the findings that show the violation on the system
+    """Return the promises broken by a protocol's system, each with the findings that show the violation on the system
     itself.
     """
     every = [each for each in map(load, names()) if each.protocol == protocol and each.system in each.seen]
@@ -113,9 +113,9 @@ def shown_broken(protocol: str) -> dict[str, tuple[Finding, ...]]:
 
 
 def evidence(protocol: str, promise: str, steps: Sequence[Step] | None) -> str:
-    """Return what findings show about a promise on the system of a protocol, in the wording of the verdict matrix.
+    """Return the evidence that findings give for a promise on a protocol's system, such as "confirmed" or "model only".
 
-    `steps` is the length of the violation that the search found in the model; None if the search found no violation.
+    `steps` contains the steps of the violation that a search found in the model; None if the search found none.
     """
     findings = shown_broken(protocol).get(promise, ()) if is_system(protocol) else ()
     runs = [len(each.trace.steps) for each in findings if not each.test]

@@ -1,8 +1,8 @@
-"""Ctrl-C: only the process that the user started handles SIGINT, at once and without a traceback.
+"""Ctrl-C handling: only the process that the user started handles SIGINT, immediately and without a traceback.
 
-A terminal sends SIGINT to every process of its foreground group. A child process that receives SIGINT during its start
-prints a traceback. A child process whose start the parent abandoned also prints a traceback. Therefore child processes
-never receive SIGINT, and the parent never handles it while it starts a child.
+A terminal sends SIGINT to every process of its foreground group. A child process that receives SIGINT while it starts
+prints a traceback. A child process also prints a traceback if its parent is interrupted while starting it. Therefore
+child processes never receive SIGINT, and the parent handles no SIGINT while it starts a child.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Any
 
 @contextmanager
 def deferred() -> Iterator[None]:
-    """Defer SIGINT while processes are started: this process handles it when the block ends, and the new processes
+    """Defer SIGINT while processes are started: this process handles it after the `with` block, and the new processes
     never receive it.
     """
     received: list[int] = []
@@ -43,20 +43,20 @@ def deferred() -> Iterator[None]:
 
 
 class Pool:
-    """A pool of processes that call functions; an exception in the caller ends the processes at once."""
+    """A process pool whose worker processes end immediately if the caller raises an exception."""
 
     def __init__(self, executor: ProcessPoolExecutor) -> None:
         self._executor = executor
 
     def submit(self, function: Callable[..., Any], *values: Any) -> Any:
-        """Return the future result of a call. The first calls start the processes."""
+        """Submit a call to the pool, and return its future. The first calls start the worker processes."""
         with deferred():
             return self._executor.submit(function, *values)
 
 
 @contextmanager
 def process_pool(workers: int) -> Iterator[Pool]:
-    """Return a pool of this many processes, which inherit no open files of this process."""
+    """Yield a pool of `workers` processes, which inherit no open files of this process."""
     others = set(multiprocessing.active_children())
     with ProcessPoolExecutor(workers, multiprocessing.get_context("spawn")) as executor:
         try:

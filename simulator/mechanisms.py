@@ -1,4 +1,4 @@
-"""The mechanisms of Hudi in nbcc, one file each in `specs/mechanisms`."""
+"""Describes how nbcc implements each mechanism of Hudi, one file per mechanism in `specs/mechanisms`."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ _LISTS: Final = ("model", "options", "engine", "hudi", "mutants", "verdicts", "p
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mechanism:
-    """One mechanism, with the parts of nbcc that implement or test it.
+    """One mechanism of Hudi, with the parts of nbcc that implement or test it.
 
-    `model` are the mechanism's actions in the model. `options` are the mechanism's options of the protocol, and its
-    limits in the form `world.limit`. `engine` are the operations of the engine's table that implement the mechanism, or
-    `module:function`. `engine_refuses` is the engine's refusal, if the engine lacks the mechanism. `hudi` is the
-    mechanism's steps on Apache Hudi, or its kinds of query. `hudi_impossible` is the reason why Apache Hudi has no
-    steps for the mechanism. `verdicts` are protocols whose verdicts show what each weaker option breaks. `trace` is a
-    run of the gallery that shows the mechanism. `boundary` contains words that occur in the mechanism's line of
-    specs/boundary.md.
+    `model` lists the mechanism's actions in the model. `options` lists the mechanism's protocol options, and its limits
+    in the form `world.limit`. `engine` lists the table operations that implement the mechanism, or functions as
+    `module:function`. `engine_refuses` is the text of the engine's refusal if the engine does not implement the
+    mechanism. `hudi` lists the mechanism's steps or query kinds on Apache Hudi. `hudi_impossible` is the reason why
+    nbcc cannot run the mechanism on Apache Hudi. `verdicts` lists protocols whose verdicts show what each weaker option
+    breaks. `trace` names a run in the gallery that shows the mechanism. `boundary` contains words that identify the
+    mechanism's line in specs/boundary.md.
     """
 
     name: str
@@ -52,7 +52,7 @@ def names() -> Names:
 
 
 def load(name: str) -> Mechanism:
-    """The mechanism with this name.
+    """Return the mechanism with the given name.
 
     Raises ValueError if no mechanism has this name, or if its file is invalid.
     """
@@ -63,10 +63,9 @@ def load(name: str) -> Mechanism:
 
 
 def from_mapping(name: str, given: Mapping[str, Any]) -> Mechanism:
-    """Make a mechanism from the fields of its file.
+    """Return the mechanism that the fields of its TOML file describe.
 
-    Raises:
-        ValueError: a field is unknown or missing.
+    Raises ValueError if a field is unknown or missing.
     """
     known = [field.name for field in fields(Mechanism) if field.name != "name"]
     refuse_unknown(given, ("format", *known), f"mechanism {name!r}")

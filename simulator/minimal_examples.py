@@ -1,6 +1,6 @@
-"""Minimal examples: the shortest run that takes an action, tests a promise, or violates a promise.
+"""Finds minimal examples: the shortest run that takes an action, tests a promise, or violates a promise.
 
-Searches of worlds, from small to large, find the minimal examples.
+Minimal examples are found by searching worlds (search configurations), from small to large.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ Holds = Callable[[Model, Any, Any, Any], str | None]
 
 @dataclass(frozen=True, slots=True)
 class Never:
-    """The promise that a given event never occurs. A violation of the promise `Never` is a run in which the event
-    occurs. `kind` states whether the promise is about states or steps.
+    """The artificial promise that a given event never occurs. A search that violates the promise `Never` has found a
+    run in which the event occurs. `kind` is "state" or "step": what the promise is about.
     """
 
     kind: str
@@ -62,7 +62,8 @@ WEAKER = (
 
 
 def small_worlds() -> Iterator[World]:
-    """Yield worlds from small to large: one writer alone, then also a compactor, a reader, another writer, and a crash.
+    """Yield small search configurations: first one writer alone, then combinations with a compactor, a reader, a second
+    writer or a crash.
     """
     crews: list[dict[str, int]] = [
         {"writer": 1},
@@ -91,11 +92,11 @@ def small_worlds() -> Iterator[World]:
 
 
 def small_models() -> Iterator[tuple[World, Protocol]]:
-    """Yield worlds with protocols in the order in which they are searched.
+    """Yield pairs of world (search configuration) and protocol (set of rules) in the order in which they are searched.
 
-    Small worlds under the default protocol come first, then lost locks, with and without the decision log. Named worlds
-    follow: worlds of table services, of lost answers and of repeated batches. Protocols that have actions of their own
-    come last.
+    Small worlds under the default protocol come first, followed by worlds in which locks are lost, with and without a
+    decision log. Next come named worlds with table services, lost responses and repeated batches. Protocols with
+    actions of their own come last.
     """
     yield from ((world, Protocol()) for world in small_worlds())
     for decision in ("lock", "log"):
@@ -129,14 +130,16 @@ def small_models() -> Iterator[tuple[World, Protocol]]:
 
 
 def breaking(world: World, protocol: Protocol, promise: str) -> Trace | None:
-    """Return a shortest counterexample in this world; None if the promise holds in the world."""
+    """Return a shortest counterexample to the promise in the given world (search configuration); None if the promise
+    holds.
+    """
     model = Model(world, protocol)
     found = explore(model, [PROMISES[promise]]).promises[promise].trace
     return None if found is None else counterexample(model, found, promise, FOUND_BY)
 
 
 def tried(promise: str) -> Trace | None:
-    """Return the shortest run under the default protocol to a state that tests the promise."""
+    """Return the shortest run, under the default protocol, to a state that tests the promise."""
     sometimes = PROMISES[promise].sometimes
 
     def reached(model: Model, before: Any, step: Any, after: Any) -> str | None:
@@ -146,7 +149,7 @@ def tried(promise: str) -> Trace | None:
 
 
 def taking(action: str) -> Trace | None:
-    """Return the shortest run that ends with the action, under the default protocol if possible."""
+    """Return the shortest run that ends with the given action, under the default protocol if possible."""
 
     def taken(model: Model, before: Any, step: Step | None, after: Any) -> str | None:
         return "taken" if step is not None and step.action == action else None
@@ -158,8 +161,8 @@ def taking(action: str) -> Trace | None:
 
 
 def one_after_another(world: World) -> Trace:
-    """Return a run of the world without overlaps: each actor continues as long as it can. A run that would be endless
-    ends when it returns to an earlier state.
+    """Return a run without overlaps: each actor continues as long as it can take a step. An endless run is cut off when
+    it returns to an earlier state.
     """
     model = Model(world)
     state, steps, seen = model.initial, list[Step](), set[State]()
@@ -174,8 +177,8 @@ def one_after_another(world: World) -> Trace:
 
 
 def _first(never: Never, title: str, can: Callable[[Model], bool] = lambda model: True) -> Trace | None:
-    """Return the wanted run in the first of these models that has such a run. Models without the action are not
-    searched.
+    """Return the wanted run from the first of the small models that contains such a run. Models for which `can` returns
+    False are not searched.
     """
     for world, protocol in small_models():
         model = Model(world, protocol)

@@ -1,6 +1,6 @@
-"""Mutants: deliberate small errors, described in ``specs/mutants``, that a check, a search or a test must detect.
+"""Mutants: small deliberate errors, described in ``specs/mutants``, that a check, a search or a test must detect.
 
-A mutant changes the engine, the model or the harness at run time: it sets an option, replaces a function, or both.
+A mutant changes the engine, the model or the test harness at run time: it sets options, replaces a function, or both.
 """
 
 from __future__ import annotations
@@ -31,10 +31,11 @@ _FIELDS = (
 class Mutant:
     """One mutant.
 
-    ``replace`` names the replaced object, and ``with_`` is a Python expression in which ``original`` is that object.
-    ``breaks`` is the promise that the mutant breaks, and ``test`` the test that detects a mutant of the harness.
-    ``detector`` is the search, check or test that must detect the mutant. ``world`` is needed if neither a search bound
-    of specs/verdicts.toml nor a random world shows the violation. ``under`` is the protocol of both model and engine.
+    ``replace`` names the replaced object, and ``with_`` is a Python expression in which ``original`` denotes that
+    object. ``breaks`` names the promise that the mutant violates, and ``test`` names the test that detects a mutant of
+    the harness. ``detector`` states whether a search, a check or a test must detect the mutant. ``world`` names a
+    search configuration that shows the violation, if no standard search or random world does. ``under`` is the protocol
+    (set of rules) that both model and engine use.
     """
 
     name: str
@@ -58,7 +59,7 @@ def names() -> tuple[str, ...]:
 
 
 def load(name: str) -> Mutant:
-    """The mutant with this name.
+    """Return the mutant with the given name.
 
     Raises ValueError if no mutant has this name, or if its file is invalid.
     """
@@ -69,10 +70,9 @@ def load(name: str) -> Mutant:
 
 
 def from_mapping(name: str, given: Mapping[str, Any]) -> Mutant:
-    """Make a mutant from the fields of its file.
+    """Return the mutant that the fields of its TOML file describe.
 
-    Raises:
-        ValueError: a field is unknown, missing or wrong.
+    Raises ValueError if a field is unknown, missing or invalid.
     """
     where = f"mutant {name!r}"
     refuse_unknown(given, _FIELDS, where)
@@ -90,13 +90,12 @@ def from_mapping(name: str, given: Mapping[str, Any]) -> Mutant:
 
 @contextmanager
 def applied(mutant: Mutant) -> Iterator[None]:
-    """Return a context in which the mutant's function is replaced. The caller applies the mutant's options.
+    """Replace the mutant's function during a `with` block. The caller must apply the mutant's options itself.
 
-    The function is also replaced in modules that imported it by name. The caches of the model are cleared at the begin
-    and the end of the context.
+    Modules that imported the function by name get the replacement too. The model's caches are cleared at the beginning
+    and at the end of the `with` block.
 
-    Raises:
-        ValueError: the function does not exist, or the expression is wrong.
+    Raises ValueError if the function does not exist or the expression is wrong.
     """
     if not mutant.replace:
         yield
@@ -133,7 +132,7 @@ def _target(mutant: Mutant) -> tuple[Any, str, dict[str, Any]]:
 
 
 def forget() -> None:
-    """Clear every cache of the model, because cached values may come from another version of a function."""
+    """Clear all caches of the model, because cached values may come from another version of a function."""
     for name, module in list(sys.modules.items()):
         if name.startswith("nbcc.model"):
             for value in list(vars(module).values()):

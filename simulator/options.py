@@ -1,4 +1,4 @@
-"""Finds the row of the verdict matrix for writers whose `hoodie.*` options are in given files."""
+"""Finds the verdict-matrix row that describes writers with the `hoodie.*` options in given files."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MISSPELT = 0.93
 
 
 class Decision(NamedTuple):
-    """An option that determines the row; `given` is False if the files do not set it and Hudi's default applies."""
+    """A Hudi option that determined the verdict-matrix row; `given` is False if Hudi's default value applied."""
 
     option: str
     value: str
@@ -30,10 +30,10 @@ class Decision(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Writer:
-    """A writer, described by an option file.
+    """One writer, described by the options in a file.
 
-    `row` is None if no row describes this writer; `because` is the reason. `unknown` maps each option that Hudi does
-    not have to the nearest existing option, or ''.
+    `row` is the verdict-matrix row that describes the writer; if it is None, `because` is the reason. `unknown` maps
+    each option that Hudi does not have to the most similar existing option, or ''.
     """
 
     file: str
@@ -45,8 +45,8 @@ class Writer:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """The judgement on all writers of a table. `row` is the row that describes all writers, or None with the reason in
-    `because`.
+    """The joint result for all writers of a table. `row` is the verdict-matrix row that describes all writers; if it is
+    None, `because` is the reason.
     """
 
     row: str | None
@@ -54,7 +54,7 @@ class Judgement:
     writers: tuple[Writer, ...]
 
     def to_mapping(self) -> dict[str, Any]:
-        """Return the JSON value of ``verdicts --options``, without its ``format``."""
+        """Return the result as JSON, as printed by ``verdicts --options``, but without the field ``format``."""
         return {
             "row": self.row,
             "because": self.because,
@@ -72,10 +72,10 @@ class Judgement:
 
 
 def judge(paths: Iterable[str | Path]) -> Judgement:
-    """Return the row for writers with these option files (Java properties, or a JSON object).
+    """Return the verdict-matrix row for writers with the given option files (Java properties or JSON objects).
 
-    Raises: ValueError: a file is neither a JSON object nor Java properties. Raises FileNotFoundError if a file does not
-    exist.
+    Raises ValueError if a file is neither a JSON object nor Java properties. Raises FileNotFoundError if a file does
+    not exist.
     """
     writers = tuple(judge_writer(str(path), read(Path(path))) for path in paths)
     outside = next((writer for writer in writers if writer.row is None), None)
@@ -89,7 +89,7 @@ def judge(paths: Iterable[str | Path]) -> Judgement:
 
 
 def judge_writer(file: str, given: Mapping[str, str]) -> Writer:
-    """Return the row of one writer."""
+    """Return the verdict-matrix row of one writer with the given options."""
     rules = _rules()
     named = {rules["aliases"].get(option, option): value for option, value in given.items()}
     unknown = tuple((option, _nearest(option)) for option in sorted(given) if not _is_known(option))
@@ -104,7 +104,7 @@ def judge_writer(file: str, given: Mapping[str, str]) -> Writer:
 
 
 def read(path: Path) -> dict[str, str]:
-    """Return the options of a file (a JSON object or Java properties) that begin with ``hoodie.``."""
+    """Return all options in a file (a JSON object or Java properties) that start with ``hoodie.``."""
     data = path.read_bytes()
     if data.lstrip().startswith(b"{"):
         try:
@@ -146,8 +146,8 @@ def _known() -> list[str]:
 
 
 def _is_known(option: str) -> bool:
-    """Return whether Hudi may have this option, because its name or its prefix is listed. An option whose name is a
-    misspelt name of a determining option is unknown.
+    """Return whether the name or the prefix of the option is on the list of Hudi's options. An option whose name
+    closely resembles a determining option counts as a misspelling, and therefore as unknown.
     """
     if option in _known():
         return True

@@ -1,4 +1,6 @@
-"""Replay: plays the steps of a trace on the model and on systems, and compares the results with the trace's record."""
+"""Replays traces: plays a trace's steps on the model and on systems, and compares the observations with the recorded
+ones.
+"""
 
 from __future__ import annotations
 
@@ -25,9 +27,9 @@ from .trace import Trace
 class Outcome:
     """The result of playing a trace on one system.
 
-    ``fits`` is False if step ``stopped_at`` (counted from 1) is no longer possible, for the ``reasons``. ``same`` is
-    True if the observations equal the recorded observations, or if none were recorded. ``trace`` is the trace as it was
-    played this time. ``answered`` contains the system's reads after each step.
+    ``fits`` is False if the step ``stopped_at`` (counted from 1) is no longer possible, for the given ``reasons``.
+    ``same`` is True if the observations equal the recorded ones, or if none were recorded. ``trace`` is the trace as
+    played by this replay. ``answered`` contains the system's read results after each step.
     """
 
     system: str
@@ -42,7 +44,7 @@ class Outcome:
 
     @property
     def sentence(self) -> str:
-        """The result in one line of text."""
+        """The result of the replay in one line of text."""
         if not self.fits:
             return f"{self.system}: no longer possible, step {self.stopped_at}: {'; '.join(self.reasons)}"
         same = "the same was observed" if self.same else "the observations differ from the recorded ones"
@@ -51,20 +53,21 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class ReplayReport:
-    """A report with one outcome for each system."""
+    """The outcomes of one trace on several systems."""
 
     outcomes: tuple[Outcome, ...]
 
     @property
     def exit_code(self) -> int:
-        """The exit code: 0 if every system agreed, otherwise 1."""
+        """The exit code: 0 if all systems agreed, otherwise 1."""
         return int(any(not outcome.fits or outcome.verdict != "AGREED" for outcome in self.outcomes))
 
 
 def replay(trace: Trace, systems: Sequence[str] = ("model",), keep: Path | None = None) -> ReplayReport:
-    """Play the trace on each system and on the model. ``keep`` is a folder for the files of the engine's table.
+    """Play the trace on each system, and compare each system with the model. ``keep`` is a folder into which the files
+    of the engine's table are copied.
 
-    Raises ValueError if a system or the promise of the trace does not exist.
+    Raises ValueError if a system does not exist, or if the trace names an unknown promise.
     """
     ended = partial(_kept, keep) if keep is not None else lambda history: None
     return ReplayReport(tuple(play(trace, name, factory(name), ended) for name in systems))
@@ -78,15 +81,15 @@ def _kept(folder: Path, history: History) -> None:
 
 
 def broken_promise(model: Model, before: Any, step: Step, after: Any, promise: str) -> str | None:
-    """Return the sentence that explains how a step breaks the promise; None if the step keeps the promise."""
+    """Return a sentence that explains how the step breaks the promise; None if the step does not break it."""
     if promise not in PROMISES:
         raise ValueError(f"no promise {promise!r}; there are {', '.join(PROMISES)}")
     return PROMISES[promise].holds(model, before, step, after)
 
 
 def repeated(model: Model, states: Sequence[State], trace: Trace) -> str | None:
-    """Return a sentence that explains how the cycle at the end of a trace breaks its promise. The result is None if the
-    cycle keeps the promise, or if the steps no longer form a cycle.
+    """Return a sentence that explains how the cycle at the end of a trace breaks the trace's promise. The result is
+    None if the cycle does not break the promise, or if the steps no longer form a cycle.
     """
     cycle = states[-trace.cycle :]
     closes = len(states) > trace.cycle and states[-trace.cycle - 1] == states[-1]
@@ -94,7 +97,9 @@ def repeated(model: Model, states: Sequence[State], trace: Trace) -> str | None:
 
 
 def play(trace: Trace, name: str, make: Factory, ended: Callable[[History], None] = lambda history: None) -> Outcome:
-    """Play the trace on a system and on the model; ``ended`` is called with a history that agreed."""
+    """Play a trace on a system and on the model; ``ended`` is called with the history if the trace was played to its
+    end.
+    """
     model = Model(trace.world, trace.protocol)
     system = make(trace.world, trace.protocol, trace.batches)
     history = History(model, system, trace.batches)
@@ -149,7 +154,7 @@ def play(trace: Trace, name: str, make: Factory, ended: Callable[[History], None
 
 
 def side_by_side(outcomes: Sequence[Outcome]) -> Trace:
-    """Return the trace as the model played it, with the reads of every other system at each step."""
+    """Return the trace as played by the model, with the read results of all other systems at each step."""
     longest = max((outcome.trace for outcome in outcomes), key=lambda trace: len(trace.steps))
     others = [outcome for outcome in outcomes if outcome.system != "model"]
     if not others:

@@ -1,8 +1,9 @@
-"""Shrinking: finds a smaller trace that shows the same violation or disagreement.
+"""Shrinks traces: finds a smaller trace that shows the same violation or disagreement.
 
-Hypothesis makes a random history short. This module reduces context switches, actors and rows, which make a history
-hard to read. For a broken promise an exact search on the model covers all interleavings of the trace's steps. A
-disagreement must be replayed on the system: blocks of one actor are moved together while the disagreement remains.
+Hypothesis already makes a random history short. This module also reduces context switches, actors and rows, which make
+a history hard to read. For a violated promise, an exact search on the model covers all interleavings of the trace's
+steps. A disagreement must be replayed on the system: blocks of one actor's steps are joined as long as the disagreement
+remains.
 """
 
 from __future__ import annotations
@@ -27,10 +28,11 @@ Fails = Callable[[Trace], "Trace | None"]
 def shortest_violation(
     model: Model, steps: Sequence[Step], promise: str, most: int = 200_000
 ) -> tuple[Step, ...] | None:
-    """Return the interleaving that breaks the promise with the fewest context switches, then actors, then steps.
+    """Return an interleaving that violates the promise with the fewest context switches, then the fewest actors, then
+    the fewest steps.
 
-    Each actor takes a prefix of its own steps in ``steps``. The result is None if ``most`` nodes were searched without
-    success.
+    In the returned interleaving, each actor takes the first steps of its own sequence in ``steps``. The result is None
+    if the search has visited ``most`` nodes without success.
     """
     return fewest_switches(model, steps, PROMISES[promise].holds, most)
 
@@ -38,7 +40,8 @@ def shortest_violation(
 def fewest_switches(
     model: Model, steps: Sequence[Step], shows: Callable[..., str | None], most: int = 200_000
 ) -> tuple[Step, ...] | None:
-    """Return the same result as `shortest_violation`, but for steps that satisfy the condition ``shows``."""
+    """Return an interleaving like `shortest_violation`, but for the condition ``shows`` instead of a violated promise.
+    """
     programs = _programs(steps)
     tie = count()
     start = (model.initial, "", frozenset[str](), tuple(0 for _ in programs))
@@ -77,8 +80,7 @@ def _place(programs: Mapping[str, Sequence[str]], step: Step, places: tuple[int,
 
 
 def fewer_switches(trace: Trace, fails: Fails) -> Trace:
-    """Remove steps, and move blocks of one actor together, while the trace still shows the same disagreement as before.
-    """
+    """Remove steps and join blocks of one actor's steps, as long as the trace still shows the same disagreement."""
     best, progress = trace, True
     while progress:
         progress = False
@@ -92,8 +94,8 @@ def fewer_switches(trace: Trace, fails: Fails) -> Trace:
 
 
 def _neighbours(steps: Sequence[Step]) -> Iterator[tuple[Step, ...]]:
-    """Yield traces without some steps of one block, longest first; then traces in which two blocks of an actor are
-    joined.
+    """Yield traces without part of a block (one actor's consecutive steps), longest part first; then traces with two
+    blocks of an actor joined.
     """
     blocks = [list(block) for _, block in groupby(steps, key=lambda step: step.actor)]
     for first, last in sorted(_runs([len(block) for block in blocks]), key=lambda run: run[0] - run[1]):
@@ -116,7 +118,8 @@ def _joined(blocks: Sequence[Sequence[Step]]) -> tuple[Step, ...]:
 
 
 def fewer_rows(trace: Trace, fails: Fails) -> Trace:
-    """Remove rows one at a time, while every log file has a row and the trace still shows the same disagreement."""
+    """Remove rows one at a time, as long as every log file has a row and the trace still shows the same disagreement.
+    """
     best, progress = trace, True
     while progress:
         progress = False
@@ -136,7 +139,9 @@ def _thinner(batches: Batches) -> Iterator[dict[tuple[str, int], Batch]]:
 
 
 def smaller_world(trace: Trace) -> Trace:
-    """Return the trace in a world without the actors and limits that its steps do not use."""
+    """Return the trace in a smaller world (search configuration), without the actors and limits that its steps do not
+    use.
+    """
     world = trace.world
     used = {step.actor for step in trace.steps}
     counts = {
@@ -155,10 +160,10 @@ def _fits(world: World, trace: Trace) -> bool:
 
 
 def realised(model: Model, steps: Sequence[Step]) -> tuple[Step, ...] | None:
-    """Return the steps as the model allows them, with symbols for times; None if a step is impossible.
+    """Return the steps as the model executes them, with times as symbols; None if a step is impossible.
 
-    The times of the given steps may be ticks of the same model, or symbols. If the arguments of a step are no longer
-    possible, the function uses the first possible arguments of its action.
+    Times in the given steps may be clock ticks of the model, or symbols. If the arguments of a step are no longer
+    possible, the first possible arguments of its action are used.
     """
     state, named, symbols = model.initial, [], Symbols(())
     for wanted in steps:
@@ -178,7 +183,9 @@ def _retry(trace: Trace, steps: tuple[Step, ...], fails: Fails) -> Trace | None:
 
 
 def shrink_disagreement(trace: Trace, fails: Fails) -> Trace:
-    """Reduce context switches, then rows, then the world. Each change is tested by a replay on the system."""
+    """Reduce a disagreement's context switches, then its rows, then the actors and limits of its world. Each reduction
+    is tested by a replay on the system.
+    """
     best = fewer_rows(fewer_switches(trace, fails), fails)
     small = smaller_world(best)
     return best if small is best else (fails(small) or best)

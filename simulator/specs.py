@@ -1,7 +1,7 @@
-"""Loads worlds and protocols by name, from the TOML files in the package's folder `specs`, or by path.
+"""Loads worlds (search configurations) and protocols (sets of timeline rules) from TOML files, by name or path.
 
-A protocol file contains texts, the protocol that it `extends`, and the options that differ from that protocol. A world
-file contains the sections of `World.from_mapping`.
+A protocol file contains texts, the protocol that it `extends`, and the options that differ from the extended protocol.
+A world file contains the sections of `World.from_mapping`.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ ABOUT = ("format", "about", "extends", "source", "used_by", "hudi_options")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProtocolFile:
-    """A protocol with the texts of its file. `source` is the document that describes the protocol, and `used_by` names
-    the systems that use it.
+    """A protocol (a set of timeline rules), with the texts of its file. `source` names the document that describes the
+    protocol, and `used_by` names the systems that use it.
     """
 
     name: str
@@ -50,17 +50,17 @@ def world_names() -> tuple[str, ...]:
 
 
 def protocol_names() -> tuple[str, ...]:
-    """The names of all protocols, `default` first."""
+    """Return the names of all protocols, `default` first."""
     return tuple(sorted(_names("protocols"), key=lambda name: (name != "default", name)))
 
 
 def about(kind: str, name: str) -> str:
-    """Return the description (`about`) of a world or protocol; `kind` is "worlds" or "protocols"."""
+    """Return the description of a world or protocol; `kind` is "worlds" or "protocols"."""
     return str(_read(kind, name).get("about", ""))
 
 
 def world(name: str) -> World:
-    """Return the world with this name or path.
+    """Return the world (a search configuration) with the given name or path.
 
     Raises ValueError if the world does not exist, or if its file is invalid.
     """
@@ -74,7 +74,7 @@ def world(name: str) -> World:
 
 
 def protocol(name: str) -> Protocol:
-    """Return the protocol with this name or path.
+    """Return the protocol (a set of timeline rules) with the given name or path.
 
     Raises ValueError if the protocol does not exist, or if its file is invalid.
     """
@@ -82,7 +82,9 @@ def protocol(name: str) -> Protocol:
 
 
 def protocol_file(name: str) -> ProtocolFile:
-    """Return the protocol with the texts and Hudi options of its file. A file overrides the files that it extends."""
+    """Return the protocol with the texts and Hudi options of its file. An option in a protocol file overrides the same
+    option in the files that it extends.
+    """
     merged: dict[str, Any] = {}
     options: dict[str, Any] = {}
     seen: list[str] = []

@@ -1,15 +1,12 @@
-"""A trace: one interleaving as a JSON file that can be saved, sent and replayed.
+"""A trace: one interleaving of the actors' steps, stored as a JSON file that can be sent and replayed.
 
-Times are symbols: ``r1`` is the first requested time, and ``c1`` is the completion time of the same instant. Therefore
-a trace stays valid after changes of the code.
+Times in a trace are symbols: ``r1`` is the first requested time, and ``c1`` the completion time of the same instant.
+Symbols keep a trace valid when the code changes.
 
-The file is an object:
-
-- ``format``, ``handle``, ``title``, ``promise``, ``verdict``, ``because``, ``found_by``, ``cycle``: see `Trace`;
-- ``actors``: the kind of each actor that takes a step, such as ``{"over1": "overwriter", "w1": "writer"}``;
-- ``world`` and ``protocol``: a field that is left out has its default;
-- ``rows``: the rows that each write puts, one object a row;
-- ``steps``: ``actor``, ``action``, ``args`` and ``observed`` of each step.
+The file contains a JSON object with the fields of `Trace`, ``format`` and ``handle``. ``actors`` maps each actor that
+takes a step to its kind, such as ``{"over1": "overwriter", "w1": "writer"}``. In ``world`` and ``protocol``, an omitted
+field has its default value. ``rows`` lists the rows of each write, one object per row. ``steps`` lists the ``actor``,
+``action``, ``args`` and ``observed`` of each step.
 """
 
 from __future__ import annotations
@@ -37,11 +34,12 @@ Batches = Mapping[tuple[str, int], Batch]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trace:
-    """Steps in a world under a protocol, with the rows that its writes write.
+    """The steps of actors in a world (search configuration) under a protocol (set of rules), with the rows of all
+    writes.
 
-    ``observed`` has one mapping for each step: the changes of timeline, slices and reads. ``verdict`` is VIOLATED,
-    DISAGREED or AGREED, ``because`` is its reason, and ``found_by`` is the command that found the trace. If ``cycle``
-    is not 0, that many last steps lead back to the same state, so that a run can repeat them forever.
+    ``observed`` contains one mapping per step: the changes to the timeline, file slices and reads. ``verdict`` is
+    VIOLATED, DISAGREED or AGREED, ``because`` is the reason, and ``found_by`` is the command that found the trace. If
+    ``cycle`` is n > 0, the last n steps lead back to the same state, so that a run can repeat them forever.
     """
 
     world: World
@@ -58,7 +56,7 @@ class Trace:
 
     @property
     def handle(self) -> str:
-        """The handle: the first six hex digits of the hash of the steps with their rows, the world and the protocol."""
+        """The trace's handle: the first six hex digits of a hash of its steps, rows, world and protocol."""
         mapping = self.to_mapping()
         core = {name: mapping[name] for name in ("steps", "rows", "world", "protocol")}
         core["steps"] = [{name: step[name] for name in ("actor", "action", "args")} for step in core["steps"]]
@@ -66,8 +64,8 @@ class Trace:
         return hashlib.sha256(canonical(core).encode()).hexdigest()[:HANDLE_DIGITS]
 
     def to_mapping(self) -> dict[str, Any]:
-        """Return the JSON value of the trace, without the handle. The world and the protocol in the value contain only
-        differences from the defaults.
+        """Return the trace as a JSON value, without the handle. The JSON value contains only those fields of the world
+        and the protocol that differ from the defaults.
         """
         observed = self.observed or ({},) * len(self.steps)
         return {
@@ -89,15 +87,14 @@ class Trace:
 
 
 def canonical(value: Any) -> str:
-    """Return a value as JSON text. Equal values have the same text."""
+    """Return a value as canonical JSON text: equal values have equal texts."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
 
 
 def from_mapping(given: Mapping[str, Any]) -> Trace:
-    """Make a trace from a JSON value.
+    """Return the trace that a JSON value describes.
 
-    Raises ValueError if the format differs, a field is missing, or an actor is of another kind; the message names the
-    error.
+    Raises ValueError, naming the error, if the format differs, a field is missing, or an actor has another kind.
     """
     if not isinstance(given, Mapping):
         raise ValueError(f"a {type(given).__name__} where a trace is an object with 'world', 'protocol' and 'steps'")
@@ -138,12 +135,12 @@ def _made(given: Mapping[str, Any]) -> Trace:
 
 
 def to_json(trace: Trace) -> str:
-    """Return the text of the trace's file."""
+    """Return the trace as the text of a JSON file."""
     return json.dumps({"format": FORMAT, "handle": trace.handle, **trace.to_mapping()}, indent=1) + "\n"
 
 
 def save(trace: Trace, folder: Path) -> Path:
-    """Write the trace as ``<handle>.json`` and return the path."""
+    """Write the trace to ``<handle>.json`` in a folder, and return the path."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{trace.handle}.json"
     path.write_text(to_json(trace), encoding="utf-8")
@@ -151,10 +148,9 @@ def save(trace: Trace, folder: Path) -> Path:
 
 
 def load(name: str | Path, folders: Sequence[Path] = ()) -> Trace:
-    """Load a trace from a file, or by its handle or file name from one of the folders.
+    """Load a trace from a file, or by its handle or file name from one of the given folders.
 
-    Raises:
-        ValueError: there is no such trace in these folders, or the file is not a trace.
+    Raises ValueError if no such trace exists in the folders, or if the file is not a trace.
     """
     path = Path(name)
     if not path.is_file():
@@ -181,7 +177,7 @@ def _of_handle(handle: str, folder: Path) -> Iterable[Path]:
 
 
 def context_switches(steps: Iterable[Step]) -> int:
-    """Return the number of steps whose actor differs from the actor of the previous step."""
+    """Return the number of steps whose actor differs from the previous step's actor."""
     actors = [step.actor for step in steps]
     return sum(one != other for one, other in itertools.pairwise(actors))
 

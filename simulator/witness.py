@@ -1,8 +1,8 @@
 """Finds rows that make a violated promise visible, because a search explores interleavings without rows.
 
-A promise about rows is violated for some valuation of one key: each write puts, deletes or omits the key. The module
-tries a few simple valuations, with one key for each file group. A valuation is suitable if a read differs from the
-merge of the completed writes, or from the same read one step earlier.
+A promise about rows is violated for some choice of what each write does with a key: put, delete or omit it. The module
+tries a few simple choices, with one key per file group. A choice is suitable if some read differs from the merge of the
+completed writes, or from the same read one step earlier.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ WITHOUT_DELETES = ("bulk_inserter", "overwriter")
 
 
 def witness(model: Model, steps: Sequence[Step]) -> Batches:
-    """Return rows for every write: the simplest ones with which a read of the last state is wrong.
+    """Return rows for every write: the simplest rows for which some read of the last state is wrong.
 
-    If no candidate makes a read wrong, every write upserts the same key with the same ordering value.
+    If no choice of rows makes a read wrong, every write upserts the same key with the same ordering value.
     """
     states = _states(model, steps)
     writes = _writes(model, states)
@@ -44,7 +44,7 @@ def witness(model: Model, steps: Sequence[Step]) -> Batches:
 
 
 def candidates(model: Model, steps: Sequence[Step]) -> Iterator[dict[tuple[str, int], Batch]]:
-    """Yield the rows to try for the writes of these steps, in order of simplicity."""
+    """Yield possible rows for the writes of the given steps, simplest first."""
     yield from _candidates(model, sorted(_writes(model, _states(model, steps))))
 
 
@@ -66,7 +66,7 @@ def _writes(model: Model, states: Sequence[State]) -> dict[tuple[str, int], int]
 
 
 def _candidates(model: Model, writes: Sequence[tuple[str, int]]) -> Iterator[dict[tuple[str, int], Batch]]:
-    """Yield valuations in order of simplicity: equal orderings first, then upserts before deletes."""
+    """Yield choices of rows, simplest first: fewest deletes, then fewest different kinds of records."""
     names = model.merger.columns
     sets = (names, *((name,) for name in names[:-1]), names[-1:]) if names else ((),)
     kinds = sorted(product(ORDERINGS, (False, True), sets), key=lambda kind: (kind[1], kind[0], len(kind[2])))
@@ -78,8 +78,8 @@ def _candidates(model: Model, writes: Sequence[tuple[str, int]]) -> Iterator[dic
 
 
 def _batch(model: Model, write: tuple[str, int], ordering: int, deleted: bool, sets: tuple[str, ...]) -> Batch:
-    """Return one row for each file. The log versions of one write have different keys, because a write has one row for
-    each key.
+    """Return a batch with one row for each log file of the write. The log versions of one write have different keys,
+    because a write contains one row per key.
     """
     world = model.world
     deleted = deleted and not any(write[0] in model.actors.get(kind, ()) for kind in WITHOUT_DELETES)

@@ -1,5 +1,5 @@
-"""Computes the rows that Hudi's own reader returns for a table written by Hudi, and names the differences between these
-rows and nbcc's promises.
+"""Computes the rows that Hudi's own reader returns for a table written by Hudi, and names their differences from nbcc's
+answers.
 """
 
 from __future__ import annotations

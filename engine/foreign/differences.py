@@ -1,9 +1,10 @@
-"""The named differences between reads by Apache Hudi 1.2.0 and the promised results, as executable code.
+"""The named differences between the reads of Apache Hudi 1.2.0 and the results that nbcc's contract promises, as
+executable code.
 
-For a table written by Hudi, nbcc's snapshot and read-optimized reads return the same rows as Hudi's. For a table
-written by Hudi, as-of and incremental reads of nbcc keep the promises of docs/contract.md, unlike Hudi's reads. With
-all differences applied, `hudi_as_of` and `hudi_incremental` return Hudi's rows. Tests compare the rows of both
-functions with results of Hudi recorded in ``tests/tables``.
+For a table written by Hudi, nbcc's snapshot and read-optimized reads return the same rows as Hudi's. As-of and
+incremental reads of a Hudi table by nbcc satisfy docs/contract.md; Hudi's own reads do not. With all differences
+applied, `hudi_as_of` and `hudi_incremental` return Hudi's rows. Tests compare the rows that both functions return with
+Hudi's own results, recorded in ``tests/tables``.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from ..timeline import load_settled
 
 
 class Difference(NamedTuple):
-    """One way in which Hudi's answer to a kind of read differs from the promised answer."""
+    """One named difference between the rows that Hudi returns for one kind of read and the rows that nbcc promises."""
 
     name: str
     read: Literal["as_of", "incremental"]
@@ -71,8 +72,8 @@ DIFFERENCES: Final = {
 
 
 def hudi_as_of(context: Context, config: TableConfig, time: str, differences: Collection[str]) -> Any:
-    """Return the rows as of `time` with the given differences applied. If no differences are given, the function
-    returns the promised rows.
+    """Return the rows as of `time` with the given differences applied. Without any difference, the function returns the
+    rows that nbcc's as-of read promises.
     """
     timeline = load_settled(context.storage, context.rules, commits=context.commits)
     shape = table_shape(config, context.rules)
@@ -87,8 +88,8 @@ def hudi_as_of(context: Context, config: TableConfig, time: str, differences: Co
 def _slice_as_of(
     context: Context, pieces: list[FileSlice], time: str, differences: Collection[str]
 ) -> FileSlice | None:
-    """Return the slice of one file group that the read uses; None if the group has no visible file. `pieces` are sorted
-    by barrier.
+    """Return the slice that the read uses in one file group; None if the group has no visible file. `pieces` are the
+    file slices of the group, sorted by the requested time of the compaction that began each slice.
     """
     base_by = "requested" if BASES_BY_REQUESTED in differences else "completed"
     if WRITES_BY_REQUESTED in differences:
@@ -106,7 +107,8 @@ def _slice_as_of(
 def hudi_incremental(
     context: Context, config: TableConfig, after: str, until: str, differences: Collection[str]
 ) -> pa.Table:
-    """Return the rows of the window (after, until] with the given differences applied. The context must not use Spark.
+    """Return the rows of an incremental read of (after, until] with the given differences applied. The context must run
+    jobs locally, not with Spark.
     """
     timeline = load_settled(context.storage, context.rules, commits=context.commits)
     window = Window(timeline, after, until)
@@ -121,8 +123,10 @@ def hudi_incremental(
 
 
 def _hidden(context: Context, window: Window) -> Iterator[tuple[Group, frozenset[str]]]:
-    """Return the logs that Hudi omits: the logs in a slice whose barrier is newer than every requested time of the
-    window.
+    """For each file group, yield the logs that Hudi's incremental read omits because of a pending compaction plan.
+
+    The plan is newer than every requested time in the window and hides the logs that completed after the plan's
+    requested time.
     """
     files = window_files(window.timeline, context.commits, context.rules, window.after, window.until)
     newest = _newest_requested(files)

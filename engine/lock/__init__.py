@@ -1,4 +1,4 @@
-"""The locks that a table can use, named after Hudi's lock providers."""
+"""The table locks of nbcc, named after Hudi's lock providers."""
 
 from __future__ import annotations
 

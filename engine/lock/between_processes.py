@@ -1,4 +1,4 @@
-"""A lock that excludes the processes of one machine from each other, for a table on the file system of the machine."""
+"""A lock between the processes of one machine, for a table on a local file system."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _POLL_SECONDS: Final = 0.005
 
 
 class BetweenProcesses:
-    """The lock of a table in a local folder; a writer takes it first among the threads of its process, then among
+    """The lock of a table in a local folder: a writer first excludes the other threads of its process, then the other
     processes.
 
-    The lock between processes is necessary because Spark's `format("nbcc")` writes from a separate process,
-    concurrently with users of `Table`. The lock does not exclude other machines, except on a network file system whose
-    `flock` works across machines.
+    Spark's `format("nbcc")` writes from a separate process, so a lock between threads would not exclude users of
+    `Table`. The lock does not exclude other machines, except on a network file system whose `flock` works across
+    machines.
     """
 
     def __init__(self, url: str, wait_seconds: float = 60.0) -> None:

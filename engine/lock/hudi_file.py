@@ -1,9 +1,9 @@
-"""Hudi's FileSystemBasedLockProvider: a writer holds the lock as long as its file ``.hoodie/lock`` exists.
+"""Hudi's FileSystemBasedLockProvider: a writer holds the lock as long as the lock file ``.hoodie/lock`` exists.
 
-A writer acquires the lock by creating the file if absent, and releases it by deleting the file (docs/hudi-format.md). A
-writer may remove a lock file older than `hoodie.write.lock.filesystem.expire` minutes; processes of nbcc do so one at a
-time. The holder does not renew the file, so the lock can expire while it is held. Hudi deletes the file without
-checking the content, so Hudi may release the lock of another writer.
+A writer acquires the lock by creating the lock file if absent, and releases the lock by deleting the file
+(docs/hudi-format.md). A writer may remove a lock file older than `hoodie.write.lock.filesystem.expire` minutes. The
+holder does not renew the lock file, so the lock can expire while its holder is still writing. Hudi deletes the lock
+file without checking the content, so a Hudi writer may release the lock of another writer.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _NEVER: Final = float("inf")
 
 
 class HudiFileLock(Waiting):
-    """The lock of a table in a local folder, which nbcc shares with Hudi's writers."""
+    """The lock of a table in a local folder, shared with Hudi's writers through Hudi's lock file."""
 
     def __init__(self, url: str, wait_seconds: float = 60.0, expire_minutes: int = 0, now: Now = wall_ms) -> None:
         super().__init__(url, wait_seconds)
@@ -58,7 +58,8 @@ class HudiFileLock(Waiting):
         return True
 
     def _created(self, content: bytes) -> bool:
-        """Create the lock file with its whole content in one step, because no writer would release an empty file."""
+        """Create the lock file with its whole content atomically, because no writer would release an empty lock file.
+        """
         staged = self._path.with_name(f".nbcc.lock.{uuid.uuid4()}")
         try:
             with open(staged, "xb") as file:
@@ -85,8 +86,8 @@ class HudiFileLock(Waiting):
             return f"{FILE} exists"
 
     def _remove_expired(self) -> None:
-        """Remove an expired lock file while holding a `flock`. The file is checked a second time under the `flock`,
-        because another process may have taken the lock in the meantime.
+        """Remove an expired lock file while holding a `flock`. Check the file's age again under the `flock`, because
+        another process may have replaced the file since the first check.
         """
         if not self._has_expired():
             return
@@ -95,7 +96,9 @@ class HudiFileLock(Waiting):
                 self._path.unlink(missing_ok=True)
 
     def _has_expired(self) -> bool:
-        """Return whether the lock file has expired. An old lock file without content was left by a crash."""
+        """Return whether the lock file has expired. An old lock file without content was left by a crash, so `EMPTY_MS`
+        also bounds its age.
+        """
         try:
             status = self._path.stat()
         except FileNotFoundError:
@@ -107,7 +110,7 @@ class HudiFileLock(Waiting):
 
 
 def _info() -> str:
-    """Return the content of the lock file, in the format of Hudi. The thread name in the content is unique, so that it
+    """Return the content of a lock file in Hudi's JSON format. The thread name in the lock file is unique, so that it
     identifies one acquisition.
     """
     now = datetime.now().strftime("%Y-%m-%d %H:%M:%S.%f")[:-3]

@@ -1,6 +1,4 @@
-"""A lock that excludes the threads of one process from each other; all `InProcessLock` objects with one name are
-one lock.
-"""
+"""A lock between the threads of one process; all `InProcessLock` objects with the same name share one lock."""
 
 from __future__ import annotations
 
@@ -15,10 +13,10 @@ _REGISTRY_GUARD: Final = ThreadLock()
 
 
 class InProcessLock:
-    """The lock of the table `name` within this process; the name is the URL of the table's storage.
+    """The lock that excludes other threads of this process from a table; `name` is the URL of the table's storage.
 
-    The lock does not exclude other processes. In a forked child process the lock is free, even if the parent process
-    held it at the fork.
+    `InProcessLock` does not exclude other processes. A forked child process finds the lock free, even if the parent
+    process held it at the fork.
     """
 
     def __init__(self, name: str, wait_seconds: float = 60.0) -> None:

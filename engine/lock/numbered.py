@@ -1,10 +1,10 @@
-"""Locks according to RFC-22, option 2: a writer only creates lock files with increasing numbers. A heartbeat counts as
-expired only 500 ms after the end of its lease, because clocks drift.
+"""A lock in the table's storage according to RFC-22, option 2: a writer only creates lock files with increasing
+numbers. A lock's heartbeat counts as expired only 500 ms after the end of the lease, because clocks drift.
 
-A writer acquires the lock by putting ``.hoodie/.nbcc/locks/<n>.acquired`` if absent; it releases the lock by putting
-``<n>.released``. If the newest lock is unreleased and its heartbeat is older than the lease, another writer releases
-the lock. Put-if-absent is the only conditional operation that the store must support. The number of the lock is a
-fencing token, but no store checks the token.
+A writer acquires lock number n by putting ``.hoodie/.nbcc/locks/<n>.acquired`` if absent, and releases it by putting
+``<n>.released``. If the newest lock is unreleased and its heartbeat has expired, another writer releases the lock.
+Numbered locks need only one conditional operation from the store: put-if-absent. The lock number is a fencing token,
+but no store checks the token.
 """
 
 from __future__ import annotations
@@ -22,8 +22,7 @@ FOLDER: Final = ".hoodie/.nbcc/locks"
 
 
 class _Last(NamedTuple):
-    """The greatest lock number (0: none), whether that lock was released, and the times in epoch ms at which its files
-    were put.
+    """The greatest lock number (0: none), whether that lock was released, and the put times of its files in epoch ms.
     """
 
     number: int
@@ -32,7 +31,9 @@ class _Last(NamedTuple):
 
 
 class NumberedLock(Waiting):
-    """A lock that is a lease of `valid_seconds`; a thread renews the heartbeat of the lock every `renew_seconds`."""
+    """A lease of `valid_seconds` in numbered lock files; a thread renews the heartbeat of the lock every
+    `renew_seconds`.
+    """
 
     def __init__(
         self,
@@ -52,8 +53,8 @@ class NumberedLock(Waiting):
 
     @property
     def token(self) -> int:
-        """The number of the last lock that this object acquired; it is greater than the number of every earlier
-        lock.
+        """The number of the last lock that this object acquired, greater than the number of every earlier lock of the
+        table.
         """
         return self._number
 
@@ -78,7 +79,7 @@ class NumberedLock(Waiting):
         return True
 
     def left(self) -> float:
-        """The seconds until the heartbeat expires; 0 if the lock is not held."""
+        """The seconds until the lock's heartbeat expires; 0 if this object does not hold the lock."""
         return max(0, self._since + self._valid_ms - self._now()) / 1000 if self._holds else 0.0
 
     def give_back(self) -> None:
@@ -99,9 +100,7 @@ class NumberedLock(Waiting):
         return _Last(last, "released" in modified, modified)
 
     def _is_own(self, number: int) -> bool:
-        """Return whether an earlier attempt of this process acquired the lock, although the response to the attempt was
-        lost.
-        """
+        """Return whether an earlier attempt of this process acquired the lock but lost the store's response."""
         if self._holds:
             return False
         try:
@@ -110,8 +109,8 @@ class NumberedLock(Waiting):
             return False
 
     def _is_dead(self, last: _Last) -> bool:
-        """Return whether the newest heartbeat of a lock has expired. If the heartbeat file is empty or truncated, the
-        time of its put is used instead.
+        """Return whether the newest heartbeat of the given lock has expired. If the heartbeat file is empty or
+        truncated, its modification time counts as the heartbeat.
         """
         for kind in ("heartbeat", "acquired"):
             try:
@@ -124,10 +123,10 @@ class NumberedLock(Waiting):
         return False  # another process deleted the files after the listing
 
     def renew(self) -> bool:
-        """Put a heartbeat; return False if the lease has expired, or was released.
+        """Put a heartbeat for the lock; return False if the lease has expired or was released.
 
-        A heartbeat after the end of the lease does not extend the lease, because another writer may have released the
-        lock.
+        A heartbeat put after the lease has expired does not extend the lease, because another writer may have released
+        the lock.
         """
         number, over = self._number, self._over
         since = self._now()

@@ -10,7 +10,7 @@ from ..storage import under_lease
 
 
 class Lock(Protocol):
-    """Excludes the other writers of one table while a writer takes times and publishes."""
+    """Excludes the other writers of one table while a writer chooses times and publishes instants."""
 
     def acquire(self) -> None:
         """Wait for the lock; raise `LockTimeout` if it is not acquired in time."""
@@ -23,7 +23,7 @@ class Lock(Protocol):
 
 @runtime_checkable
 class Lease(Protocol):
-    """A lock that expires: after the expiry another writer may take the lock, even if the holder is alive."""
+    """A lock that expires: another writer may take an expired lock even if its holder is alive."""
 
     def left(self) -> float:
         """The seconds until the lease expires, according to this machine's clock."""
@@ -36,10 +36,10 @@ def _call(release: Callable[[], None]) -> None:
 
 @contextmanager
 def held(lock: Lock, release_by: Callable[[Callable[[], None]], object] = _call) -> Iterator[None]:
-    """Hold the lock during a block. If the lock is a lease, every storage request of the block must end before the
-    lease expires.
+    """Hold a table lock during a `with` block. If the lock is a lease, every storage request of the `with` block must
+    end before the lease expires.
 
-    `release_by` is called with the release function after a block without an error, and may do other work concurrently.
+    After a block without an error, `release_by` is called with the release function and may do other work concurrently.
     """
     lock.acquire()
     try:

@@ -1,4 +1,4 @@
-"""Creates the lock named in the properties of a table. The names are those of Hudi's lock providers."""
+"""Creates the lock that a table's properties name. Lock providers have the same names as in Hudi."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ BETWEEN_MACHINES: Final = (STORAGE_BASED, "NumberedLockProvider", "ZookeeperBase
 
 
 class UnresolvedLock:
-    """A placeholder for the lock of a table that is not yet open. `open_table` replaces the placeholder with the
-    lock that the properties of the table name.
+    """A placeholder for the lock of a table that is not yet open. `open_table` replaces the placeholder with the lock
+    that the table's properties name.
     """
 
     def acquire(self) -> None:
@@ -34,19 +34,19 @@ class UnresolvedLock:
 
 
 def provider_of(storage: Storage, agreed: Coordination) -> str:
-    """Return the name of the table's lock provider. The default is `storage` in a shared store, and otherwise '' (a
-    lock between the processes of one machine).
+    """Return the name of the table's lock provider. The default provider is StorageBasedLockProvider in a shared store,
+    and '' (a lock between processes of one machine) elsewhere.
 
-    The storage lease needs 4 requests for each acquisition, numbered lock files need 8 or more, and Hudi's writers can
-    use the lease too. The lease requires conditional updates: in a store without them, the first write fails and
-    recommends NumberedLockProvider.
+    StorageBasedLockProvider is the default because it needs 4 requests per acquisition (numbered locks: 8 or more) and
+    Hudi's writers support it. In a store without conditional updates, the first write with StorageBasedLockProvider
+    fails and recommends NumberedLockProvider.
     """
     return agreed.lock or (STORAGE_BASED if is_shared(storage.url) else "")
 
 
 def lock_of(storage: Storage, agreed: Coordination) -> Lock:
-    """Return the lock of a table, built according to `agreed`. The files of leases and of numbered locks are in the
-    table's own storage.
+    """Return the lock object of a table for the coordination settings `agreed`. Leases and numbered locks store their
+    files in the table's own storage.
     """
     url, wait = storage.url, agreed.lock_wait_ms / 1000
     lease = (agreed.lease_seconds, agreed.renew_seconds)

@@ -14,11 +14,11 @@ from .in_process import InProcessLock
 
 
 class SingleProcessLock(InProcessLock):
-    """The lock of a table in a local folder to which only one process writes.
+    """The lock of a table in a local folder to which only one process may write.
 
-    The first `acquire` claims the table for this process. The claim ends when the process deletes its last lock object
-    for the table. A second process that writes is refused, even if the two processes never hold the lock at the same
-    time.
+    The first `acquire` claims the table for the calling process. The claim ends when the process deletes its last lock
+    object for the table. A second writing process gets `Conflict`, even if the two processes never hold the lock at the
+    same time.
     """
 
     def __init__(self, url: str, wait_seconds: float = 60.0) -> None:
@@ -36,7 +36,7 @@ class SingleProcessLock(InProcessLock):
 
 
 class _Claim:
-    """An exclusive `flock` on a file, which is released when this object is deleted."""
+    """An exclusive `flock` on the lock file, released when the claim object is garbage-collected."""
 
     def __init__(self, file: FileLock) -> None:
         self.file = file

@@ -1,14 +1,14 @@
-"""Hudi's StorageBasedLockProvider (RFC-91): a lease in the object ``.hoodie/.locks/table_lock.json``, renewed while it
-is held.
+"""Hudi's StorageBasedLockProvider (RFC-91): a lease stored in ``.hoodie/.locks/table_lock.json`` and renewed by its
+holder.
 
-The object contains ``{"expired", "validUntil" (epoch ms), "owner"}``; a writer replaces it only if it has not changed
-since it was read. A lease counts as free only 500 ms after it has expired, because clocks drift. The holder of an
-expired lease may still be alive, and the file has no fencing number that a store could check. Only `decision = log`
+The lease object contains ``{"expired", "validUntil" (epoch ms), "owner"}``; a writer replaces it only if it is
+unchanged since the writer read it. A lease counts as free only 500 ms after it has expired, because clocks drift. The
+holder of an expired lease may still be alive, and no store checks a fencing token. Only the property `decision = log`
 protects a table from the holder of an expired lease (docs/locks.md).
 
-The holder remembers the version of the object that it has put. Therefore the holder can renew or release the lease in
-one request. The same process can reacquire the lease with a single request if no other writer has held the lease in the
-meantime.
+The holder remembers the version of the lease object that it last put. The remembered version lets the holder renew or
+release the lease in one request. A process can reacquire its last lease in one request if no other writer has held the
+lease since.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ FILE: Final = ".hoodie/.locks/table_lock.json"
 
 
 class Lease(NamedTuple):
-    """The content of the lease object; `until` is in milliseconds since the epoch."""
+    """The content of the lease object; `until` is the end of the lease in milliseconds since the epoch."""
 
     expired: bool
     until: int
@@ -36,9 +36,7 @@ class Lease(NamedTuple):
 
 
 class _Held:
-    """One acquisition of the lease: the state shared by the thread that renews the lease and the thread that releases
-    it.
-    """
+    """One acquisition of the lease, shared between the thread that renews the lease and the thread that releases it."""
 
     def __init__(self, owner: str, version: Version, until: int) -> None:
         self.owner, self.process = owner, os.getpid()
@@ -48,10 +46,9 @@ class _Held:
 
 
 class StorageLock(Waiting):
-    """A lock that is a lease of `valid_seconds` in the table's own storage. A thread renews the lease every
-    `renew_seconds`.
+    """A lease of `valid_seconds` in an object of the table's storage. A thread renews the lease every `renew_seconds`.
 
-    `file` is the object that stores the lease; the default is the object in `storage`.
+    `file` is the object that stores the lease; the default is `FILE` in `storage`.
     """
 
     def __init__(
@@ -85,7 +82,6 @@ class StorageLock(Waiting):
         return (known is None or self._is_free(known)) and self._take(known).done
 
     def _take(self, known: Version | None) -> Replaced:
-        """Take a free lease for this process, unless another writer takes the lease first."""
         until, owner = self._end(), self._attempts.begin()
         taken = replace_verified(self._file, _text(expired=False, until=until, owner=owner), known)
         if taken.done and taken.version is not None:
@@ -95,7 +91,7 @@ class StorageLock(Waiting):
         return taken
 
     def left(self) -> float:
-        """The seconds until the lease expires; 0 if this process does not hold it."""
+        """The seconds until the lease expires; 0 if this process does not hold the lease."""
         held = self._held_here()
         return 0.0 if held is None else max(0, held.until - self._now()) / 1000
 
@@ -111,7 +107,7 @@ class StorageLock(Waiting):
                 self.warn_of_lease(failed, self._valid_ms // 1000)
 
     def renew(self) -> bool:
-        """Extend the lease; return False if another owner has it, or if it was released."""
+        """Extend the lease; return False if the lease was released or has another owner."""
         return (held := self._held_here()) is not None and self._renew_held(held)
 
     def held_by(self) -> str:
@@ -122,7 +118,8 @@ class StorageLock(Waiting):
         return f"{FILE} changes hands" if known is None else f"{FILE} holds no lease that can be read"
 
     def _held_here(self) -> _Held | None:
-        """Return this process's acquisition of the lease; None in a forked child of the holder."""
+        """Return this process's acquisition of the lease; None if there is none, also in a forked child of the holder.
+        """
         return self._held if self._held is not None and self._held.process == os.getpid() else None
 
     def _renew_held(self, held: _Held) -> bool:
@@ -152,8 +149,8 @@ class StorageLock(Waiting):
                     return
 
     def _expire(self, held: _Held) -> Version | None:
-        """Replace the lease with a released one, and return the new version of the object. Returns None if another
-        writer has the lease.
+        """Mark the lease as released, and return the new version of the lease object. Returns None if another writer
+        has the lease.
         """
         known: Version | None = held.version
         for _ in range(2):  # a put of a renewal whose answer was lost may have replaced the version

@@ -1,4 +1,4 @@
-"""The common part of all locks between processes: a writer waits for the other threads of its process, then polls the
+"""The common base of the locks between processes: a writer excludes the other threads of its process, then polls the
 lock.
 """
 
@@ -22,8 +22,8 @@ DRIFT_MS: Final = 500
 
 
 class Waiting(ABC):
-    """A lock between processes, which polls until it is free. Subclasses implement one attempt (`try_once`), the
-    release (`give_back`) and the name of the holder (`held_by`).
+    """A lock between processes that a writer polls until the lock is free. Subclasses implement one attempt
+    (`try_once`), the release (`give_back`) and the name of the holder (`held_by`).
     """
 
     def __init__(self, url: str, wait_seconds: float) -> None:
@@ -58,7 +58,7 @@ class Waiting(ABC):
             time.sleep(_POLL_SECONDS)
 
     def warn_of_lease(self, failed: Exception, seconds: int) -> None:
-        """Warn that a lock could not be released, and after how many `seconds` it ends by itself."""
+        """Warn that the lease was not released and will expire in at most `seconds` seconds."""
         reason = str(failed).partition("\n")[0]
         warnings.warn(
             f"the lock of {self.url} was not released ({reason}); others can take it in {seconds} s", stacklevel=5
@@ -70,26 +70,25 @@ class Waiting(ABC):
 
     @abstractmethod
     def give_back(self) -> None:
-        """Release the lock. The release has no effect if this process has lost the lock."""
+        """Release the lock. `give_back` has no effect if this process has lost the lock."""
 
     @abstractmethod
     def held_by(self) -> str:
-        """Return a short description of the holder, for the error that is raised when the wait ends without the lock.
-        """
+        """Return a short description of the lock's holder for the `LockTimeout` message."""
 
 
 class Attempts:
-    """The owner names of this process's attempts at a lock, from the last successful attempt on.
+    """The owner names that this process has used to acquire a lock, from its last successful attempt on.
 
-    A put with an unknown outcome may have succeeded, so that the lock may have the name of any recorded attempt. A lock
-    with a recorded name does not belong to a forked child of this process.
+    A put with an unknown outcome may have succeeded, so the lock may name any recorded attempt as its owner. A forked
+    child process ignores the owner names that its parent recorded.
     """
 
     def __init__(self) -> None:
         self._process, self._owners = 0, set[str]()
 
     def begin(self) -> str:
-        """Begin an attempt and return its new owner name."""
+        """Begin an attempt to acquire the lock, and return a new owner name for the attempt."""
         if self._process != os.getpid():
             self._process, self._owners = os.getpid(), set()
         owner = str(uuid.uuid4())
@@ -97,9 +96,7 @@ class Attempts:
         return owner
 
     def succeeded(self, owner: str) -> None:
-        """Record that the lock is held under the name `owner`, and forget the other attempts, which cannot have
-        acquired it.
-        """
+        """Record that the lock is held under the name `owner`; all other attempts have failed and are forgotten."""
         self._owners = {owner}
 
     def include(self, owner: str) -> bool:

@@ -1,4 +1,4 @@
-"""Hudi's ZookeeperBasedLockProvider: Curator's mutex at ``<base_path>/<lock_key>``, accessed with kazoo (extra
+"""Hudi's ZookeeperBasedLockProvider: Curator's mutex at ``<base_path>/<lock_key>``, accessed with kazoo (the extra
 ``zookeeper``).
 """
 
@@ -13,8 +13,8 @@ from .waiting import Waiting
 
 
 class ZookeeperLock(Waiting):
-    """A lock that is held by means of an ephemeral sequential node of ZooKeeper. The server removes the node if the
-    client sends nothing for longer than the session timeout.
+    """A lock held through an ephemeral sequential node of ZooKeeper. ZooKeeper removes the node if the client sends
+    nothing for longer than the session timeout.
     """
 
     def __init__(

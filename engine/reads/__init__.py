@@ -1,1 +1,1 @@
-"""Determines which times can be read, and which files answer a read."""
+"""Determines which times can be read, and which files a read needs."""

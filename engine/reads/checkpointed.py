@@ -1,4 +1,4 @@
-"""Reads a timeline through the newest state checkpoint, or together with all commits if no checkpoint can be used."""
+"""Loads a timeline through the newest state checkpoint, or with all commits if no state checkpoint can be used."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from .travel import settled_at
 
 
 class Loaded(NamedTuple):
-    """A timeline, and the context whose cached commits belong to this timeline."""
+    """A timeline and the context that caches the commits of the timeline."""
 
     context: Context
     timeline: Timeline
 
 
 def load_present(context: Context, now: str | None = None) -> Loaded:
-    """Return the timeline of a snapshot; its commits are read through the newest state checkpoint if that saves
-    requests.
+    """Return the current timeline, with the newest state checkpoint in place of older commits if that saves requests.
     """
     return through_checkpoint(context, lambda using: load_settled(using.storage, using.rules, now, using.commits))
 
 
 def load_at(context: Context, time: str, asked: str) -> Loaded:
-    """Return the timeline of a read as of `time`; its commits are read through a state checkpoint at or before `time`.
+    """Return the timeline of a read as of `time`; a state checkpoint at or before `time` replaces the older commits if
+    possible.
     """
     return through_checkpoint(context, lambda using: settled_at(using, time, asked), time)
 
@@ -49,15 +49,15 @@ def through_checkpoint(context: Context, load: Callable[[Context], Timeline], un
 
 
 def cleaned_by_others(context: Context, timeline: Timeline) -> bool:
-    """Return whether another engine has cleaned the table. The horizon of a clean by another engine depends on all
-    commits.
+    """Return whether another engine has cleaned the table. Tables cleaned by another engine are read without state
+    checkpoints, because the horizon of a clean by another engine depends on all commits.
     """
     cleans = (instant for instant in timeline.completed if instant.action == "clean")
     return any(not context.commits.clean(clean.requested).horizon for clean in cleans)
 
 
 def has_checkpoints(rules: Rules) -> bool:
-    """Return whether reads by these rules use state checkpoints: files are listed by commits, and times are completion
+    """Return whether reads by these rules use state checkpoints: the rules must list files by commit and use completion
     times.
     """
     usual = ("listed", "completed", "completion", "completion", "after_listing", "settled", "twice")
@@ -68,10 +68,10 @@ def has_checkpoints(rules: Rules) -> bool:
 
 
 def _commits_through(context: Context, until: str) -> CheckpointedCommits | None:
-    """Return the commits as read through a state checkpoint at or before `until`; None if all commits must be used.
+    """Return the commits read through a state checkpoint at or before `until`; None if all commits must be read.
 
-    A process that has read all commits already uses them. A process that has found a checkpoint continues to use it,
-    because it has also read the commits since then.
+    A process that has already read all commits does not use a state checkpoint. A process continues to use the first
+    state checkpoint that it found, because it has already read all commits since that checkpoint.
     """
     commits = context.commits
     if commits.has_read or not has_checkpoints(context.rules):

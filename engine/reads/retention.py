@@ -9,8 +9,8 @@ from ..timeline.container import decode_record
 
 
 def refuse_cleaned(context: Context, timeline: Timeline, time: str, asked: str, *, pinned: bool = False) -> None:
-    """Raise `Cleaned` if a read as of `time` may need files that were deleted. `pinned` is True if a time is accepted
-    because a savepoint pins it.
+    """Raise `Cleaned` if a read as of `time` may need files that cleaning has deleted. If `pinned` is True, a `time`
+    that a savepoint retains is accepted.
     """
     bound = horizon(context, timeline)
     if bound is not None and time < bound and not (pinned and timeline.is_pinned(time)):
@@ -19,7 +19,7 @@ def refuse_cleaned(context: Context, timeline: Timeline, time: str, asked: str, 
 
 def refuse_undone(timeline: Timeline, time: str, asked: str) -> None:
     """Raise `Cleaned` if a restore has undone writes that a read as of `time` would otherwise show. `timeline` must
-    include the archive.
+    include the archived instants.
     """
     for plan in timeline.restores:
         saved = timeline.find(plan.savepoint)
@@ -33,12 +33,13 @@ def refuse_undone(timeline: Timeline, time: str, asked: str) -> None:
 
 
 def horizon(context: Context, timeline: Timeline) -> str | None:
-    """Return the horizon: the completion time before which reads are refused; None if no clean has deleted files.
+    """Return the horizon: the completion time before which reads are refused because of cleaning; None if no clean has
+    deleted files.
 
-    A plan of a clean by nbcc records the horizon of the clean. A clean by Hudi retains one instant as the earliest that
-    can be read. In each file group, a clean by Hudi keeps the newest slice that is older than the earliest retained
-    instant, and all slices newer than this one. Hudi identifies the earliest retained instant by its requested time. A
-    read uses the oldest kept slice only if every write requested before the earliest retained instant has completed.
+    Each clean plan of nbcc records the horizon that results from the clean. A clean by Hudi records the earliest
+    instant to retain (`earliestCommitToRetain`). In each file group, Hudi's clean keeps the newest slice older than the
+    earliest retained instant, and all newer slices. Hudi's `earliestCommitToRetain` is a requested time. The oldest
+    kept slice can be read only once all writes requested before the earliest retained instant have completed.
     """
     ours = context.commits.horizon(timeline)
     cleans = [i for i in timeline.completed if i.action == "clean" and not context.commits.clean(i.requested).horizon]
@@ -51,7 +52,8 @@ def horizon(context: Context, timeline: Timeline) -> str | None:
 
 
 def _earliest_retained(context: Context, clean: Instant) -> str | None:
-    """Return the earliest instant that a clean by Hudi retains; the clean's requested time if it retains file versions.
+    """Return the `earliestCommitToRetain` of a clean by Hudi; the clean's requested time if Hudi retains a number of
+    file versions.
     """
     record = decode_record(context.commits.content(clean), clean.file_name)
     if not record.get("totalFilesDeleted"):
@@ -66,7 +68,7 @@ def archived_completions(context: Context, timeline: Timeline) -> list[str]:
 
 def refuse_unlisted(context: Context, timeline: Timeline, asked: str) -> None:
     """Raise `Unsupported` if another engine has archived commits of an nbcc table, because reads would miss the files
-    of these commits.
+    in these commits.
     """
     if context.rules.files == "listed" and timeline.archived:
         raise Unsupported(
@@ -77,7 +79,7 @@ def refuse_unlisted(context: Context, timeline: Timeline, asked: str) -> None:
 
 
 def refuse_archived_window(context: Context, timeline: Timeline, after: str, asked: str) -> None:
-    """Raise `Unsupported` if writes that completed after the time `after` may be archived."""
+    """Raise `Unsupported` if writes of a window that starts at `after` may be archived."""
     archived = archived_completions(context, timeline)
     if archived and after < archived[-1]:
         raise Unsupported(

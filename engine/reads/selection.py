@@ -1,4 +1,4 @@
-"""The part of a read's answer that a caller requests: columns, rows that match a condition, and partitions."""
+"""The selection of a read: columns, a condition on rows, and partitions."""
 
 from __future__ import annotations
 
@@ -40,15 +40,15 @@ _FORMS: Final = 'give a pyarrow expression, or triples like ("day", ">=", "2026-
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The columns of an answer, the condition on its rows, and its partitions; () and None mean all."""
+    """The columns, the row condition and the partitions that a read selects; () and None mean all."""
 
     columns: tuple[str, ...] = ()
     where: Predicate | None = None
     partitions: frozenset[str] | None = None
 
     def groups(self, groups: Iterable[Group], config: TableConfig, shape: TableShape) -> frozenset[Group]:
-        """Return the groups that can contain a row of the answer. Only in an nbcc table do the columns of a row
-        determine its group.
+        """Return the file groups that can contain a selected row. A row's columns determine its file group only in an
+        nbcc table, so `where` excludes groups only there.
         """
         kept = frozenset(group for group in groups if self.partitions is None or group[0] in self.partitions)
         return groups_to_read(self.where, shape, kept) if self.where and config.own else kept
@@ -56,7 +56,7 @@ class Selection:
     def tasks(
         self, context: Context, config: TableConfig, timeline: Timeline, tasks: Sequence[ReadTask]
     ) -> list[ReadTask]:
-        """Return the tasks that return the selected part of the answer of `tasks`."""
+        """Return the subset of `tasks` that can contain selected rows, each restricted to the selected columns."""
         if not tasks:
             return []
         ranges = RangesOfLogs(context, timeline)
@@ -76,9 +76,7 @@ class Selection:
         ]
 
     def skips(self, context: Context) -> bool:
-        """Return whether readers of the tasks may skip data, because there is a condition or one will be added when the
-        tasks run.
-        """
+        """Return whether the tasks may skip data: a condition exists, or Spark will add one when the tasks run."""
         return self.where is not None or context.jobs.takes_conditions_later
 
 
@@ -92,8 +90,8 @@ def selection(
     where: Where | None = None,
     partitions: Collection[str] | None = None,
 ) -> Selection:
-    """Check the arguments of a read whose answer has the columns of `schema`. Raises `BadInput` for unknown columns, a
-    condition that cannot be evaluated on them, and a path that is not a partition of the table.
+    """Check and return the selection of a read whose rows have the columns of `schema`. Raises `BadInput` for an
+    unknown column, an invalid condition, or a path that is not a partition of the table.
     """
     names = tuple(selected(schema, columns).names) if columns else ()
     paths = None
@@ -104,7 +102,7 @@ def selection(
 
 
 def predicate(where: Where, schema: pa.Schema) -> Predicate:
-    """Return the predicate of a user's condition on the columns of `schema`."""
+    """Return the predicate for a user's condition on the columns of `schema`."""
     if isinstance(where, pc.Expression):
         return _checked(where, schema, str(where), {})
     if isinstance(where, str | tuple | Mapping) or not isinstance(where, Sequence) or not where:
@@ -158,7 +156,9 @@ def _refusal(expression: pc.Expression, schema: pa.Schema) -> str | None:
 
 
 class RangesOfLogs:
-    """Looks up the ranges of the logs' column values in the commits that list the logs. Each commit is decoded once."""
+    """Looks up the value range of each column of a log file in the commit that lists the log file. `RangesOfLogs`
+    decodes each commit once.
+    """
 
     def __init__(self, context: Context, timeline: Timeline) -> None:
         self._context = context
@@ -166,8 +166,8 @@ class RangesOfLogs:
         self._listed: dict[str, dict[str, LogRanges]] = {}
 
     def of(self, logs: Sequence[LogInput]) -> tuple[LogInput, ...]:
-        """Return the logs, each with the ranges of the log's column values. A log has no ranges if another engine wrote
-        it, or if writes have appended to it.
+        """Return the log files, each with the value ranges of its columns. A log file has no ranges if another engine
+        wrote it, or if writes have appended to it.
         """
         return tuple(replace(log, ranges=None if log.appended else self._of(log)) for log in logs)
 

@@ -1,4 +1,4 @@
-"""Converts a timeline into tasks; the rows that the tasks return are the answer of a read."""
+"""Converts a timeline into tasks that read the rows of a snapshot."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from .retention import refuse_cleaned, refuse_undone, refuse_unlisted
 
 
 def slices_as_of(context: Context, timeline: Timeline, time: str | None = None) -> tuple[FileSlice, ...]:
-    """Return all file slices as of the time `time`; if `time` is None, as of the end of `timeline`. The time `time`
-    must be settled in `timeline`.
+    """Return all file slices as of `time`; if `time` is None, as of the end of `timeline`. `time` must be settled in
+    `timeline`: no further instant can complete at or before `time`.
 
-    Raises `Cleaned` if files of that time were deleted, and `Unsupported` if they cannot be located.
+    Raises `Cleaned` if files of that time were deleted, and `Unsupported` if another engine has archived commits.
     """
     _refuse_lost(context, timeline, time)
     return load_slices(context.storage, timeline, context.commits, context.rules, time)
@@ -41,8 +41,8 @@ def _refuse_lost(context: Context, timeline: Timeline, time: str | None, pinned:
 def state_tasks(
     context: Context, config: TableConfig, timeline: Timeline, time: str | None = None
 ) -> tuple[ReadTask, ...]:
-    """Return the tasks that read the table as of `time`, one for each file group. `time` may precede the horizon if a
-    savepoint pins that time.
+    """Return the tasks that read the table as of `time`, one for each file group. `time` may precede the horizon (the
+    oldest readable time) if a savepoint retains the files of `time`.
     """
     _refuse_lost(context, timeline, time, pinned=True)
     if context.rules.files == "listed":
@@ -56,10 +56,10 @@ def state_tasks(
 
 
 def group_rules(context: Context, timeline: Timeline, base: str | None) -> Rules:
-    """Return the rules for merging a file group whose base file was requested at the time `base`.
+    """Return the merge rules of a file group whose base file was requested at the time `base`.
 
-    In an nbcc table, a file group whose base file another engine wrote is merged by Hudi's rules (docs/contract.md,
-    Assumptions). The other engine may have dropped deletes, and it continues to merge the logs of the group in the
+    In an nbcc table, Hudi's rules apply to a file group whose base file another engine wrote (docs/contract.md,
+    Assumptions). Another engine may have dropped deletes from its base file, and merges the logs of the group in the
     order of its own rules.
     """
     looks = context.rules.files == "listed" and context.rules.unmarked == "by_its_engine"
@@ -70,7 +70,7 @@ def group_rules(context: Context, timeline: Timeline, base: str | None) -> Rules
 
 
 def completed_write(context: Context, timeline: Timeline, requested: str) -> Instant | None:
-    """Return the write with this requested time, found in the timeline or in the archive."""
+    """Return the completed write with the given requested time, found in the timeline or in the archive."""
     found = timeline.find(requested)
     return found or context.whole(timeline).find(requested)
 
@@ -83,7 +83,7 @@ def read_task(piece: FileSlice, config: TableConfig, rules: Rules) -> ReadTask:
 
 
 def in_merge_order(piece: FileSlice, rules: Rules) -> tuple[list[LogFile], list[LogFile]]:
-    """Return two lists of logs: the tombstone logs, which rank with the base file, and the other logs in merge order.
+    """Return two lists of logs: the tombstone logs, which rank with the base file, and all other logs in merge order.
     If the rules merge logs before the base file, the tombstone logs are in the second list.
     """
     first = rules.fold == "logs_first"
@@ -100,7 +100,7 @@ def base_input(base: BaseFile) -> BaseInput:
 
 
 def selected(schema: pa.Schema, columns: Sequence[str]) -> pa.Schema:
-    """Return the schema of the columns `columns`, in the order of the list; the whole schema if the list is empty."""
+    """Return the schema of the given columns in the given order; the whole schema if `columns` is empty."""
     columns = texts(columns, f"take the columns {columns!r}")
     for name in columns:
         if name not in schema.names:

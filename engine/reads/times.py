@@ -1,4 +1,4 @@
-"""Converts a time to an instant string; the time may be an `Instant` (its completion time), an instant string or an
+"""Converts a user's time to an instant string; accepts an `Instant` (its completion time), an instant string or an
 aware datetime.
 """
 
@@ -20,9 +20,9 @@ _FORMS: Final = "a time is an Instant, 17 digits yyyyMMddHHmmssSSS in UTC, or a 
 
 
 def instant_of(time: Time, asked: str) -> str:
-    """Return the 17-digit time of `time`; `asked` describes the request in error messages. Raises `BadInput` if `time`
-    is not a valid time. A text of 14 digits means the end of that second, as in Hudi; zeros mean the beginning of the
-    table. A datetime is truncated to whole milliseconds.
+    """Return `time` as a 17-digit instant string; `asked` describes the user's request in error messages. Raises
+    `BadInput` if `time` is not a valid time. A string of 14 digits means the end of that second, as in Hudi; a string
+    of zeros means the beginning of the table. A datetime is truncated to whole milliseconds.
     """
     if isinstance(time, Instant):
         return _completion(time, asked)

@@ -1,4 +1,4 @@
-"""Determines which times can be read: settled times, at or before which no further instant can complete
+"""Determines which times can be read: only settled times, at or before which no further instant can complete
 (docs/contract.md, TRAVEL and INCR).
 """
 
@@ -17,12 +17,13 @@ from ..writes.decision_log import catch_up, decide, uses_decision_log
 
 
 def settled_at(context: Context, time: str, asked: str) -> Timeline:
-    """Return a timeline that contains every instant completed at or before `time`; it may also contain later instants.
+    """Return a timeline with every instant that completed at or before `time`; the timeline may also contain newer
+    instants.
 
-    A time T is settled if an instant completed at T or later is published, or if the clock has returned T or later
-    under the lock. Once T is settled, no instant can complete at or before T. One listing shows whether the time is
-    settled, but may miss instants that are published during the listing. A second listing finds the instants that the
-    first listing missed. Raises `BadInput` if `time` is in the future.
+    A time T is settled if an instant that completed at T or later is published, or if the clock has reached T under the
+    lock. Once T is settled, no instant can complete at or before T. One listing shows whether `time` is settled, but
+    may miss instants that are published during the listing. A second listing finds the instants that the first listing
+    missed. Raises `BadInput` if `time` is in the future.
     """
     timeline = load(context.storage)
     if (timeline.greatest_completion or "") < time:
@@ -35,7 +36,7 @@ def settled_at(context: Context, time: str, asked: str) -> Timeline:
 
 
 def _settle(context: Context, timeline: Timeline) -> str:
-    """Take a new time under the lock and return it; every commit after this call gets a greater completion time."""
+    """Take a new time under the lock and return it; every later commit gets a greater completion time."""
     with held(context.lock):
         while True:
             last = catch_up(context) if uses_decision_log(context) else None
@@ -45,11 +46,11 @@ def _settle(context: Context, timeline: Timeline) -> str:
 
 
 def refuse_requested_time(timeline: Timeline, time: str, asked: str) -> None:
-    """Raise `BadInput` if `time` is the requested time of a write. A requested time does not determine what a read
-    shows, because writes are ordered by completion time.
+    """Raise `BadInput` if `time` is the requested time of a write. Writes become visible in the order of completion
+    times, so a requested time does not determine which rows a read shows.
 
-    If `time` is also the completion time of an instant, it is accepted; clocks that differ by more than the bound can
-    cause this.
+    A `time` that is also the completion time of an instant is accepted; both can coincide if clocks differ by more than
+    the allowed bound.
     """
     write = timeline.find(time)
     if write is None or any(instant.completed == time for instant in timeline.completed):

@@ -1,4 +1,4 @@
-"""Windows (after, until] of settled completion times, and the tasks that read the writes of a window."""
+"""The windows (after, until] of incremental reads, and the tasks that read the writes of a window."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ class Window(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Replaced:
-    """A completed replacing write (insert overwrite or delete partition). From the time `completed` on, the replace
-    hides the writes of `partition` that completed before the time `requested`. `partition` is the path of the
-    partition; it is '' in an unpartitioned table.
+    """A completed replacing write (insert overwrite or delete partition) of one partition. From the time `completed`
+    on, the replacing write hides the writes of `partition` that completed before `requested`. `partition` is the path
+    of a partition; it is '' in an unpartitioned table.
     """
 
     partition: str
@@ -45,8 +45,8 @@ class Replaced:
 
 
 def settled_window(context: Context, after: Time, until: Time | None, asked: str) -> Window:
-    """Return the window between the times `after` and `until`. If `until` is None, the window ends at the newest
-    completion time; the window is empty if `after` is later than this.
+    """Return the window (after, until] of an incremental read; all completion times in the window are final. If `until`
+    is None, the window ends at the table's newest completion time, and is empty if `after` is later than that time.
 
     Raises `BadInput` if a time is invalid or in the future, or if `after` is later than `until`.
     """
@@ -67,8 +67,8 @@ def settled_window(context: Context, after: Time, until: Time | None, asked: str
 
 
 def window_tasks(context: Context, config: TableConfig, window: Window) -> dict[Group, WindowTask]:
-    """Return one task for each file group to which writes of the window have added files. Each task merges only the
-    writes of the window.
+    """Return one task for each file group to which writes in the window have added files. Each task merges only the
+    files written in the window.
 
     Raises `Unsupported` if partitions were replaced in the window.
     """
@@ -96,10 +96,11 @@ def refuse_unanswerable(context: Context, window: Window) -> None:
 
 
 def refuse_replacements(context: Context, window: Window, *, clustering: bool) -> None:
-    """Raise `Unsupported` if file groups were replaced in the window, because a replace does not list the rows that it
-    changed.
+    """Raise `Unsupported` if file groups were replaced in the window, because a replacecommit does not list the changed
+    rows.
 
-    `clustering` is True if clustering in the window is refused too, because clustering moves rows to other file groups.
+    If `clustering` is True, a clustering in the window raises `Unsupported` too, because clustering moves rows to other
+    file groups.
     """
     for instant in window.timeline.completed:
         if instant.action != "replacecommit" or not window.after < completion_of(instant) <= window.until:
@@ -113,8 +114,8 @@ def refuse_replacements(context: Context, window: Window, *, clustering: bool) -
 
 
 def _bases(context: Context, window: Window) -> dict[Group, list[BaseFile]]:
-    """Return all base files of each file group up to the end of the window, the oldest first. If rules use requested
-    times, a window may contain writes that completed after its end.
+    """Return all base files of each file group up to the end of the window, oldest first. Under rules that use
+    requested times, a window may contain writes that completed after `until`.
     """
     by_completion = context.rules.incremental_axis == "completion"
     until = window.until if by_completion else window.timeline.greatest_completion or window.until
@@ -126,8 +127,8 @@ def _bases(context: Context, window: Window) -> dict[Group, list[BaseFile]]:
 
 
 def _previous_base_files(context: Context, window: Window) -> dict[str, BaseInput | None]:
-    """Return a mapping from the path of each base file to the base file that its write merged, according to the commits
-    of nbcc. Two writes may have merged the same base file.
+    """Return, for each base file written by nbcc, the previous base file that the write merged, as recorded in its
+    commit. Two writes may have merged the same previous base file.
     """
     stats = [
         stat
@@ -149,8 +150,8 @@ def _previous_base_files(context: Context, window: Window) -> dict[str, BaseInpu
 def _base_inputs(
     group: WindowFiles, there: dict[Group, list[BaseFile]], named: dict[str, BaseInput | None], with_before: bool
 ) -> tuple[ChangedBase, ...]:
-    """Return the base files that the writes of the window have put, each with the base file that it replaced. The
-    comparison needs the replaced base file, because a deleted row is absent from a copy-on-write file.
+    """Return the base files written in the window, each with the base file that it replaced. A copy-on-write file does
+    not contain deleted rows, so only a comparison with the replaced base file finds them.
     """
 
     def before(base: BaseFile) -> BaseInput | None:

@@ -1,4 +1,6 @@
-"""Repairs of faults that `validate` reports. Each repair first returns its planned changes, then executes them."""
+"""Repairs the faults of a table that `validate` reports. Each repair first returns its planned changes, then executes
+them.
+"""
 
 from __future__ import annotations
 

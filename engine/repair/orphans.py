@@ -1,4 +1,4 @@
-"""Finds orphans, which are data files that belong to no write, and decides whether each can be deleted safely."""
+"""Finds orphans (data files that belong to no write) and decides whether each orphan can be deleted safely."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ _ANOTHER: Final = "any of them may have written it, and file names do not identi
 
 @dataclass(frozen=True, slots=True)
 class Orphan:
-    """A data file that belongs to no write. `kept` is the reason why the file must not be deleted; '' if the file can
-    be deleted.
+    """An orphan: a data file that belongs to no write. `kept` is the reason why the orphan must not be deleted; '' if
+    it can be deleted.
     """
 
     path: str
@@ -25,10 +25,10 @@ class Orphan:
 def orphan_files(audit: Audit) -> tuple[Orphan, ...]:
     """Return the orphans among the data files, sorted by path.
 
-    The files in `audit` were listed before the timeline. A running writer puts its instant before its files, so a file
-    belongs to no running write if its instant is on no timeline. If the archive cannot be read, or does not reach back
-    to a file, the file's instant may have completed. An orphan whose instant may have completed gets a reason in
-    `kept`.
+    The files in `audit` were listed before the timeline. A running writer puts its instant before its data files, so a
+    file without an instant on the timeline belongs to no running write. If the archive is unreadable or does not reach
+    back far enough, an instant missing from the timeline may nevertheless have completed. `kept` explains why an orphan
+    with a possibly completed instant must not be deleted.
     """
     archive_fault = next((fault for fault in audit.faults if fault.kind == "archive"), None)
     nowhere = [

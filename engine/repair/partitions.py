@@ -1,4 +1,6 @@
-"""Repair of missing partition metadata files, without which Hudi on Spark returns no rows of the partition."""
+"""Adds missing partition metadata files; without the metadata file of a partition, Hudi on Spark returns no rows of the
+partition.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,7 @@ from ..storage import Storage
 
 
 def missing_metadata(audit: Audit) -> dict[str, str]:
-    """Return a mapping from each partition without a metadata file to the first instant that wrote to the partition."""
+    """Return each partition that has no metadata file, mapped to the first instant that wrote to the partition."""
     first: dict[str, str] = {}
     for path, requested in audit.listed.items():
         partition = split_path(path)[0]

@@ -1,8 +1,8 @@
-"""Finds pending compaction plans, and removes one of them.
+"""Lists pending compaction plans, and removes a plan.
 
-A log belongs to its plan only through the plan's file, because the names of logs do not depend on a plan. After the
-removal of the plan, the logs belong to the previous slice. The removal of a plan deletes the files that the compaction
-has written, then its inflight instant, then the plan.
+Only the plan file records which compaction plan merges a log, because log file names do not depend on plans. After a
+plan is removed, its logs belong to the previous file slice. A removal deletes the compaction's data files first, then
+its inflight instant, then the plan file.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from ..timeline.timeline import FOLDER
 
 @dataclass(frozen=True, slots=True)
 class PendingPlan:
-    """A pending compaction plan. `gone` contains the inputs of the plan that are missing. `written` contains the files
-    that the compaction has already put.
+    """A pending compaction plan. `gone` contains the input files of the plan that no longer exist. `written` contains
+    the data files that the compaction has already put.
     """
 
     barrier: str
@@ -32,7 +32,7 @@ class PendingPlan:
 
 
 def pending_plans(audit: Audit) -> tuple[PendingPlan, ...]:
-    """Return the pending compactions, sorted by barrier."""
+    """Return the pending compaction plans, sorted by requested time."""
     plans = []
     for instant in audit.timeline.pending_compactions:
         plan = audit.plans.get(instant.requested)
@@ -56,7 +56,8 @@ def pending_plans(audit: Audit) -> tuple[PendingPlan, ...]:
 
 
 def drop_plan(storage: Storage, plan: PendingPlan) -> list[str]:
-    """Remove a plan, and return the deleted paths in the order of deletion. The caller holds the table's lock.
+    """Remove a pending compaction plan, and return the deleted paths in the order of deletion. The caller of
+    `drop_plan` holds the table's lock.
 
     Raises `Conflict` if the compaction of the plan has completed, and `BadInput` if the plan no longer exists.
     """

@@ -1,8 +1,8 @@
-"""Writes the rows of a log file again if readers ignore the file.
+"""Writes the rows of a log file again if readers ignore the log file.
 
-The table must rank records by ordering value. Because of the ordering value, a rewritten row loses to every row with a
-greater ordering value. The write is a batch whose id contains the path of the log file. A batch id commits at most
-once, so the rows are not written twice. The commit stores the batch id, which contains the path of the log file.
+Rewriting requires a table with EVENT_TIME_ORDERING. EVENT_TIME_ORDERING ensures that a rewritten row loses to every row
+with a greater ordering value. The rows are written as a batch whose id contains the path of the log file. A batch id
+commits at most once, so the rows are not written twice.
 """
 
 from __future__ import annotations
@@ -23,11 +23,10 @@ from ..timeline import Instant, load_settled
 
 
 def rewrite_log(context: Context, config: TableConfig, path: str) -> Instant:
-    """Write the rows and deletes of the log file at `path` again. A repeated call writes nothing, and returns the
-    instant of the first call.
+    """Write the rows and deletes of the log file at `path` again, in a new commit. A repeated call for one log file
+    writes nothing and returns the instant of the first call.
 
-    Raises `BadInput` if the log does not exist or readers see its rows, and `Unsupported` if the table does not rank
-    records by ordering value.
+    Raises `BadInput` if the log does not exist or readers see its rows, and `Unsupported` without EVENT_TIME_ORDERING.
     """
     asked, path = f"write the rows of {path} again", normpath(path)  # canonical, because the batch id contains it
     name = parse_log(split_path(path)[1])
@@ -53,9 +52,7 @@ def rewrite_log(context: Context, config: TableConfig, path: str) -> Instant:
 
 
 def _refuse_seen(context: Context, path: str, asked: str) -> None:
-    """Raise `BadInput` if readers see the log. If readers see the log, rewritten rows would win over later rows of
-    equal ordering value.
-    """
+    """Raise `BadInput` if readers see the log: its rewritten rows would win over newer rows of equal ordering value."""
     timeline = context.whole(load_settled(context.storage, context.rules, commits=context.commits))
     slices = to_read(load_slices(context.storage, timeline, context.commits, context.rules), context.rules)
     if any(path == file.path for segment in slices for log in segment.logs for file in log.files):

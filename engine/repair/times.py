@@ -1,8 +1,8 @@
-"""Corrects the completion time of an instant (promise MONO, docs/contract.md).
+"""Corrects the completion time of an instant, so that the table satisfies MONO (docs/contract.md).
 
 A completion time can be changed, because it occurs only in the name of the instant's file. A requested time cannot be
-changed, because it also occurs in the names of data files. A changed time must not alter the order of the timeline's
-times, because slices, plans and reads depend on this order.
+changed, because it also occurs in the names of data files. The new completion time must not change the order of the
+timeline's times, because slices, plans and reads depend on this order.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ FARTHEST_ZONE_MS: Final = 14 * 3_600_000
 
 @dataclass(frozen=True, slots=True)
 class Retiming:
-    """A planned change of an instant's times. `put` is the new path of the first file in `deleted`; '' if the change
-    only deletes files.
+    """A planned correction of an instant's completion time. `put` is the new path of the instant's file, copied from
+    the first path in `deleted`; '' if the correction only deletes files.
     """
 
     put: str
@@ -34,14 +34,15 @@ class Retiming:
 
 
 def latest_time(audit: Audit, now: str) -> str:
-    """Return the latest time that any writer's clock can show now, given the bounds on clocks and time zones."""
+    """Return the latest time that any writer's clock can currently show, given the bounds on clock skew and time zones.
+    """
     zone = audit.properties.get("hoodie.table.timeline.timezone", "LOCAL")
     return to_instant(to_millis(now) + SHARED_SKEW_MS + (0 if zone == "UTC" else FARTHEST_ZONE_MS))
 
 
 def retiming(audit: Audit, requested: str, now: str) -> Retiming:
-    """Return the change that corrects the times of an instant. Raises `BadInput` if the times of the instant are
-    correct or cannot be corrected.
+    """Return the file changes that correct the completion time of an instant. Raises `BadInput` if the instant's times
+    are correct or cannot be corrected.
     """
     asked = f"correct the times of the instant {requested}"
     completions = sorted(
@@ -64,8 +65,8 @@ def retiming(audit: Audit, requested: str, now: str) -> Retiming:
 
 
 def retime(storage: Storage, change: Retiming) -> None:
-    """Execute the change: put the new file, then delete the old files. The caller holds the table's lock. Raises
-    `Conflict` if two files of one instant have different content.
+    """Execute a planned correction: put the new file, then delete the old files. The caller of `retime` holds the
+    table's lock. Raises `Conflict` if two files of one instant have different content.
     """
     if change.put:
         storage.put(change.put, storage.get(change.deleted[0]))
@@ -76,8 +77,8 @@ def retime(storage: Storage, change: Retiming) -> None:
 
 
 def _pending_change(audit: Audit, requested: str, now: str, asked: str) -> Retiming:
-    """Return the change that deletes a pending instant in the future, its data files first. No reader has seen the
-    files of a pending instant.
+    """Return the change that deletes a pending instant with a future requested time, its data files first. The files
+    can be deleted because no reader has seen the files of a pending instant.
     """
     pending = [i for i in audit.timeline.pending if i.requested == requested]
     if not pending:

@@ -1,4 +1,4 @@
-"""Conversion of table schemas between Arrow (engine), Avro (Hudi's files) and Spark."""
+"""Converts table schemas between Arrow (used by the engine), Avro (used in Hudi's files) and Spark."""
 
 from __future__ import annotations
 

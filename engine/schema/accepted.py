@@ -1,6 +1,4 @@
-"""Defines the Arrow types that a table accepts for a column: the types that can be cast to the column's type without
-loss.
-"""
+"""Defines which Arrow types a table accepts for a column: those that can be cast to the column's type without loss."""
 
 from __future__ import annotations
 
@@ -29,10 +27,10 @@ _BY_VALUE: Final = ((pa.int64(), pa.int32()), (pa.uint64(), pa.int64()), (pa.uin
 
 
 def stored_type(kind: pa.DataType, zone: str | None = None) -> pa.DataType:
-    """Return the type that a new table stores for a column of type `kind`; `kind` itself if the column needs no
-    conversion.
+    """Return the Arrow type that a new table stores for a column of type `kind`; `kind` itself if no conversion is
+    needed.
 
-    `zone` is the time zone of timestamps that have no time zone.
+    `zone` is the time zone assumed for timestamps without a time zone.
     """
     plain = next((stored for matches, stored in _STORED if matches(kind)), None)
     if plain is not None or kind.num_fields == 0:
@@ -57,14 +55,14 @@ def _stored_field(field: pa.Field, zone: str | None) -> pa.Field:
 
 
 def stored_schema(schema: pa.Schema, zone: str | None = None) -> pa.Schema:
-    """Return the columns of a new table for data of this schema."""
+    """Return the schema that a new table stores for data with the given schema."""
     return pa.schema([_stored_field(field, zone) for field in schema])
 
 
 def fits(found: pa.DataType, wanted: pa.DataType, zone: str | None = None, *, by_value: bool = True) -> bool:
     """Return True if values of type `found` can be stored in a column of type `wanted` without loss.
 
-    `by_value` is True to accept also a type of which only some values fit; `fitted` then checks the values.
+    If `by_value` is True, a type also fits if only some of its values can be stored; `fitted` then checks the values.
     """
     stored = stored_type(found, zone)
     if same_type(stored, wanted):
@@ -87,7 +85,7 @@ def fitted(column: pa.ChunkedArray, wanted: pa.DataType, zone: str | None = None
 
 
 def checked_zone(zone: str | None, asked: str) -> str | None:
-    """Return `zone` if it is None or the name of a time zone; raises `BadInput` for any other value."""
+    """Return `zone` unchanged; raise `BadInput` if it is neither None nor the name of a time zone."""
     if zone is not None:
         try:
             ZoneInfo(zone)

@@ -30,10 +30,10 @@ _PLAIN: Final = {avro: arrow for arrow, avro in _PRIMITIVES if isinstance(avro, 
 
 
 def avro_json(schema: pa.Schema, table: str, meta: bool = False) -> str:
-    """Return the Avro schema as compact JSON, with the record names that Spark uses. `meta` is True to add Hudi's meta
-    columns.
+    """Return an Arrow schema as compact Avro JSON, with the record names that Spark uses. If `meta` is True, Hudi's
+    meta columns are added.
 
-    Raises `Unsupported` for a type that some reader of Hudi tables does not support.
+    Raises `Unsupported` for a type that not all readers of Hudi tables support.
     """
     name, namespace = f"{table}_record", f"hoodie.{table}"
     columns = with_meta(schema) if meta else schema
@@ -86,7 +86,7 @@ def _nullable(field: pa.Field, name: str, space: str) -> Any:
 
 
 def _decimal_bytes(precision: int) -> int:
-    """Return the least number of bytes that can store every decimal of this precision in two's complement."""
+    """Return the smallest number of bytes that stores every decimal of this precision in two's complement."""
     return int(10**precision).bit_length() // 8 + 1
 
 
@@ -96,8 +96,8 @@ def _arrow_field(field: Mapping[str, Any], known: dict[str, Any]) -> pa.Field:
 
 
 def _arrow_type(avro: Any, name: str, known: dict[str, Any]) -> tuple[pa.DataType, bool]:
-    """Return (Arrow type, nullable) of an Avro type. `known` collects the named types, because later fields may refer
-    to a type by its name.
+    """Return the pair (Arrow type, nullable) for an Avro type. `known` collects the named Avro types, because a later
+    field may refer to a type by its name.
     """
     if isinstance(avro, list):
         branches = [branch for branch in avro if branch != "null"]

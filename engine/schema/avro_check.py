@@ -1,8 +1,8 @@
-"""Validates an Avro schema from a file before a decoder uses the schema.
+"""Validates the Avro schema of a file before the Avro decoder uses it.
 
-The decoder is native code: a recursive schema, or one with thousands of levels, overflows its stack. If the items of an
-array are encoded in zero bytes, a few bytes can encode any number of items. Hudi writes neither recursive schemas nor
-arrays of types without bytes.
+The Avro decoder is native code whose stack overflows on a recursive schema or one nested thousands of levels deep. If
+array items are encoded in zero bytes, a few bytes can encode any number of items. Hudi writes neither recursive schemas
+nor arrays of zero-byte types.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ _NAMED: Final = ("record", "error", "enum", "fixed")
 
 
 def checked_schema(text: str | bytes, name: str, bounds: Limits | None = None) -> Any:
-    """Return the parsed schema. Raises ValueError if the schema is recursive or otherwise refused by this module.
-    Raises `LimitExceeded` if the schema is too deep or too large.
+    """Return the parsed Avro schema. Raises ValueError if the schema is recursive or contains a type that is encoded in
+    zero bytes. Raises `LimitExceeded` if the schema is too deep or too large.
 
-    `name` is the file's name in errors.
+    `name` is the name of the file in error messages.
     """
     try:
         schema = json.loads(text)
@@ -38,8 +38,8 @@ class _Check:
         self._known: dict[str, tuple[Any, str]] = {}
 
     def width(self, kind: Any, space: str, depth: int, within: frozenset[str]) -> int:
-        """Return the least number of bytes in the encoding of a value of this type. `within` contains the named types
-        that enclose the type.
+        """Return the smallest number of bytes that encodes a value of this type. `within` contains the named types that
+        enclose this type, to detect recursion.
         """
         self._types += 1
         if depth > self._bounds.schema_depth:

@@ -1,4 +1,4 @@
-"""Adds Hudi's meta columns to a schema, or removes the meta columns from a schema."""
+"""Adds Hudi's meta columns to a schema, or removes them."""
 
 from __future__ import annotations
 
@@ -17,10 +17,9 @@ META_COLUMNS: Final = (
 
 
 def with_meta(schema: pa.Schema) -> pa.Schema:
-    """Return the schema of files and reads: the meta columns, then the table's columns."""
+    """Return the schema of Hudi's data files: Hudi's meta columns, then the table's columns."""
     return pa.schema([*(pa.field(name, pa.string()) for name in META_COLUMNS), *schema])
 
 
 def without_meta(schema: pa.Schema) -> pa.Schema:
-    """Return the schema without Hudi's meta columns."""
     return pa.schema([field for field in schema if field.name not in META_COLUMNS])

@@ -1,9 +1,9 @@
-"""Checks that a change of a table's columns is permitted. Files written before a change of columns are read under the
-new schema.
+"""Checks that a change to a table's columns is permitted. Files written before a change of the columns are read under
+the new schema.
 
-An added column must be nullable, because older files lack the column. Readers ignore a dropped column in older files.
-The type of a column may only change into a wider type. The order of columns may change. Key, partition and ordering
-columns must not change: file groups and ranks depend on their values.
+An added column must be nullable, because older files do not contain it. After a column is dropped, readers ignore the
+column in older files. A column's type may change only to a wider type. The order of columns may change. Key, partition
+and ordering columns must not change, because file groups and the order of records depend on their values.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ WIDER: Final = frozenset(
 
 
 def check_evolution(versions: Iterable[pa.Schema], new: pa.Schema, fixed: Collection[str]) -> None:
-    """Raise `BadInput` unless a table with these schema `versions`, oldest first, may change to the columns `new`.
+    """Raise `BadInput` unless a table with these schema `versions` (oldest first) may change its columns to `new`.
 
     `fixed` contains the names of columns that must not change.
     """

@@ -1,4 +1,4 @@
-"""Conversion between Arrow and Spark schemas. The functions import pyspark when called."""
+"""Converts schemas between Arrow and Spark. The conversion functions import pyspark when they are called."""
 
 from __future__ import annotations
 
@@ -33,16 +33,16 @@ def ddl(schema: pa.Schema) -> str:
 
 
 def to_spark(schema: pa.Schema) -> StructType:
-    """Return the Spark schema of rows with this Arrow schema."""
     from pyspark.sql import types
 
     return types.StructType([types.StructField(f.name, _to_spark(f.type, f.name), f.nullable) for f in schema])
 
 
 def from_spark(struct: StructType | str) -> pa.Schema:
-    """Return the Arrow schema of a Spark schema. The argument is a StructType or DDL; only DDL needs a running Spark.
+    """Convert a Spark schema to an Arrow schema. The argument is a StructType or a DDL string; only a DDL string
+    requires a running Spark session.
 
-    Raises `Unsupported` for a type that some reader of Hudi tables does not support.
+    Raises `Unsupported` for a type that not all readers of Hudi tables support.
     """
     from pyspark.sql import types
 

@@ -1,11 +1,11 @@
 """Selects the instants to archive: the oldest completed instants that no reader or writer needs on the active timeline.
 
-Instants are archived in the order of their requested times. The order has the effect that every instant older than the
-active timeline is completed, as Apache Hudi's readers assume. An instant is not archived if it was requested or
+Instants are archived in the order of their requested times. Archiving in this order ensures that every instant older
+than the active timeline is completed, as Hudi's readers assume. An instant is not archived if it was requested or
 completed after a pending instant was requested. Archiving stops at a pending instant, so the files of a failed write
-remain recognisable until a rollback deletes them. The active timeline therefore contains every write that completed
-since a pending optimistic writer began. Instants after a savepoint are not archived, because a restore can undo only
-instants of the active timeline.
+remain identifiable until a rollback deletes them. The active timeline therefore contains every write that completed
+after a pending optimistic writer began. Instants requested after a savepoint are not archived, because a restore can
+undo only instants of the active timeline.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ RETAINED = 20
 
 
 def refuse_retained(retained: int) -> None:
-    """Raise `BadInput` if no write would remain active, because readers of other engines treat an empty timeline as an
+    """Raise `BadInput` if archiving would leave no write active, because other engines treat an empty timeline as an
     empty table.
     """
     if not isinstance(retained, int) or isinstance(retained, bool) or retained < 1:
@@ -44,11 +44,11 @@ def refuse_retained(retained: int) -> None:
 def archivable(
     context: Context, timeline: Timeline, whole: Timeline, retained: int, last: Decision | None
 ) -> tuple[Instant, ...]:
-    """Return the instants of the active timeline that may be archived, ordered by requested time. The caller holds the
-    lock.
+    """Return the instants of the active timeline that may be archived, ordered by requested time. The caller of
+    `archivable` holds the table's lock.
 
-    `whole` is the timeline joined with the archive.
-    `last` is the last decision of the decision log, or None.
+    `whole` is the active timeline joined with the archive. `last` is the newest entry of the decision log; None without
+    a decision log.
     """
     stay = _stay(context, timeline, whole, retained, last)
     waits = context.rules.archive_bound == "pending"
@@ -70,11 +70,10 @@ def _stay(
 ) -> frozenset[Instant]:
     """Return the completed instants that stay on the active timeline.
 
-    - the newest writes, and the newest clean, which records the horizon
-    - restores, which record the undone instants
-    - writes whose logs are not compacted: hudi-rs does not read the archive and would miss their rows
-      (docs/hudi-format.md)
-    - the last decision of a decision log: the next actor checks on the active timeline whether it is published
+    The newest writes stay, and the newest clean, which records the horizon (the oldest readable time). Restores stay,
+    because they record the undone instants. Writes whose logs are not compacted stay, because hudi-rs does not read the
+    archive and would miss their rows (docs/hudi-format.md). The instant of the last decision in a decision log stays,
+    because the next writer checks on the active timeline whether the decision is published.
     """
     newest = [instant for instant in timeline.completed if instant.writes][-retained:]
     cleans = [instant for instant in timeline.completed if instant.action == "clean"][-1:]
@@ -88,22 +87,23 @@ def _stay(
 
 
 def pending_files(timeline: Timeline, instants: Iterable[Instant]) -> Iterator[str]:
-    """Return the file names of the pending states of completed instants, whether or not these files exist."""
+    """Return the file names of the requested and inflight states of completed instants, whether or not the files exist.
+    """
     for instant in instants:
         for state in PENDING:
             yield Instant(instant.requested, begun_as(timeline, instant), state).file_name
 
 
 def begun_as(timeline: Timeline, instant: Instant) -> str:
-    """Return the action that a completed instant had while it was pending."""
+    """Return the action that a completed instant had while pending, such as `compaction` for a `commit`."""
     return timeline.begun_as.get((instant.requested, instant.completes_as), instant.action)
 
 
 def to_archived(context: Context, timeline: Timeline, instant: Instant) -> Archived:
-    """Convert an instant to the form in which it is archived: its completed file, and its plan if it has one.
+    """Convert a completed instant to an archive entry: the content of its completed file and of its plan, if any.
 
-    The archiver deletes the originals only after both files were decoded. Raises `NotATable` if a file cannot be
-    decoded.
+    Both files are decoded before archiving, because the archiver then deletes the originals. Raises `NotATable` if one
+    of the files cannot be decoded.
     """
     action = begun_as(timeline, instant)
     plan = None

@@ -1,5 +1,5 @@
-"""Plans a clean: a policy determines the horizon (before which reads are refused), and the horizon determines the files
-to delete.
+"""Plans a clean: a policy determines the horizon (the oldest readable time), and the horizon determines the files to
+delete.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ HOUR_MS: Final = 3_600_000
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """The policy that determines how much history stays readable; the names are Hudi's.
+    """The cleaning policy, with Hudi's names: it determines how much history remains readable.
 
-    `KEEP_LATEST_COMMITS` keeps the states after each of the newest `retained` writes.
-    `KEEP_LATEST_BY_HOURS` keeps every state of the last `retained` hours.
-    `KEEP_LATEST_FILE_VERSIONS` keeps the states since the `retained` newest base files of each file group.
+    `KEEP_LATEST_COMMITS` retains the table's state after each of the newest `retained` writes. `KEEP_LATEST_BY_HOURS`
+    retains every state of the last `retained` hours. `KEEP_LATEST_FILE_VERSIONS` retains the states since the
+    `retained` newest base files of each file group.
     """
 
     name: PolicyName
@@ -51,7 +51,7 @@ class Policy:
 def horizon_of(
     policy: Policy, timeline: Timeline, commits: Commits, slices: Iterable[FileSlice], now: str
 ) -> str | None:
-    """Return the completion time before which reads are refused after the clean; None if the policy retains the whole
+    """Return the completion time before which reads are refused after the clean; None if the policy retains the entire
     history.
     """
     if policy.name == "KEEP_LATEST_BY_HOURS":
@@ -71,8 +71,8 @@ def is_write(timeline: Timeline, commits: Commits, instant: Instant) -> bool:
 
 
 def _oldest_versions(slices: Iterable[FileSlice], retained: int) -> Iterable[str]:
-    """Return the completion time of the oldest retained base file, for each file group with more than `retained` base
-    files.
+    """For each file group with more than `retained` base files, yield the completion time of the oldest base file to
+    retain.
     """
     bases: dict[Group, list[str]] = {}
     for piece in slices:  # barriers rise within a group
@@ -84,8 +84,8 @@ def _oldest_versions(slices: Iterable[FileSlice], retained: int) -> Iterable[str
 def plan_clean(
     context: Context, timeline: Timeline, slices: tuple[FileSlice, ...], policy: Policy, horizon: str
 ) -> CleanPlan | None:
-    """Return the plan of a clean with this horizon; None if no file would be deleted. The plan omits files named in
-    savepoints or pending plans.
+    """Return the plan of a clean with the given horizon (the oldest readable time); None if no file can be deleted. The
+    clean plan omits files that a savepoint or a pending log compaction needs.
     """
     kept = kept_since(slices, horizon, context.rules)
     stay = {id(piece) for piece in kept}
@@ -100,8 +100,8 @@ def plan_clean(
 
 
 def planned_inputs(context: Context, timeline: Timeline) -> frozenset[str]:
-    """Return the input logs of the log compactions that are pending. A clean keeps the inputs of a pending log
-    compaction even if a replacing write has hidden their slice.
+    """Return the input logs of all pending log compactions. A clean keeps the inputs of a pending log compaction even
+    if a replacing write has hidden their file slice.
     """
     pending = (i for i in timeline.pending if timeline.is_log_compaction(i))
     operations = (each for i in pending for each in context.commits.log_plan(i.requested).operations)
@@ -109,9 +109,10 @@ def planned_inputs(context: Context, timeline: Timeline) -> frozenset[str]:
 
 
 def skipped_by_cleans(context: Context, timeline: Timeline, horizon: str) -> frozenset[str]:
-    """Return the files that earlier cleans kept for savepoints and log compactions, and that no read needs any longer.
+    """Return the files that earlier cleans kept for savepoints or log compactions, and that no read needs any more.
 
-    A later clean must search for skipped files, because `load_slices` omits the slices before the horizon.
+    A clean must search all slices for files that earlier cleans skipped, because `load_slices` omits the slices before
+    the horizon.
     """
     done = [i for i in timeline.instants if i.action == "clean"]
     cleans = [context.commits.clean(i.requested) for i in done]
@@ -129,7 +130,7 @@ def _during_log_compactions(timeline: Timeline, cleans: Iterable[Instant]) -> bo
 
 
 def _earliest(timeline: Timeline, kept: Iterable[FileSlice], horizon: str) -> Instant | None:
-    """Return the oldest write, by requested time, whose state Hudi's readers may still read after a clean."""
+    """Return the write with the oldest requested time that Hudi's readers may still read after the clean."""
     first: dict[Group, str] = {}
     for piece in kept:
         first.setdefault(piece.group, piece.barrier or "")

@@ -1,7 +1,7 @@
-"""Selects leftovers: batch ids that no writer sends again, and small files of instants that have ended.
+"""Selects leftover files: batch ids that no writer sends again, and markers and heartbeats of instants that have ended.
 
-An instant that is neither on the timeline nor in the archive was rolled back. An age is the time until the newest
-completion: no clock is read, and in an idle table nothing becomes old.
+An instant that is neither on the timeline nor in the archive was rolled back. The age of a leftover file is measured up
+to the newest completion time, not by a clock, so in an idle table nothing becomes old.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ MARKERS: Final = ".hoodie/.temp"
 
 
 class Leftovers(NamedTuple):
-    """The leftover files of a table, as paths to delete. `files` are data files that no completed instant lists; they
-    are deleted first.
+    """The leftover files of a table: paths that can be deleted. `files` contains data files that no completed instant
+    lists; they are deleted first.
     """
 
     files: tuple[str, ...] = ()
@@ -31,13 +31,13 @@ class Leftovers(NamedTuple):
     batch_ids: tuple[str, ...] = ()
 
     def counts(self) -> dict[str, int]:
-        """The number of leftover files of each kind."""
+        """Return the number of leftover files of each kind."""
         return {kind: len(paths) for kind, paths in self._asdict().items()}
 
 
 class Listing(NamedTuple):
-    """The small files of a table. The small files are listed before the timeline, so that the timeline contains the
-    instant of each file unless the instant has ended.
+    """A listing of the table's markers, heartbeats and batch ids. The listing precedes the listing of the timeline, so
+    the timeline contains the instant of each listed file unless the instant has ended.
     """
 
     markers: list[Entry]
@@ -46,14 +46,15 @@ class Listing(NamedTuple):
 
     @classmethod
     def of(cls, context: Context) -> Listing:
-        """List the small files."""
         return cls(*(context.storage.list(folder) for folder in (MARKERS, HEARTBEATS, BATCHES)))
 
 
 def leftovers(
     context: Context, whole: Timeline, listing: Listing, batch_hours: int, leftover_seconds: int
 ) -> Leftovers:
-    """Return the paths to delete. `whole` is the timeline with the archive, listed after `listing` under the lock."""
+    """Return the leftover files of a table. `whole` is the timeline joined with the archive, listed under the lock and
+    after `listing`.
+    """
     newest = whole.greatest_completion
     if newest is None:
         return Leftovers()
@@ -81,7 +82,7 @@ def _by_requested(whole: Timeline) -> dict[str, list[Instant]]:
 
 
 def _ended(instants: Mapping[str, list[Instant]], entries: Iterable[Entry], bound: str) -> Iterator[tuple[str, str]]:
-    """Return the markers or heartbeats (given with requested times) of instants that have ended and are older than
+    """Yield each marker or heartbeat, with its requested time, whose instant has ended and was requested before
     `bound`.
     """
     for entry in entries:
@@ -96,11 +97,10 @@ def _listed(context: Context, instants: Iterable[Instant]) -> frozenset[str]:
 
 
 def _batch_ids(whole: Timeline, claims: Collection[Entry], bound: str) -> Iterator[str]:
-    """Return the files of batch ids whose attempts were all undone, or completed before `bound`, and of which none is
-    pending.
+    """Yield the files of each batch that has no pending attempt, if the attempt was undone or completed before `bound`.
 
-    A pending attempt finds by the other files that its batch is already written. Therefore a pending attempt of a batch
-    keeps all files of the batch.
+    A pending attempt to write a batch uses the files of other attempts to detect that the batch is already committed.
+    Therefore all files of a batch are kept while an attempt to write the batch is pending.
     """
     attempts: dict[str, list[tuple[str, Instant | None]]] = {}
     for entry in claims:

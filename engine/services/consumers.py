@@ -1,4 +1,4 @@
-"""Named consumers: a stream reader publishes its progress, and cleaning waits for it up to a maximum age."""
+"""Named consumers: stream readers that publish their progress, so that cleaning waits for them up to a maximum age."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ _TIME: Final = re.compile(r"\d{17}")
 
 
 def check_name(name: str) -> str:
-    """Return the name of a consumer if it is valid. Raises `BadInput` if the name is not a valid file name in every
-    store.
+    """Return the consumer name unchanged if it is valid. Raises `BadInput` if the name might be an invalid file name in
+    some store.
     """
     if not _NAME.fullmatch(name):
         needed = "a name has at most 100 letters, digits, dots, dashes and underscores, the first a letter or digit"
@@ -31,14 +31,14 @@ def check_name(name: str) -> str:
 
 
 def publish_progress(context: Context, name: str, completed: str) -> None:
-    """Record that the consumer `name` has processed everything that completed at or before `completed`. Only one
-    query may use a consumer name at a time.
+    """Record that the consumer `name` has processed all writes that completed at or before `completed`. Only one
+    streaming query at a time may use a consumer name.
     """
     context.storage.put(f"{FOLDER}/{name}", json.dumps({"format": 1, "completed": completed}).encode())
 
 
 def progress_of_consumers(context: Context) -> Mapping[str, str]:
-    """Return a mapping from each consumer's name to the completion time until which it has processed all writes."""
+    """Return each consumer's name, mapped to the completion time up to which the consumer has processed all writes."""
     found = {}
     for entry in context.storage.list(FOLDER):
         try:
@@ -52,10 +52,9 @@ def progress_of_consumers(context: Context) -> Mapping[str, str]:
 
 
 def waits_for_consumers(context: Context, timeline: Timeline, horizon: str, now: str, hours: int) -> str | None:
-    """Return the horizon, moved back to the progress of the slowest consumer; None if that is the beginning of the
-    history.
+    """Return the clean's horizon, moved back to the progress of the slowest consumer; None if nothing may be cleaned.
 
-    A clean ignores a consumer if the oldest write that the consumer has not processed completed more than `hours` ago.
+    A clean ignores a consumer whose oldest unprocessed write completed more than `hours` ago.
     """
     for progress in progress_of_consumers(context).values():
         if progress < horizon:

@@ -1,5 +1,5 @@
-"""Finds the input files of a plan, with the sizes listed in their commits. Sizes are looked up in commits because a
-plan records only file names.
+"""Finds the input files of a compaction plan, with the file sizes recorded in commits. A plan records only file names,
+so the sizes are read from the commits that list the files.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from ..timeline import CompactionOperation, Timeline
 
 
 class PlanInputs:
-    """The input files of one plan. Each commit that lists one of these files is read only once."""
+    """The input files of one compaction plan. Each commit that lists an input file is read only once."""
 
     def __init__(self, context: Context, timeline: Timeline, requested: str) -> None:
         self.context = context
@@ -22,7 +22,7 @@ class PlanInputs:
         self._sizes: dict[str, dict[str, int]] = {}
 
     def base(self, operation: CompactionOperation) -> BaseInput | None:
-        """Return the base file that an operation of the plan merges."""
+        """Return the base file that the given operation of the plan merges; None if it merges only logs."""
         if operation.base_file is None:
             return None
         named = parse_base(operation.base_file)
@@ -32,7 +32,7 @@ class PlanInputs:
         return BaseInput(path, self._size(path, named.instant))
 
     def logs(self, operation: CompactionOperation) -> list[LogInput]:
-        """Return the logs that an operation of the plan merges, in the order of the plan."""
+        """Return the logs that the given operation of the plan merges, in the order of the plan."""
         return [self._log(operation.partition, name) for name in operation.logs]
 
     def _log(self, partition: str, name: str) -> LogInput:
@@ -43,8 +43,8 @@ class PlanInputs:
         return LogInput(path, named.instant, self._size(path, named.instant))
 
     def _size(self, path: str, instant: str) -> int | None:
-        """Return the size of a file according to its commit; None if no completed instant lists the file, which can
-        occur in plans of other engines.
+        """Return the file size recorded in a commit; None if no completed instant lists the file, as in some plans of
+        other engines.
         """
         if instant not in self._sizes:
             write = completed_write(self.context, self.timeline, instant)

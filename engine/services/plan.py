@@ -19,9 +19,9 @@ from ..timeline import CompactionOperation, CompactionPlan, Timeline, own_extra
 
 
 def worth_compacting(context: Context, timeline: Timeline) -> tuple[FileSlice, ...]:
-    """Return the slices that a compaction can merge: slices with logs, in file groups without a pending plan.
+    """Return the slices that a compaction can merge: those with logs, in file groups without a pending plan.
 
-    The result is empty under `Rules(scheduling="serial")` while a write is pending.
+    Under `Rules(scheduling="serial")`, the result is empty while a write is pending.
     """
     rules = planner_rules(context.rules)
     if rules.scheduling == "serial" and any(instant.action == "deltacommit" for instant in timeline.pending):
@@ -37,8 +37,8 @@ def worth_log_compacting(context: Context, timeline: Timeline) -> tuple[FileSlic
     """Return the slices whose logs one log can replace: the newest slice of each file group, if it has several
     completed logs.
 
-    No other log comes between the logs of a slice in completion order, because later writes complete later. The result
-    omits file groups with a pending log compaction, and groups that are merged by Hudi's rules.
+    The completed logs of a file group's newest slice are adjacent in completion order, because later writes complete
+    later. File groups that have a pending log compaction, or that are merged by Hudi's rules, are omitted.
     """
     refuse_unlisted(context, timeline, "schedule a log compaction")
     newest = {s.group: s for s in planned_slices(context.storage, timeline, context.commits, context.rules)}
@@ -54,7 +54,7 @@ def worth_log_compacting(context: Context, timeline: Timeline) -> tuple[FileSlic
 
 
 def make_log_plan(config: TableConfig, slices: Iterable[FileSlice]) -> CompactionPlan:
-    """Build the plan of a log compaction that covers these slices, in Hudi's format."""
+    """Build the plan, in Hudi's format, of a log compaction that merges the logs of these slices."""
     operations = (
         CompactionOperation(
             partition=piece.partition,
@@ -70,15 +70,15 @@ def make_log_plan(config: TableConfig, slices: Iterable[FileSlice]) -> Compactio
 
 
 def planner_rules(rules: Rules) -> Rules:
-    """Return the rules by which a planner selects files. If `plan_takes` is "any_log", the planner also takes logs that
-    have not completed.
+    """Return the rules by which a compaction planner selects files. If `plan_takes` is "any_log", the planner also
+    selects logs of pending writes.
     """
     return replace(rules, visibility="any") if rules.plan_takes == "any_log" else rules
 
 
 def takes(log: LogFile, barrier: str, rules: Rules) -> bool:
-    """Return whether a plan takes a log, which must have completed strictly before the barrier of the plan. Logs that
-    complete later belong to the next slice.
+    """Return whether a compaction plan merges the log: the log must have completed before the plan's requested time
+    `barrier`. A log that completes at or after the plan's requested time belongs to the next file slice.
     """
     if rules.plan_takes == "any_log":
         return True
@@ -88,7 +88,7 @@ def takes(log: LogFile, barrier: str, rules: Rules) -> bool:
 def make_plan(
     context: Context, config: TableConfig, timeline: Timeline, slices: Iterable[FileSlice], barrier: str
 ) -> CompactionPlan:
-    """Build the plan with this barrier for the slices that have inputs, ordered by partition and file group."""
+    """Build the compaction plan with the requested time `barrier`; slices without inputs are omitted."""
     operations = []
     for piece in slices:
         taken = replace(piece, logs=tuple(log for log in piece.logs if takes(log, barrier, context.rules)))

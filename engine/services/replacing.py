@@ -1,9 +1,10 @@
-"""Replacing writes: such a write hides all rows of its partitions that were committed before the write was requested.
+"""Replacing writes (insert overwrite, delete partition), which hide all rows of their partitions that completed before
+the write was requested.
 
-Under non-blocking concurrency control, a replace is a compaction plan without inputs, for every file group of its
-partitions. The base files of the replace contain the new rows, or are empty (docs/contract.md, SNAP). The requested
-time of a replace acts as a barrier as soon as its plan is published. A log that completes after the request of the
-replace belongs to the next slice and is merged with the new rows.
+Under non-blocking concurrency control, a replacing write is a compaction plan without inputs for every file group of
+its partitions. The base files of a replacing write contain the new rows, or are empty (docs/contract.md, SNAP). As soon
+as the replacing write's plan is published, its requested time separates the old and the new slice of each file group. A
+log that completes after the plan's requested time belongs to the new slice, and is merged with the new rows.
 """
 
 from __future__ import annotations
@@ -47,9 +48,9 @@ def replace_partitions(
     """Replace all rows of the named partitions with the rows of `data`; if `data` is None, delete all rows of these
     partitions.
 
-    Raises `Conflict` and publishes nothing while a plan is pending in one of the partitions. With a decision log,
-    `Conflict` is also raised if another actor has put a decision first. An optimistic writer also raises `Conflict` if
-    another write to the partitions has completed since the writer began.
+    Raises `Conflict` and publishes nothing if a compaction plan is pending in one of the partitions. With a decision
+    log, `Conflict` is also raised if another writer or service has put its decision first. An optimistic writer also
+    raises `Conflict` if another write to the partitions has completed since the writer began.
     """
     _refuse_where_unsupported(context, config, operation)
     file_ids = found_file_ids(context, config)
@@ -80,8 +81,8 @@ def replace_partitions(
 
 
 def _already_taken(requested: str, operation: str, now: Timeline) -> Conflict | None:
-    """Return the reason why a replacing write must not be published: a service of another engine has completed its plan
-    without files.
+    """Return `Conflict` if a service of another engine has completed the plan of the replacing write as a compaction;
+    otherwise None.
     """
     found = now.find(requested, ACTION)
     if found is None or found.completed is None:
@@ -100,8 +101,8 @@ def _refuse_where_unsupported(context: Context, config: TableConfig, operation: 
 
 
 def _schedule(context: Context, config: TableConfig, groups: Iterable[Group], operation: str) -> tuple[str, Timeline]:
-    """Publish the plan of a replace under the same lock under which its requested time is taken. Returns the plan's
-    requested time and the timeline that was listed under the same lock.
+    """Take the requested time of a replacing write and publish its plan, both while holding the table's lock. Returns
+    the plan's requested time and the timeline listed under the lock.
     """
     with held(context.lock):
         last = latest_decision(context)
@@ -133,8 +134,8 @@ def _schedule(context: Context, config: TableConfig, groups: Iterable[Group], op
 def _written(
     context: Context, config: TableConfig, requested: str, groups: Collection[Group], data: Any, file_ids: BucketIds
 ) -> list[WrittenFile]:
-    """Write the base files of a replace, one for every file group, and return them. If a group had no new base file,
-    its old rows would remain visible after the replace.
+    """Write one base file in every file group of the replaced partitions, and return the files. A file group without a
+    new base file would still show its old rows.
     """
     shape = table_shape(config, context.rules)
     files = [] if data is None else context.jobs.write(data, WriteTask(shape, requested, bulk=True, file_ids=file_ids))

@@ -1,8 +1,8 @@
-"""Selects the instants that a restore undoes: instants completed after the pinned instant, and all pending instants.
+"""Selects the instants that a restore undoes: all pending ones, and those that completed after the savepoint's instant.
 
-A restore compares completion times, because a savepoint pins the state as of a completion time. Restores of Apache Hudi
-before 1.1 compare requested times. Such a restore keeps a write that was requested before the savepoint and completed
-after the savepoint (HUDI-9667).
+A restore by nbcc compares completion times, because a savepoint retains the state as of a completion time. Apache Hudi
+before 1.1 compares requested times when it restores a savepoint. Hudi before 1.1 therefore keeps a write that was
+requested before the savepoint and completed after it (HUDI-9667).
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from ..timeline.restores import RestorePlan
 
 
 def plan_restore(context: Context, timeline: Timeline, saved: Instant, requested: str) -> RestorePlan:
-    """Build the plan of a restore to a savepoint: pending instants first, then completed instants, the newest first.
-    The caller holds the lock.
+    """Build the plan of a restore to the savepoint `saved`: pending instants first, then completed instants, newest
+    first. The caller of `plan_restore` holds the table's lock.
     """
     pinned = pinned_by(timeline, saved)
     by_completion = context.rules.restore_by == "completion"
@@ -32,7 +32,7 @@ def plan_restore(context: Context, timeline: Timeline, saved: Instant, requested
 
 
 def pinned_by(timeline: Timeline, saved: Instant) -> Instant:
-    """Return the completed instant that a savepoint pins."""
+    """Return the completed instant whose state the savepoint retains."""
     found = timeline.find(saved.requested)
     if found is None or not found.completed:
         raise BadInput(
@@ -44,7 +44,7 @@ def pinned_by(timeline: Timeline, saved: Instant) -> Instant:
 
 
 def refuse_newer(timeline: Timeline, saved: Instant) -> None:
-    """Raise `BadInput` if a newer savepoint pins an instant that the restore would undo."""
+    """Raise `BadInput` if a newer savepoint retains an instant that the restore would undo."""
     since = completion_of(pinned_by(timeline, saved))
     newer = [each for each in timeline.savepoints if completion_of(pinned_by(timeline, each)) > since]
     if newer:

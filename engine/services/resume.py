@@ -1,4 +1,4 @@
-"""Resumes a planned service: finds the instant named by the caller, or the oldest pending instant."""
+"""Finds the plan that a table service runs: the plan that the caller names, or the oldest pending plan."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..writes.commit_protocol import complete, forget_markers, marked_files
 
 
 def timeline_with(context: Context, action: str, instant: Time | None) -> Timeline:
-    """Return the active timeline, joined with the archive if the active timeline lacks the named instant."""
+    """Return the active timeline, joined with the archive if the active timeline does not contain `instant`."""
     timeline = load(context.storage)
     return timeline if instant is None or timeline.find(_named(instant), action) else context.whole(timeline)
 
@@ -22,12 +22,13 @@ def timeline_with(context: Context, action: str, instant: Time | None) -> Timeli
 def plan_to_resume(
     timeline: Timeline, action: str, instant: Time | None, among: Callable[[Instant], bool] = lambda _: True
 ) -> Instant | None:
-    """Return the instant of this action that the caller names, whether pending or completed. If the caller names no
+    """Return the instant of the given action that the caller names, whether pending or completed. Without a named
     instant, return the oldest pending instant of the action, or None.
 
-    `among` contains the instants that the caller accepts, if several services use the same action.
+    `among` returns True for the instants that the caller accepts; it is needed because several services use the same
+    action.
 
-    Raises: BadInput: the timeline has no acceptable instant with the requested time.
+    Raises `BadInput` if the timeline has no acceptable instant with the requested time.
     """
     pending = [each for each in timeline.pending if each.action == action and among(each)]
     if instant is None:
@@ -45,8 +46,8 @@ def plan_to_resume(
 
 
 def _completed_by_another(context: Context, action: str, requested: str) -> Instant | Conflict | None:
-    """Return the instant if another runner has completed it; None if it is pending; raise `Conflict` if its plan
-    was removed.
+    """Return the instant if another process has completed it, None if it is pending, and `Conflict` if its plan was
+    removed.
     """
     resumed = timeline_with(context, action, requested).find(requested, action)
     if resumed is None:
@@ -61,12 +62,12 @@ def _completed_by_another(context: Context, action: str, requested: str) -> Inst
 def files_or_completed(
     context: Context, action: str, requested: str, work: Callable[[], Sequence[WrittenFile]]
 ) -> Sequence[WrittenFile] | Instant:
-    """Return the files that `work` wrote for a plan; or, if `work` failed, the instant that another runner has
+    """Return the files that `work` wrote for a plan; if `work` failed, return the instant that another process has
     completed.
 
-    `work` can fail because a clean may delete the inputs of a plan once another runner has completed it.
+    `work` can fail because a clean may delete the inputs of a plan that another process has completed.
 
-    Raises: Conflict: `work` failed, and a restore has undone the plan.
+    Raises `Conflict` if `work` failed and a restore has undone the plan.
     """
     try:
         return work()
@@ -87,8 +88,8 @@ def files_or_completed(
 def completed(
     context: Context, action: str, requested: str, commit: bytes, files: Sequence[WrittenFile] = ()
 ) -> Instant:
-    """Complete a resumed plan with `files`, and return its completed instant. If another runner has completed the
-    plan first, delete `files` and return the instant of that runner.
+    """Complete a plan with `files`, and return the completed instant. If another process has completed the plan first,
+    delete `files` and return that process's instant.
     """
     faster = partial(_completed_by_another, context, action, requested)
     return complete(context, requested, action, files=files, commit=commit, completed_by_another=faster, beats=False)

@@ -1,5 +1,5 @@
-"""The effects of savepoints on services: a clean keeps the pinned files, and no instant after a savepoint is
-archived.
+"""The effects of savepoints on services: a clean keeps the savepoints' files, and no instant requested after a
+savepoint is archived.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from ..timeline.savepoints import Savepoint, decode_savepoint
 
 
 def decoded(context: Context, saved: Instant) -> Savepoint:
-    """Return the content of the file of a completed savepoint."""
+    """Return the decoded content of a completed savepoint."""
     return decode_savepoint(context.commits.content(saved), saved.file_name)
 
 
 def pinned_files(context: Context, timeline: Timeline) -> frozenset[str]:
-    """Return the paths of the files that a clean must keep, because a savepoint of the timeline pins them."""
+    """Return the paths that a clean must keep because a savepoint on the timeline lists them."""
     if context.rules.savepoint_keeps == "nothing":
         return frozenset()
     paths = (path for saved in timeline.savepoints for path in decoded(context, saved).paths)
@@ -27,13 +27,14 @@ def pinned_files(context: Context, timeline: Timeline) -> frozenset[str]:
 
 
 def files_as_of(context: Context, timeline: Timeline, time: str) -> frozenset[str]:
-    """Return the files that a read as of the settled time `time` opens, and the inputs of log compactions."""
+    """Return the files that a read as of the settled `time` opens, and the input logs of log compactions."""
     slices = all_slices(context.storage, timeline, context.commits, context.rules, time)
     return frozenset(path for piece in to_read(slices, context.rules) for path in piece.paths)
 
 
 def to_pin(timeline: Timeline, instant: Time | None) -> Instant:
-    """Return the instant that the user names for a savepoint, by default the newest completed instant that adds files.
+    """Return the instant that the user names for a new savepoint; the default is the newest completed write or
+    compaction.
     """
     writes = [each for each in timeline.completed if each.writes]
     if instant is None and not writes:
@@ -49,7 +50,7 @@ def to_pin(timeline: Timeline, instant: Time | None) -> Instant:
 
 
 def to_use(timeline: Timeline, instant: Time | None, asked: str) -> Instant:
-    """Return the completed savepoint that the user names, by default the newest one."""
+    """Return the completed savepoint that the user names; the default is the newest savepoint."""
     there = timeline.savepoints
     if instant is None and there:
         return max(there, key=completion_of)

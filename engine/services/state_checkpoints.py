@@ -1,4 +1,4 @@
-"""Makes a state checkpoint: the files that a snapshot as of the newest settled time reads."""
+"""Creates a state checkpoint: a list of the files that a snapshot as of the newest settled time reads."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ _NEEDED: Final = frozenset({OWN_KEY, COVERS, REPLACES})
 
 
 class Listed(NamedTuple):
-    """Two listings of the timeline, joined: the instants that completed by `time`. `archived` is the greatest requested
-    time in the archive after the first listing.
+    """The instants completed at or before `time`, from two listings of the timeline. `archived` is the greatest
+    requested time that the archive contained after the first listing.
     """
 
     timeline: Timeline
@@ -32,8 +32,8 @@ class Listed(NamedTuple):
 
 
 def list_twice(context: Context) -> Listed:
-    """List the timeline twice. Every write that was in the archive after the first listing completed by `time`, because
-    the first listing shows it.
+    """List the timeline twice, and return the instants that had completed by the read time of the first listing. After
+    the first listing, the archive contained only writes that had completed at or before `time`.
     """
     storage, rules, commits = context.storage, context.rules, context.commits
     listed = list_once(storage, rules, commits)
@@ -42,11 +42,10 @@ def list_twice(context: Context) -> Listed:
 
 
 def state_checkpoint(context: Context, listed: Listed) -> StateCheckpoint | None:
-    """Return the state checkpoint of two listings; None if nothing was written, or if another engine has cleaned the
-    table.
+    """Return a state checkpoint; None if the table has no write, or if another engine has cleaned the table.
 
-    The commits of `context` may be read through an earlier checkpoint. The checkpoint contains no pending instants: a
-    read finds pending and later instants on the timeline.
+    The commits of `context` may themselves be read through an earlier state checkpoint. A state checkpoint contains no
+    pending instants: a read takes pending and newer instants from the timeline.
     """
     timeline = listed.timeline
     writes = [instant for instant in timeline.completed if instant.writes]
@@ -63,8 +62,8 @@ def state_checkpoint(context: Context, listed: Listed) -> StateCheckpoint | None
 
 
 def _live_files(context: Context, timeline: Timeline) -> Iterator[BaseFile | LogFile]:
-    """Return the files of the slices that a snapshot reads, and the inputs of log compactions among them, which
-    determine ranks.
+    """Yield the files of the slices that a snapshot reads, including the input logs of log compactions, which determine
+    merge order.
     """
     slices = all_slices(context.storage, timeline, context.commits, context.rules)
     for piece in to_read(slices, context.rules):

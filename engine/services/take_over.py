@@ -1,7 +1,7 @@
-"""Takes over a table for writes: removes Hudi's metadata table, and records nbcc's properties in a table of Hudi.
+"""Prepares a Hudi table for writes by nbcc: removes Hudi's metadata table, and records nbcc's table properties.
 
-Hudi's readers list files from the metadata table, so they would not see a commit of nbcc. Hudi builds the metadata
-table again with its next write.
+Hudi's readers list files from the metadata table, so they would not see commits by nbcc. Hudi rebuilds the metadata
+table with its next write.
 """
 
 from __future__ import annotations
@@ -46,13 +46,15 @@ _ZONE: Final = "hoodie.table.timeline.timezone"
 
 
 def is_taken_over(values: Mapping[str, str]) -> bool:
-    """Return whether nbcc may write a table with these properties: nbcc wrote them, and no metadata table is active."""
+    """Return whether nbcc may write the table: nbcc has recorded its properties in the table, and no metadata table is
+    active.
+    """
     return "nbcc.format" in values and not any(values.get(name) for name in METADATA)
 
 
 def taken_config(context: Context, config: TableConfig, options: OpenOptions) -> TableConfig:
-    """Return the config of a table of Hudi after nbcc has taken it over. Raises `Unsupported` if nbcc cannot write the
-    table, and `BadInput` if the number of its buckets is unknown or wrong. The function writes nothing.
+    """Return the config that a Hudi table would have after `take_over`. Raises `Unsupported` if nbcc cannot write the
+    table, and `BadInput` if the number of buckets is unknown or wrong. The function `taken_config` writes nothing.
     """
     _check_columns(config)
     timeline = load(context.storage)
@@ -83,10 +85,10 @@ def taken_config(context: Context, config: TableConfig, options: OpenOptions) ->
 
 
 def take_over(context: Context, config: TableConfig) -> None:
-    """Remove the metadata table by Hudi's own protocol, and record the properties of `config` in a table of Hudi.
+    """Remove Hudi's metadata table the way Hudi does, and record the properties of `config` in the Hudi table.
 
-    Hudi clears the two properties first and deletes the folder afterwards; readers of Hudi then list folders. A folder
-    that remains after a crash is harmless, because Hudi replaces it when it builds the metadata table.
+    The two properties of the metadata table are cleared before the folder is deleted; Hudi's readers then list folders.
+    If a crash leaves the metadata folder, it is harmless: Hudi replaces the folder when it rebuilds the metadata table.
     """
     with held(context.lock):
         values = definition.load_properties(context.storage)
@@ -100,7 +102,7 @@ def take_over(context: Context, config: TableConfig) -> None:
 
 
 def _own_properties(config: TableConfig) -> dict[str, str]:
-    """Return the properties of an nbcc table that Hudi does not write, or that nbcc needs with other values."""
+    """Return the properties that nbcc adds to a Hudi table or sets to other values than Hudi."""
     # Hudi's writers take these properties for their own options: another mode than the default needs a lock provider.
     ours = to_properties(replace(config, concurrency_mode=SINGLE_WRITER))
     extra = {name: text for name, text in ours.items() if name.startswith("nbcc.")}
@@ -111,7 +113,9 @@ def _own_properties(config: TableConfig) -> dict[str, str]:
 
 
 def _check_columns(config: TableConfig) -> None:
-    """Raise `Unsupported` for key, partition and ordering columns whose values readers format differently."""
+    """Raise `Unsupported` if readers of Hudi format or order the values of a key, partition or ordering column
+    differently.
+    """
     if not config.record_key:
         raise Unsupported(f"write to the table {config.name}", "it has no record key", "give it one with Hudi")
     of = config.schema.field
@@ -128,12 +132,11 @@ def _check_columns(config: TableConfig) -> None:
 
 
 def _check_sample(context: Context, config: TableConfig, slices: tuple[FileSlice, ...], *, given: bool) -> None:
-    """Compare stored keys, paths and buckets of a sample of rows with the values that nbcc computes. Raises `BadInput`
-    if the number of buckets is wrong or uncertain, and `Unsupported` if keys or paths differ.
+    """Compare the stored keys, partition paths and buckets of sampled rows with the values that nbcc computes. Raises
+    `BadInput` if the number of buckets is wrong or uncertain, and `Unsupported` if keys or paths differ.
 
-    `given` is False if the number of buckets was derived from the greatest number in a file id. If the table has more
-    buckets, most probably twice as many, each key is in one of the lower-numbered buckets with a probability of at most
-    1/2.
+    `given` is False if the number of buckets was derived from the greatest bucket number in a file id. If the derived
+    number of buckets is too small, each key matches its bucket with a probability of at most 1/2.
     """
     shape, keys = table_shape(config, context.rules), set[str]()
     for number, piece in enumerate(_sample(slices)):
@@ -161,7 +164,7 @@ def _unknown_buckets(table: str, exists: str) -> BadInput:
 
 
 def _sample(slices: tuple[FileSlice, ...]) -> list[FileSlice]:
-    """Return the slices in the order in which they are compared: the smallest slice of each bucket, then the others."""
+    """Return the slices in the order of comparison: first the smallest slice of each bucket, then all others."""
     by_size = sorted(slices, key=_bytes)
     first = {bucket_of(piece.file_id): piece for piece in reversed(by_size)}
     return [*first.values(), *(piece for piece in by_size if piece not in first.values())]

@@ -1,5 +1,5 @@
-"""Decides which services are due under a maintenance policy. The reason for a service is a count, such as the number of
-new commits, which is listed in the report of the pass.
+"""Decides which table services are due under a maintenance policy. The reason why a service is due is a count, such as
+the number of new commits, and appears in the maintenance report.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Reasons = Mapping[str, int]
 
 
 class Logs(NamedTuple):
-    """The logs of one file slice: their number, their bytes, and the time at which the oldest of them completed."""
+    """The logs of one file slice: their number, their total bytes, and the completion time of the oldest one."""
 
     number: int
     size: int
@@ -29,7 +29,7 @@ class Logs(NamedTuple):
 
 
 def logs_of(slices: Iterable[FileSlice]) -> list[Logs]:
-    """Count the completed logs of each slice that has completed logs."""
+    """Count the completed logs of each slice; slices without completed logs are omitted."""
     done = ([log for log in piece.logs if log.completed] for piece in slices)
     return [
         Logs(len(logs), sum(log.size for log in logs), min(log.completed or "" for log in logs))
@@ -39,8 +39,8 @@ def logs_of(slices: Iterable[FileSlice]) -> list[Logs]:
 
 
 def compaction_due(context: Context, timeline: Timeline, policy: MaintenancePolicy) -> Reasons:
-    """Return the triggers of a compaction that are met. Only file groups without a pending plan count, because a
-    pending plan is run instead of planned again.
+    """Return the compaction triggers of the policy that have fired, with their counts. Only file groups without a
+    pending plan are counted, because a pending plan is run before a new one is made.
     """
     logs = logs_of(worth_compacting(context, timeline))
     newest = timeline.greatest_completion
@@ -58,24 +58,26 @@ def compaction_due(context: Context, timeline: Timeline, policy: MaintenancePoli
 
 
 def log_compaction_due(context: Context, timeline: Timeline, policy: MaintenancePolicy) -> Reasons:
-    """Return the number of logs in the slice with the most logs, if this number reaches the trigger of a log
-    compaction.
+    """Return the greatest number of logs in one slice if it reaches the policy's `log_compact_logs`; otherwise an empty
+    mapping.
     """
     most = max((each.number for each in logs_of(worth_log_compacting(context, timeline))), default=0)
     return {"logs": most} if most >= policy.log_compact_logs else {}
 
 
 def clean_due(context: Context, timeline: Timeline, policy: MaintenancePolicy) -> Reasons:
-    """Return the number of writes since the newest clean, if this number reaches the trigger of a clean."""
+    """Return the number of writes since the newest clean if it reaches the policy's `clean_commits`; otherwise an empty
+    mapping.
+    """
     since = max((instant.requested for instant in timeline.instants if instant.action == "clean"), default="")
     writes = _writes_since(context, timeline, since)
     return {"commits": writes} if writes >= policy.clean_commits else {}
 
 
 def archive_due(timeline: Timeline, policy: MaintenancePolicy) -> Reasons:
-    """Return the number of completed writes on the active timeline, if this number exceeds the trigger of archiving.
+    """Return the number of completed writes on the active timeline if archiving is due; otherwise an empty mapping.
 
-    Writes that a pending instant prevents from being archived do not count beyond `archive_least`.
+    Writes that cannot be archived because of a pending instant count only up to `archive_least`.
     """
     writes = [instant for instant in timeline.completed if instant.writes]
     stay = max(len(held_writes(timeline)), policy.archive_least)
@@ -84,8 +86,8 @@ def archive_due(timeline: Timeline, policy: MaintenancePolicy) -> Reasons:
 
 
 def held_writes(timeline: Timeline) -> list[Instant]:
-    """Return the completed writes that may not be archived yet, because they completed after a pending instant or a
-    savepoint was requested.
+    """Return the writes that cannot be archived yet: those completed after the request of a pending instant or
+    savepoint.
     """
     oldest = min((instant.requested for instant in (*timeline.pending, *timeline.savepoints)), default="~")
     return [instant for instant in timeline.completed if instant.writes and completion_of(instant) >= oldest]
@@ -99,11 +101,11 @@ def _writes_since(context: Context, timeline: Timeline, time: str) -> int:
 
 
 def measure(context: Context, timeline: Timeline) -> dict[str, int]:
-    """Return the quantities that a policy limits: instants and writes on the active timeline, pending instants, and
-    logs of the longest slice.
+    """Return the quantities that a maintenance policy limits: active instants, active writes, pending instants, and
+    logs per slice.
 
-    `held_writes` counts the active writes after the oldest pending instant or savepoint, which may not be archived yet.
-    The instant of a dead writer is pending until its heartbeat expires and a rollback ends.
+    `held_writes` counts the active writes that completed after the oldest pending instant or savepoint was requested. A
+    dead writer's instant remains pending until its heartbeat has expired and a rollback has ended.
     """
     slices = planned_slices(context.storage, context.whole(timeline), context.commits, context.rules)
     logs = logs_of(to_read(slices, context.rules))

@@ -1,5 +1,4 @@
-"""Checks, before Spark starts, that this machine has a Java runtime with the needed modules, and supported versions of
-Java, Python and Spark.
+"""Checks, before Spark starts, whether this machine has supported versions of Java, Python and PySpark.
 
 This module neither imports PySpark nor starts Spark, so `nbcc doctor` runs on any machine.
 """
@@ -34,7 +33,7 @@ _INSTALL_SPARK: Final = install("spark")
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """The result of one check: the checked part, whether the check passed, and how to install a missing part."""
+    """The result of one check of the installation, with a remedy if the check failed."""
 
     name: str
     ok: bool
@@ -48,7 +47,7 @@ class Finding:
 
 
 def checks() -> list[Finding]:
-    """Return the results of all checks, in the order in which Spark needs the checked parts."""
+    """Return the results of all checks of the installation."""
     return [check() for check in CHECKS]
 
 
@@ -59,7 +58,7 @@ def python() -> Finding:
 
 
 def java() -> Finding:
-    """Check for a Java runtime of a supported version, where Spark's launcher searches for one."""
+    """Check that the Java runtime used by Spark's launcher has a supported version."""
     needed = f"a Java {' or '.join(map(str, JAVA_VERSIONS))} runtime"
     command = java_command()
     if command is None:
@@ -74,8 +73,8 @@ def java() -> Finding:
 
 
 def java_vector_module() -> Finding:
-    """Check for the module that Spark's launcher requests by name. Java runtimes that were made by jlink often omit the
-    module.
+    """Check for the Java module `jdk.incubator.vector`, which Spark's launcher requires. Java runtimes built by jlink
+    often do not contain `jdk.incubator.vector`.
     """
     command = java_command()
     modules = None if command is None else _output(command, "--list-modules")
@@ -95,7 +94,9 @@ def pyspark() -> Finding:
 
 
 def spark_home() -> Finding:
-    """Check SPARK_HOME: PySpark starts the Spark in that folder, even if its version differs."""
+    """Check SPARK_HOME: PySpark starts the Spark installation in that folder, even if its version differs from
+    PySpark's.
+    """
     home = os.environ.get("SPARK_HOME")
     needed = "none, or the one inside the installed PySpark"
     if not home:
@@ -143,7 +144,7 @@ def _output(command: str, option: str) -> str | None:
 
 
 def _install_java() -> str:
-    """Return the command or the instruction that installs a Java runtime on this machine."""
+    """Return the command or instruction that installs a Java runtime on this machine."""
     version = JAVA_VERSIONS[0]
     managers = {
         "apt-get": f"apt-get install openjdk-{version}-jre-headless",

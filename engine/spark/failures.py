@@ -1,4 +1,4 @@
-"""Converts the error of a Spark job to the `NbccError` that one of its tasks raised."""
+"""Converts the error of a Spark job to the `NbccError` that a task of the job raised."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ _SENTENCE: Final = re.compile(rf"{_CLASS}: Asked to (.+?), but (.+): (.+)\.$", r
 
 @contextmanager
 def in_driver() -> Iterator[None]:
-    """Raise the error of a task as the driver's own error, without the tracebacks of Java and of the worker."""
+    """Convert an exception of a Spark job to the `NbccError` that a task raised, without the Java and worker
+    tracebacks.
+    """
     try:
         yield
     except NbccError:
@@ -29,9 +31,7 @@ def in_driver() -> Iterator[None]:
 
 
 def error_of_task(text: str) -> NbccError | None:
-    """Return the `NbccError` that a task raised, parsed from the text of Spark's error; None if the task raised no
-    `NbccError`.
-    """
+    """Return the `NbccError` that a task raised, parsed from Spark's error text; None if the text contains none."""
     sentence = _SENTENCE.search(text)
     if sentence is None:
         return None

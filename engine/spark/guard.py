@@ -1,7 +1,7 @@
-"""Loads a task on a Python worker, or refuses the task if the worker lacks something that the task needs.
+"""Loads a pickled task on a Python worker of Spark, or refuses the task if the worker cannot run it.
 
-The functions of this module are pickled by value, because the worker may be unable to import nbcc. The functions of
-this module use only the standard library and PySpark, and import both when they run.
+The module's functions are pickled by value, because the worker may be unable to import nbcc. The module's functions use
+only the standard library and PySpark, and import both at run time.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from typing import Any
 
 
 def load(payload: bytes, sender: Mapping[str, str], sources: bytes = b"") -> Any:
-    """Return the object pickled in `payload`. Raises an error with a one-sentence message if this worker cannot run the
-    object.
+    """Return the object pickled in `payload`, after checking that this worker can run it. Raises a RuntimeError with a
+    one-sentence message if the worker lacks nbcc, has another release, or lacks a package.
 
-    `sender` is the archive, the digest and the home of nbcc in the process that has pickled the object (`shipping`).
-    `sources` is the content of the archive, for processes to which Spark sends no archives.
+    `sender` identifies the driver's nbcc by the archive's name, a digest and a folder (`shipping.sender`). `sources` is
+    the content of nbcc's source archive, for processes to which Spark does not send archives.
     """
     import atexit
     import importlib
@@ -58,7 +58,8 @@ def load(payload: bytes, sender: Mapping[str, str], sources: bytes = b"") -> Any
 
 
 def deferred(payload: bytes, sender: Mapping[str, str], name: str) -> Any:
-    """Return a function that loads the pickled function at its first call, and then calls it."""
+    """Return a function that loads a pickled function at the first call, and forwards all calls to the loaded function.
+    """
     loaded: list[Any] = []
 
     def run(*arguments: Any) -> Any:
@@ -72,7 +73,7 @@ def deferred(payload: bytes, sender: Mapping[str, str], name: str) -> Any:
 
 
 def restore(payload: bytes, sender: Mapping[str, str]) -> Any:
-    """Return an object whose class and attributes are pickled."""
+    """Recreate an object from its pickled class and attributes."""
     kind, state = load(payload, sender)
     restored = kind.__new__(kind)
     restored.__dict__.update(state)
@@ -80,6 +81,6 @@ def restore(payload: bytes, sender: Mapping[str, str]) -> Any:
 
 
 def call(payload: bytes, sender: Mapping[str, str], sources: bytes) -> Any:
-    """Return the result of a call whose function and arguments are pickled."""
+    """Call a pickled function with its pickled arguments, and return the result."""
     function, arguments = load(payload, sender, sources)
     return function(*arguments)

@@ -1,8 +1,8 @@
-"""Prepares the Python workers of a SparkSession: sends nbcc to the workers, and tests whether they can run it.
+"""Prepares the Python workers of a SparkSession: sends nbcc to the workers, and tests whether they can run nbcc.
 
-Spark runs `PYSPARK_PYTHON`, or else the first `python3` on the PATH. If the workers' Python lacks a package, a job
-fails after a few seconds with a long Java and Python traceback. Before the first job, the session therefore checks that
-the workers can import the packages that nbcc needs.
+Spark's workers run the Python named in `PYSPARK_PYTHON`, or else the first `python3` on the PATH. If the workers'
+Python lacks a package, a Spark job fails after a few seconds with a long traceback. Before the first job, nbcc
+therefore checks that the workers can import the packages that nbcc needs.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ _have_nbcc: set[str] = set()
 
 
 def prepare_workers(spark: SparkSession) -> None:
-    """Send nbcc to the Python workers of this session, and raise `CannotRun` if they cannot run it. Each session is
-    prepared only once.
+    """Send nbcc to the Python workers of a Spark session, and raise `CannotRun` if the workers cannot run nbcc. A
+    repeated call for the same session neither sends nbcc nor tests the workers again.
     """
     context = getattr(spark, "_sc", None)
     if context is None:  # Spark Connect: the workers are the server's, and each task tests its own
@@ -53,12 +53,12 @@ def prepare_workers(spark: SparkSession) -> None:
 
 
 def workers_have_nbcc(spark: SparkSession) -> None:
-    """Record that the workers of this session import nbcc from the folder from which this process imports it."""
+    """Record that the workers of the session import nbcc from the same folder as this process."""
     _have_nbcc.add(str(spark.sparkContext.applicationId))
 
 
 def is_local(master: str) -> bool:
-    """Return True if the workers of this master are processes of this machine that inherit the driver's environment."""
+    """Return True if the workers of this Spark master run on this machine and inherit the driver's environment."""
     return master.startswith("local") and not master.startswith("local-cluster")
 
 
@@ -77,8 +77,8 @@ def _is_this_one(python: str) -> bool:
 
 
 def _run_here(python: str) -> str | None:
-    """Run the workers' interpreter on the driver's machine. A run on the driver's machine is faster than a Spark job
-    and leaves no Spark log.
+    """Test the workers' Python interpreter in a process on the driver's machine. A process on the driver's machine is
+    faster than a Spark job and writes no Spark log.
     """
     try:
         ran = subprocess.run(
@@ -93,7 +93,9 @@ def _run_here(python: str) -> str | None:
 
 
 def _run_there(context: Any) -> str | None:
-    """Run one task on a worker of the cluster. Raises `CannotRun` if the worker has refused the task with a message."""
+    """Test the workers' Python interpreter with one Spark task on a worker of the cluster. Raises `CannotRun` if the
+    worker refuses the task with a message.
+    """
     from .shipping import guarded
 
     def probe(_: int) -> str:

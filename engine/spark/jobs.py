@@ -1,7 +1,9 @@
-"""Runs the tasks of the data path as Spark jobs over DataFrames. Table data never reaches the driver.
+"""Runs the engine's read, write and compaction tasks as Spark jobs over DataFrames. Spark jobs never send table data to
+the driver.
 
-Each operation runs as one job, because the start of a job takes a tenth of a second. Batches reach Python as Arrow
-data. Small factories create the functions that executors run, so that Spark pickles only the needed values.
+Each table operation runs as one Spark job, because starting a job takes a tenth of a second. Spark passes batches of
+rows to Python as Arrow data. Small factories create the functions that executors run, so that Spark pickles only the
+values that the functions use.
 """
 
 from __future__ import annotations
@@ -47,8 +49,8 @@ _ANSWERS: Final = pa.schema([("answer", pa.binary())])  # pickled: a `WrittenFil
 
 
 class SparkJobs:
-    """Runs tasks on the executors of `spark`. The executors open `storage` themselves and generate their own file
-    names.
+    """Runs the engine's tasks on the executors of the Spark session `spark`. Each executor opens `storage` itself and
+    generates its own file names.
     """
 
     takes_conditions_later = False
@@ -60,7 +62,9 @@ class SparkJobs:
 
     @property
     def has_local_properties(self) -> bool:
-        """True if the driver can read the id of the streaming query whose batch it writes."""
+        """True if the driver can read the id of the streaming query whose batch it writes, from Spark's local
+        properties.
+        """
         return not is_connect(self._spark)
 
     def write(self, data: DataFrame, task: WriteTask) -> list[WrittenFile]:
@@ -80,17 +84,18 @@ class SparkJobs:
         return sorted(files, key=lambda file: (file.partition, file.file_id, file.version or 0))
 
     def digest(self, data: DataFrame, shape: TableShape, sets: frozenset[str] | None) -> Digest:
-        """Return the digest of a batch, computed by one job without a shuffle. Spark returns one answer for each
-        successful task.
+        """Return the digest of a batch, computed in one Spark job without a shuffle. Spark returns exactly one partial
+        digest for each successful task, so no rows are counted twice.
         """
         answers = _stored_columns(data, shape).mapInArrow(guarded(_digester(shape, sets)), to_spark(_ANSWERS))
         return sum(_collect(answers), Digest())
 
     def compact(self, tasks: Sequence[AnyCompaction]) -> list[WrittenFile]:
-        """Run one Spark task for each compaction task. Each Spark task returns file names and counts only.
+        """Run one Spark task for each compaction task of the plan. Each Spark task returns only file names and row
+        counts to the driver.
 
-        If there is a `SparkContext`, the method uses an RDD, because Spark would need a tenth of a second to plan and
-        compile a DataFrame.
+        With a `SparkContext`, compaction uses an RDD, because Spark needs a tenth of a second to plan and compile a
+        DataFrame.
         """
         if not tasks:
             return []
@@ -145,9 +150,10 @@ class SparkJobs:
         return numbers.mapInArrow(guarded(run_named), to_spark(schema))
 
     def _plain_file(self, task: AnyRead) -> str | None:
-        """Return the path of the base file that alone answers `task`, if Spark's own Parquet reader can read the file.
+        """Return the path of the base file if the task reads one local base file alone, without a condition; otherwise
+        None.
 
-        A file whose size differs from the size in its commit is read by nbcc's reader, which raises an error.
+        If a base file's size differs from the size in its commit, nbcc's own reader reads the file and raises an error.
         """
         url = urlsplit(self._storage.url)
         if not isinstance(task, ReadTask) or not task.base_only or task.where is not None or url.scheme != "file":
@@ -169,8 +175,8 @@ def is_connect(spark: SparkSession) -> bool:
 
 
 def _bucket_of(shape: TableShape, shares: int) -> Callable[..., Column]:
-    """Return a function from the key columns to a column of buckets. Only the key columns are sent to Python before the
-    shuffle.
+    """Return a function that computes the bucket column from the key columns. Only the key columns are sent to Python
+    workers before the shuffle.
     """
 
     def bucket(*keys: pa.Array) -> pa.Array:
@@ -221,7 +227,7 @@ def _stored_columns(data: DataFrame, shape: TableShape) -> DataFrame:
 
 
 def _conformed(rows: pa.Table, shape: TableShape) -> pa.Table:
-    """Cast the rows to the table's exact types, because timestamps in Spark's batches have the session's time zone."""
+    """Cast the rows to the table's exact types, because Spark's timestamps have the session's time zone."""
     unnamed = IS_DELETED in rows.column_names and IS_DELETED not in shape.schema.names
     flagged = [rows.schema.field(IS_DELETED)] if unnamed else []
     return conform(rows, pa.schema([*shape.schema, *flagged]))
@@ -232,6 +238,7 @@ def _answers(answers: Sequence[WrittenFile | Problem | Digest]) -> pa.RecordBatc
 
 
 def _collect(answers: DataFrame) -> list[Any]:
-    """Run the job and return its results (file names and counts, no table data) in the order of its tasks."""
+    """Run the Spark job, and return the unpickled results of its tasks in order (file names and counts, no table data).
+    """
     with in_driver():
         return [pickle.loads(row.answer) for row in answers.collect()]

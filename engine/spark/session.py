@@ -1,4 +1,4 @@
-"""Starts the Spark session for the command line, notebooks and tests."""
+"""Starts the Spark session of the command line, notebooks and tests."""
 
 from __future__ import annotations
 
@@ -42,13 +42,14 @@ def session(
     conf: Mapping[str, str] | None = None,
     log: str | os.PathLike[str] | None = None,
 ) -> SparkSession:
-    """Return the running session, or start a new one. A new session uses UTC, and writes the JVM's output to a file.
+    """Return the running Spark session, or start a new one. A new session uses the time zone UTC and redirects the
+    JVM's output to a file.
 
-    `master` is the Spark master; by default this machine. The workers of a cluster run the Python that PYSPARK_PYTHON
-    names in the environment, or else the path of this Python. The session sends nbcc to the workers of a cluster
-    (docs/clusters.md). `conf` overrides individual Spark settings. The JVM appends its output to the file `log`
-    (default: `jvm_log()`). Raises `CannotRun` if a check fails, if the JVM does not start, or if the workers cannot run
-    nbcc.
+    `master` is the Spark master; the default runs Spark on this machine. On a cluster, the workers run the Python named
+    in the driver's PYSPARK_PYTHON, or else the path of the driver's Python. The session sends nbcc to the workers of a
+    cluster (docs/clusters.md). `conf` overrides individual Spark settings. The JVM appends its output to the file
+    `log`; the default is `jvm_log()`. Raises `CannotRun` if a check of the installation fails, the JVM does not start,
+    or the workers cannot run nbcc.
     """
     made_by_user = _running()
     if not made_by_user:
@@ -72,7 +73,7 @@ def session(
 
 
 def jvm_log() -> Path:
-    """Return the default file for the output of this process's JVM."""
+    """Return the default path of the file with this process's JVM output."""
     # Another user's process had the same number once, and its file is not ours to open.
     return Path(tempfile.gettempdir(), f"nbcc-spark-{os.getuid()}-{os.getpid()}.log")
 
@@ -90,7 +91,8 @@ def _refuse_what_fails() -> None:
 
 
 def _launch(conf: object, log: Path) -> None:
-    """Start the JVM with both output streams in the file `log`, because PySpark would print the output on the terminal.
+    """Start the JVM with its output redirected to the file `log`, because PySpark would print the output on the
+    terminal.
     """
     from pyspark import SparkContext
     from pyspark.errors import PySparkRuntimeError
@@ -108,8 +110,8 @@ def _launch(conf: object, log: Path) -> None:
 
 
 def _prepare_environment(local: bool) -> None:
-    """Set the environment variables that the JVM and Python workers inherit. The variables name this Python
-    interpreter and the folder of this nbcc, and for a local session the local address as the only address.
+    """Set the environment variables that the JVM and Python workers inherit. The variables set the workers' Python
+    interpreter, the folder of nbcc, and, for a local session, 127.0.0.1 as Spark's only address.
 
     Workers import nbcc through PYTHONPATH, because workers do not inherit changes to `sys.path`.
     """

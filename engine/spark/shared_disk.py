@@ -1,4 +1,4 @@
-"""If the table is in a local folder, checks in each task that the executor sees the driver's disk."""
+"""For a table in a local folder, checks in each Spark task that the executor accesses the driver's disk."""
 
 from __future__ import annotations
 
@@ -23,19 +23,22 @@ _ACTIONS: Final = ("deltacommit", "commit", "compaction", "logcompaction")
 
 
 class Witness(NamedTuple):
-    """A file of the table that the driver has read, and the digest of its content."""
+    """A file of the table that the driver has read, with the digest of its content."""
 
     path: str
     digest: str
 
 
 def witness_of_instant(storage: Storage, requested: str) -> Witness | None:
-    """Return the request of an instant as a witness file; None if the table is not in a local folder."""
+    """Return the requested file of an instant as a witness (a file that all executors must see too); None for an object
+    store.
+    """
     return witness(storage, (f"{FOLDER}/{Instant(requested, action, 'requested').file_name}" for action in _ACTIONS))
 
 
 def witness(storage: Storage, paths: Iterable[str]) -> Witness | None:
-    """Return the first of the given files that exists; None if there is none, or if the table is not in a local folder.
+    """Return a witness for the first existing file of `paths`; None if there is none, or if the table is not in a local
+    folder.
     """
     if not _is_local(storage):
         return None
@@ -47,20 +50,20 @@ def witness(storage: Storage, paths: Iterable[str]) -> Witness | None:
 
 
 def check_shared(storage: Storage, there: Witness | None) -> None:
-    """Raise `CannotRun` unless this task reads the same file content as the driver."""
+    """Raise `CannotRun` unless the executor of this task finds the witness file with the same content as the driver."""
     if there is not None and _digest(storage, there.path) != there.digest:
         raise _other_disk(storage, f"does not have {there.path} as the driver has")
 
 
 def check_table(storage: Storage) -> None:
-    """Raise `CannotRun` if the table is in a local folder and this executor does not see its properties."""
+    """Raise `CannotRun` if the table is in a local folder and this executor cannot read the table's properties."""
     if _is_local(storage) and _digest(storage, PROPERTIES) is None:
         raise _other_disk(storage, f"has no {PROPERTIES}")
 
 
 def read_shared(storage: Storage, task: AnyRead) -> Iterator[pa.Table]:
-    """Return the rows of a read task, in one or more parts. Raises `CannotRun` if a file is missing because the
-    executor does not see the driver's disk.
+    """Yield the rows of a read task, in one or more parts. Raises `CannotRun` if a file is missing because the executor
+    does not see the driver's disk.
     """
     try:
         yield from run_parts(storage, task)

@@ -1,5 +1,5 @@
-"""Sends nbcc to the Python workers of a session. Tasks are pickled so that a worker first checks whether it can run
-them.
+"""Sends nbcc to the Python workers of a Spark session. Tasks are pickled in a way that makes each worker check, before
+it loads a task, whether it can run the task.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ _REMEDY: Final = "a merge function, a credential provider or a DataFrame's funct
 
 
 def send(spark: SparkSession) -> None:
-    """Send the sources of nbcc to the workers of this session, including workers of executors that join later.
+    """Send the sources of nbcc to the workers of a Spark session, including workers that join later.
 
-    A repeated call changes nothing.
+    A repeated `send` to the same session changes nothing.
     """
     path = archive_of_sources()
     spark.addArtifacts(path, pyfile=True)
@@ -38,35 +38,35 @@ def send(spark: SparkSession) -> None:
 
 
 def sender() -> Mapping[str, str]:
-    """Return the values that a worker compares with its own nbcc."""
+    """Return the digest and the folder of the driver's nbcc, which each worker compares with its own nbcc."""
     return {"archive": archive_name(), "digest": digest_of_sources(), "home": home_of_sources()}
 
 
 def guarded(function: F) -> F:
-    """Return the function for a job of Spark. Before a worker loads the function, the worker checks whether it can run
-    tasks of the driver.
+    """Return a picklable wrapper of the function, for use in a Spark job. Before a worker loads the wrapped function,
+    the worker checks whether its nbcc and packages fit those of the driver.
     """
     made: F = guard.deferred(pickled(function), sender(), function.__name__)
     return made
 
 
 def reduced(value: object, state: Mapping[str, Any]) -> tuple[Any, ...]:
-    """Return the result of `__reduce__` for an object with the attributes `state`. Before a worker loads the object,
-    the worker checks whether it can run tasks of the driver.
+    """Return the `__reduce__` value for an object with the attributes `state`. Before a worker loads the object, the
+    worker checks whether its nbcc and packages fit those of the driver.
     """
     return guard.restore, (pickled((type(value), dict(state))), sender())
 
 
 def reduced_with_sources(kind: type, arguments: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return the result of `__reduce__` for an object of a process to which Spark sends no archives, such as the
-    process that calls `foreachBatch` on the server of Spark Connect. The pickle contains the sources of nbcc.
+    """Return a `__reduce__` value for processes that receive no archives from Spark, such as Spark Connect's
+    `foreachBatch` process. The returned pickle contains the sources of nbcc.
     """
     sources = Path(archive_of_sources()).read_bytes()
     return guard.call, (pickled((kind, arguments)), sender(), sources)
 
 
 def pickled(value: object) -> bytes:
-    """Return the pickle of a task. Raises `CannotRun` if the task has a part that cannot be pickled."""
+    """Return the task, pickled with cloudpickle. Raises `CannotRun` if a part of the task cannot be pickled."""
     try:
         return bytes(cloudpickle.dumps(value))  # type: ignore[no-untyped-call]
     except Exception as unfit:  # `__reduce__` of a user's object may raise any error

@@ -1,4 +1,4 @@
-"""The Python sources of nbcc that tasks of Spark need: their digest, and an archive that Spark sends to its workers."""
+"""The Python sources of nbcc that Spark tasks need: their digest, and a zip archive that Spark sends to its workers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _EPOCH: Final = (1980, 1, 1, 0, 0, 0)
 
 @cache
 def digest_of_sources() -> str:
-    """Return a digest of the sources from which this process imports nbcc; the name of an archive is its digest."""
+    """Return a digest of the sources from which this process imports nbcc."""
     folder = _package()
     if not folder.is_dir():  # imported from an archive of `archive_of_sources`
         return folder.parent.stem.partition("-")[2]
@@ -32,19 +32,19 @@ def digest_of_sources() -> str:
 
 @cache
 def home_of_sources() -> str:
-    """Return the name of this machine and the folder from which this process imports nbcc."""
+    """Return this machine's name and the folder from which the process imports nbcc."""
     return f"{platform.node()}:{_package()}"
 
 
 def archive_name() -> str:
-    """Return the file name of the archive."""
+    """Return the file name of the zip archive of nbcc's sources."""
     return f"nbcc-{digest_of_sources()}.zip"
 
 
 @cache
 def archive_of_sources() -> str:
-    """Return the path of the archive. This process deletes the archive only when it ends, because executors that join
-    later need the archive.
+    """Return the path of a zip archive of nbcc's sources, created at the first call. The archive exists until this
+    process ends, because executors that join later need it.
     """
     if not _package().is_dir():  # imported from an archive
         return str(_package().parent)

@@ -1,4 +1,4 @@
-"""Python workers of Spark: a worker process runs many tasks one after the other."""
+"""Checks and settings of a Python worker of Spark: one worker process runs many tasks, one after another."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ FLOORS: Final = {"fastavro": (1, 9), "numpy": (1, 26), "obstore": (0, 6), "pyarr
 
 @cache
 def keep_loaded() -> None:
-    """Exclude the objects that a worker has loaded in its first task from garbage collection.
+    """Exclude the objects that a Python worker loaded in its first task from garbage collection.
 
-    Spark collects garbage after each task. The objects of numpy, Arrow, Spark and nbcc are never garbage. A garbage
-    collection over the loaded objects takes 40 ms, which is a fifth of the time of a large task.
+    PySpark runs the garbage collector after each task. The loaded objects of numpy, Arrow, Spark and nbcc never become
+    garbage. Collecting the loaded objects would take 40 ms, a fifth of the time of a large task.
     """
     gc.freeze()
 
 
 @cache
 def refusal(digest: str, home: str) -> tuple[str, str] | None:
-    """Return the reason why this worker cannot run tasks of the driver, with the remedy; None if it can. Each worker
-    makes the check only once.
+    """Return the reason why this worker cannot run the driver's tasks, with a remedy; None if it can run them. Each
+    worker process runs the check of its nbcc and packages only once.
 
-    `digest` and `home` are the digest of the driver's nbcc, and its host and folder.
+    `digest` identifies the driver's nbcc sources, and `home` is their host and folder.
     """
     python = f"its Python {sys.executable}"
     if home != home_of_sources() and digest != digest_of_sources():
@@ -58,7 +58,7 @@ def _version(package: str) -> str | None:
 
 @contextmanager
 def in_words() -> Iterator[None]:
-    """Let an `NbccError` of a task reach the driver without the traceback of the worker."""
+    """Re-raise an `NbccError` so that it reaches the driver without the worker's traceback."""
     try:
         yield
     except NbccError:
@@ -67,5 +67,4 @@ def in_words() -> Iterator[None]:
 
 
 def host() -> str:
-    """Return the name of the machine that runs this worker."""
     return platform.node()

@@ -1,4 +1,6 @@
-"""Access to a table's files: one protocol, implemented for the local file system and for object stores (obstore)."""
+"""Access to a table's files: one storage protocol, implemented for the local file system and for object stores
+(obstore).
+"""
 
 from __future__ import annotations
 

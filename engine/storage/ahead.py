@@ -1,8 +1,7 @@
-"""Sends the independent requests of one operation: to an object store concurrently, to a file system one after the
-other.
+"""Sends the independent requests of one operation: concurrently to an object store, one after another to a file system.
 
-Concurrent requests to a file system would save no time. The simulator needs sequential requests, because it stops an
-operation before each of its calls.
+Concurrent requests to a file system would save no time. The simulator relies on sequential requests, because it
+suspends an operation before each storage call.
 """
 
 from __future__ import annotations
@@ -20,8 +19,8 @@ T = TypeVar("T")
 
 
 def together(storage: Storage, calls: Sequence[Callable[[], T]]) -> list[T]:
-    """Return the answers of calls that access `storage`, in the order of `calls`. The order in which the calls run
-    matters only if a call fails.
+    """Run calls that access `storage`, and return their results in the order of `calls`. The calls must not depend on
+    each other, because an object store receives them concurrently.
     """
     if isinstance(storage, ObjectStorage) and len(calls) > 1:
         return in_parallel(calls)
@@ -29,10 +28,11 @@ def together(storage: Storage, calls: Sequence[Callable[[], T]]) -> list[T]:
 
 
 class ListedAhead(ObjectStorage):
-    """An object store whose listings of some folders were already started. A started listing returns the same objects
-    until `forget` is called.
+    """An object store that starts the listings of some folders in advance. A listing started in advance returns the
+    same objects until `forget` is called.
 
-    The holder of a lock creates a `ListedAhead`, because it would otherwise list the folders one after the other.
+    A writer that holds the table's lock uses `ListedAhead`, because it would otherwise list the folders one after
+    another.
     """
 
     def __init__(self, storage: ObjectStorage, folders: Sequence[str]) -> None:
@@ -50,7 +50,7 @@ class ListedAhead(ObjectStorage):
         return super().list(prefix, after) if listing is None else listing.result()
 
     def forget(self) -> None:
-        """Drop the started listings, so that later calls list the folders again."""
+        """Drop the listings that were started in advance, so that later calls list the folders again."""
         self._listings.clear()
 
 

@@ -1,4 +1,4 @@
-"""Conditional replacement of one object of a table's storage: put if absent, put if unchanged."""
+"""Conditional replacement of one storage object: put if absent, or put if unchanged."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from .protocol import Storage
 
 
 class Version(NamedTuple):
-    """One version of an object: its content, the store's tag (`mark`), and the time of its put in milliseconds since
-    the epoch.
+    """One version of an object: its content, the store's tag (`mark`), and its put time in milliseconds since the
+    epoch.
     """
 
     data: bytes
@@ -27,32 +27,32 @@ class Version(NamedTuple):
 
 
 class ConditionalObject(Protocol):
-    """An object that can be replaced on the condition that it still has a given version."""
+    """A storage object that a writer can replace on the condition that the object still has a known version."""
 
     def read(self) -> Version | None:
         """Return the current version of the object; None if there is no object."""
         ...
 
     def write(self, data: bytes, known: Version | None) -> Version | None:
-        """Replace the version `known` (None: no object) and return the new version.
+        """Replace the version `known` of the object (None: create it), and return the new version.
 
-        Returns None if the version in the store is not `known`.
+        Returns None if the object in the store no longer has the version `known`.
         """
         ...
 
 
 @runtime_checkable
 class ConditionalStorage(Protocol):
-    """A storage with conditional replacement."""
+    """A storage that can replace objects conditionally."""
 
     def conditional_object(self, path: str) -> ConditionalObject:
-        """Return the object at `path`, which need not exist."""
+        """Return the conditional object at `path`; the object may not exist yet."""
         ...
 
 
 def conditional_object(storage: Storage, path: str) -> ConditionalObject:
-    """Return the object at `path` of the table's own storage. Raises `Unsupported` if the storage cannot replace
-    objects conditionally.
+    """Return the conditional object at `path` in the table's own storage. Raises `Unsupported` if the storage cannot
+    replace objects conditionally.
     """
     if isinstance(storage, ConditionalStorage):
         return storage.conditional_object(path)
@@ -60,7 +60,7 @@ def conditional_object(storage: Storage, path: str) -> ConditionalObject:
 
 
 class LocalObject:
-    """An object of a local file system, compared and replaced under a `flock`.
+    """A conditional object in a local folder, compared and replaced under a `flock`.
 
     The `flock` excludes only processes that run on the same machine and use `LocalObject`.
     """
@@ -95,7 +95,9 @@ class LocalObject:
 
 
 class StoreObject:
-    """An object of an object store, which is replaced by conditional puts. `ask` sends a request to the open store."""
+    """A conditional object in an object store, replaced by conditional puts. `ask` is the function that sends a request
+    to the store.
+    """
 
     def __init__(self, ask: Callable[[str, str, Callable[[Any], Any]], Any], url: str, path: str) -> None:
         self._ask, self._name, self._path = ask, f"{url}/{path}", path
@@ -127,7 +129,7 @@ class StoreObject:
 
 
 def _mark(meta: Any) -> dict[str, str]:
-    """Return the tags in the store's answer that identify the version of the object."""
+    """Return the tags in the store's response that identify the object's version."""
     return {name: meta[name] for name in ("e_tag", "version") if meta.get(name) is not None}
 
 

@@ -1,4 +1,4 @@
-"""Converts errors of the file system and of the store library into `StorageError`, with a remedy."""
+"""Converts errors of the file system and of the store library to `StorageError` with a remedy."""
 
 from __future__ import annotations
 
@@ -50,8 +50,7 @@ def of_file_system(operation: str, path: str, url: str, error: OSError) -> Stora
 
 
 def of_store(operation: str, path: str, url: str, error: BaseException, options: Mapping[str, Any]) -> StorageError:
-    """Return the `StorageError` for an error of the store's library. The text of the error never contains credentials.
-    """
+    """Return the `StorageError` for an exception of the store library. The error text never contains credentials."""
     expired = _code_of(error) in _EXPIRED
     if expired:
         remedy = _RENEW
@@ -69,14 +68,15 @@ def of_store(operation: str, path: str, url: str, error: BaseException, options:
 
 
 def is_panic(error: BaseException) -> bool:
-    """Return True if the exception is a panic of Rust code. The class of a panic is not an Exception and cannot be
-    imported, so this function compares the class name.
+    """Return True if the exception is a panic of the store library's Rust code. A panic's class is neither an Exception
+    nor importable, so `is_panic` compares the class name.
     """
     return type(error).__name__ == "PanicException"
 
 
 def shown(error: BaseException, options: Mapping[str, Any]) -> str:
-    """Return the first line of a store's error, without user names, signed queries, response bodies and secret options.
+    """Return the first line of a store's error, without user names, signed queries, response bodies and secret option
+    values.
     """
     text = str(error).partition("\n")[0]
     text = text.partition("<")[0] + _code_of(error)
@@ -88,22 +88,22 @@ def shown(error: BaseException, options: Mapping[str, Any]) -> str:
 
 
 def _code_of(error: BaseException) -> str:
-    """Return the error code in the store's answer; '' if the answer has no code."""
+    """Return the error code in the store's response; '' if the response has none."""
     code = _CODE.search(str(error))
     return code[1] if code else ""
 
 
 def without_user(url: str) -> str:
-    """Return the URL without user name and password."""
+    """Return the URL without its user name and password."""
     return _USER.sub("", url)
 
 
 def asked(operation: str, path: str, url: str) -> str:
-    """Return the phrase for the field `asked` of an error that the operation `operation` raises."""
+    """Return the phrase that names the operation and the table in a `StorageError`."""
     what = f"{path!r} in " if path else ""
     return f"{operation} {what}the table at {without_user(url)}"
 
 
 def _is_unsure(error: BaseException) -> bool:
-    """Return True if the store may have executed the failed request, because its answer is missing or ambiguous."""
+    """Return True if the store may have executed the failed request, because the response is missing or ambiguous."""
     return isinstance(error, store.GenericError | store.JoinError) or is_panic(error)

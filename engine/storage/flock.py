@@ -1,9 +1,10 @@
-"""An exclusive `flock` on a file. A forked child neither holds nor releases the `flock`.
+"""An exclusive `flock` on a file, safe in processes that fork. A forked child process neither holds nor releases the
+parent's `flock`.
 
 A `flock` belongs to the open file description, which a forked child inherits. The file stays locked until every process
-has closed its descriptor of this file description. A forked child therefore closes every inherited descriptor at once.
-A child must not unlock the file, because that would release the parent's lock. The parent unlocks the file explicitly,
-because a child between fork and exec may still have the descriptor open.
+has closed its descriptor of the open file description. A forked child therefore closes all inherited lock descriptors
+immediately. A child must not unlock an inherited descriptor, because that would release the parent's lock. The parent
+unlocks the file explicitly, because a child between fork and exec may still have the descriptor open.
 """
 
 from __future__ import annotations
@@ -20,7 +21,9 @@ _changing: Final = threading.RLock()  # held by a fork, so that no descriptor is
 
 
 class FileLock:
-    """An open lock file. The constructor raises `OSError` if the file can be neither opened nor created."""
+    """An open lock file, which its process can lock exclusively. The constructor raises `OSError` if the file can be
+    neither opened nor created.
+    """
 
     def __init__(self, path: Path) -> None:
         self._pid = os.getpid()
@@ -30,13 +33,14 @@ class FileLock:
 
     @property
     def is_open(self) -> bool:
-        """Return True if this process opened the file and has not closed it. Returns False in a forked child, because
-        its descriptor is closed.
+        """Return True if this process opened the file and has not closed it. In a forked child, `is_open` is False,
+        because the child has closed its inherited descriptor.
         """
         return self._descriptor is not None and self._pid == os.getpid()
 
     def lock(self, *, wait: bool = True) -> bool:
-        """Lock the file. Return False if `wait` is False and another open file description holds the lock."""
+        """Lock the file exclusively. Return False if `wait` is False and another open file description holds the lock.
+        """
         import fcntl
 
         assert self.is_open, "the file is closed"
@@ -48,7 +52,8 @@ class FileLock:
         return True
 
     def close(self) -> None:
-        """Unlock and close the file. In a forked child this method has no effect, because the file is already closed.
+        """Unlock and close the file. In a forked child, `close` has no effect, because the child has already closed the
+        file.
         """
         import fcntl
 
@@ -65,7 +70,7 @@ class FileLock:
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Hold the lock of the file `path` during a block."""
+    """Hold an exclusive `flock` on the file `path` during a `with` block."""
     file = FileLock(path)
     try:
         file.lock()

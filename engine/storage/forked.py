@@ -1,5 +1,5 @@
-"""Refuses the use of the store library in a forked child. A forked child would hang, because the threads of the library
-do not survive a fork.
+"""Refuses to use the store library (obstore) in a forked child process. A forked child would hang, because the
+library's threads do not survive a fork.
 """
 
 from __future__ import annotations

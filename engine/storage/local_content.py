@@ -8,7 +8,8 @@ from ..errors import UnsafePath
 
 
 def content(file: int, size: int) -> bytes:
-    """Return the bytes from the descriptor's position to the end of the file; `size` is the approximate file size."""
+    """Return the bytes from the file descriptor's position to the end of the file; `size` is the approximate file size.
+    """
     parts = []
     while piece := os.read(file, max(size, 0) + 1):
         parts.append(piece)
@@ -26,6 +27,6 @@ def part(file: int, start: int, end: int) -> bytes:
 
 
 def irregular(path: str) -> UnsafePath:
-    """Return the error for a path that does not name a regular file."""
+    """Return the error for a path that leads to a pipe, a socket or a device."""
     exists = "it is a pipe, a socket or a device, not a regular file"
     return UnsafePath(f"read {path!r}", exists, "remove it, or restore the file from a copy that you trust")

@@ -1,12 +1,12 @@
-"""Files below one local folder, with atomic, durable puts and folder descriptors that follow no links.
+"""Accesses the files below one local folder, with atomic, durable puts and protection against links that lead outside.
 
-The first access to a path opens each of its folders from the root down without following links. If a component of the
-path is a link to a folder below the root, the access continues at the target of the link. A link to any other target is
-refused. Later accesses open the folder by its path, and compare device and inode with the values at the first access.
+The first access to a path opens each folder from the root down without following links. If a path component is a link
+to a folder below the root, the access continues in the linked folder. A link to any other target is refused. Later
+accesses open the folder by its path, and compare its device and inode with those of the first access.
 
-A put is durable when it returns. A put syncs the file before it links the file to its name, and syncs the folder
-afterwards. The parent of a folder is synced before the first put into the folder, even if another process created the
-folder. For an empty file the put syncs only the folder.
+A put is durable when it returns. A put syncs the temporary file before linking it to its final name, and syncs the
+folder afterwards. Before the first put into a folder, the folder's parent is synced, even if another process created
+the folder. A put of an empty file syncs only the folder.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ _KNOWN: Final = 4096
 
 
 class LocalFiles:
-    """The files below `root`. If `durable` is False, nothing is synced, and a power failure may lose or truncate files.
+    """The files below the folder `root`. If `durable` is False, nothing is synced, and a power failure may lose or
+    truncate files.
     """
 
     def __init__(self, root: str, durable: bool = True) -> None:
@@ -43,8 +44,8 @@ class LocalFiles:
         self._known: set[str] = set()  # folders that this process has made durable in their parents
 
     def create(self, path: str, data: bytes | BinaryIO) -> bool:
-        """Put a new file; returns False if a file of that name exists. `data` is the content, or an open file with the
-        content.
+        """Create a file atomically; return False if a file of that name exists. `data` is the content, or an open file
+        from which the content is read.
         """
         head, _, name = path.rpartition("/")
         folder = self._open(head, make=True)
@@ -58,7 +59,7 @@ class LocalFiles:
             os.close(folder)
 
     def replace(self, path: str, data: bytes, durable: bool = True) -> None:
-        """Put a file, and replace an existing file of the same name."""
+        """Create a file atomically, replacing any existing file of the same name."""
         head, _, name = path.rpartition("/")
         folder = self._open(head, make=True)
         try:
@@ -75,13 +76,14 @@ class LocalFiles:
             os.close(folder)
 
     def read(self, path: str) -> bytes:
-        """Return the content of a regular file. Raises FileNotFoundError for a missing file or a folder. The method
-        never waits for a FIFO or a device.
+        """Return the content of a regular file. Raises FileNotFoundError if `path` does not exist or is a folder.
+        `read` never blocks on a FIFO or a device.
         """
         return self._read(path, content)
 
     def read_ranges(self, path: str, ranges: Sequence[tuple[int, int]]) -> list[bytes]:
-        """Return the bytes of each range (start, end) of a regular file; fewer bytes if the file ends before."""
+        """Return the bytes of each range (start, end) of a regular file; fewer bytes if the file ends within the range.
+        """
         return self._read(path, lambda file, _: [part(file, start, end) for start, end in ranges])
 
     def _read(self, path: str, take: Callable[[int, int], T]) -> T:
@@ -110,7 +112,7 @@ class LocalFiles:
             os.close(file)
 
     def remove(self, head: str, names: Iterable[str], durable: bool = True) -> None:
-        """Remove files of a folder and their checksum side files; missing files are ignored, links are not followed."""
+        """Remove files of a folder and their checksum side files; missing files are ignored."""
         try:
             folder = self._open(head, flags=_CHANGE)
         except (FileNotFoundError, NotADirectoryError):
@@ -132,7 +134,7 @@ class LocalFiles:
         return True
 
     def _open(self, head: str, *, make: bool = False, flags: int = _SEARCH) -> int:
-        """Return a descriptor of the folder, which the caller closes."""
+        """Return an open descriptor of the folder, which the caller closes."""
         flags = _CHANGE if make else flags
         if head and (identity := self._walks.get((head, make))):
             with suppress(OSError):  # the walk below raises the precise error
@@ -198,8 +200,8 @@ class LocalFiles:
         return BadInput(f"write below {self._root}", str(refused.strerror), "name a folder that can be made")
 
     def _resolved(self, path: str) -> str:
-        """Return the path below the root to which the links in a path lead. Raises `UnsafePath` if the links lead
-        outside the root.
+        """Return the path below the root that results from following all links in `path`. Raises `UnsafePath` if a link
+        leads outside the root.
         """
         root, target = os.path.realpath(self._root), os.path.realpath(f"{self._root}/{path}")
         if target == root:
@@ -237,7 +239,7 @@ class LocalFiles:
 
 
 def make_folders(path: str, durable: bool) -> None:
-    """Create a folder and its missing parents, and sync the parent of each new folder."""
+    """Create a folder and its missing parents; if `durable`, sync the parent of each new folder."""
     missing = []
     while not os.path.isdir(path):
         missing.append(path)
@@ -257,7 +259,7 @@ def make_folders(path: str, durable: bool) -> None:
 
 
 def sync_folder(folder: int) -> None:
-    """Sync the entries of a folder, if the file system can sync folders."""
+    """Sync a folder's entries if the file system supports it."""
     try:
         os.fsync(folder)
     except OSError as refused:
@@ -266,13 +268,15 @@ def sync_folder(folder: int) -> None:
 
 
 def checksum_of(path: str) -> str:
-    """Return the path of the checksum side file; if it is stale, Java readers refuse `path` (docs/hudi-format.md)."""
+    """Return the path of the checksum side file of `path`; if the side file is stale, Java readers refuse `path`
+    (docs/hudi-format.md).
+    """
     folder, _, name = path.rpartition("/")
     return f"{folder}/.{name}.crc" if folder else f".{name}.crc"
 
 
 def _opened(above: int, name: str, make: bool, flags: int) -> tuple[int, bool]:
-    """Return a descriptor of a folder inside another folder, and True if this call created the folder."""
+    """Return a descriptor of a subfolder, and True if this call created the subfolder."""
     flags |= os.O_NOFOLLOW
     try:
         return os.open(name, flags, dir_fd=above), False

@@ -1,5 +1,5 @@
-"""Implements the storage protocol on the local file system, with durable puts. A listing makes no system call for each
-file.
+"""Implements the storage protocol on the local file system, with durable puts. A listing of names needs no system call
+for each file.
 
 Local storage starts no threads, so it also works in a child that was forked from a process with an open table.
 """
@@ -29,11 +29,11 @@ _TEMPORARY: Final = (_HEARTBEATS, ".hoodie/.temp/")
 
 
 class LocalStorage:
-    """A table's root in a local folder. The first write creates the folder.
+    """The storage of a table in a local folder. The first write creates the table's folder.
 
     Puts and deletes are durable when the call returns, unless the option `durable` is false. Puts of heartbeats are not
-    durable, because a heartbeat is useless after its process died. Deletes of heartbeats and markers are not durable. A
-    marker that reappears after a power failure names a published file, or a file that a rollback deletes again.
+    durable, because a heartbeat is useless after a power failure. Deletes of heartbeats and markers are not durable. A
+    marker that reappears after a power failure names a published data file, or one that a rollback deletes again.
     """
 
     def __init__(self, url: str, options: Mapping[str, Any] | None = None) -> None:
@@ -55,7 +55,7 @@ class LocalStorage:
             raise of_file_system("create", path, self.url, refused) from refused
 
     def put_file(self, path: str, file: BinaryIO) -> bool:
-        """Create `path` with the content of an open file; returns False if `path` exists."""
+        """Create `path` with the content of an open file; return False if `path` exists."""
         try:
             return self._files.create(confined(path), file)
         except OSError as refused:
@@ -76,7 +76,7 @@ class LocalStorage:
             raise of_file_system("read", path, self.url, refused) from refused
 
     def get_ranges(self, path: str, ranges: Sequence[ByteRange]) -> list[bytes]:
-        """Return the bytes of each range of a file; fewer bytes if the file ends before the range."""
+        """Return the bytes of each range of a file; fewer bytes if the file ends within the range."""
         try:
             return self._files.read_ranges(confined(path), ranges)
         except (FileNotFoundError, NotADirectoryError):
@@ -96,14 +96,14 @@ class LocalStorage:
         return sorted(entries)
 
     def paths(self, prefix: str) -> Sequence[str]:
-        """Return the paths of `list(prefix)`, in any order."""
+        """Return the paths of all files below `prefix`, in any order."""
         try:
             return [path for path, _ in self._below(prefix)]
         except OSError as refused:
             raise of_file_system("list", prefix, self.url, refused) from refused
 
     def sizes(self, folder: str) -> tuple[dict[str, int], Sequence[str]]:
-        """Return the result of `sizes_but`, without creating an `Entry` for each file."""
+        """Return the same result as the function `sizes_but`, without creating an `Entry` for each file."""
         head = f"{folder}/"
         sizes, inside = dict[str, int](), []
         try:
@@ -118,7 +118,7 @@ class LocalStorage:
         return sizes, inside
 
     def _below(self, prefix: str) -> Iterator[tuple[str, os.DirEntry[str]]]:
-        """Return the files below a folder, with their paths. Linked folders are skipped, because a link may lead
+        """Yield the files below a folder, each with its path. Links to folders are skipped, because a link may lead
         outside the root or form a cycle.
         """
         folders = [prefix] if self._files.has_folder(confined_folder(prefix)) else []
@@ -162,8 +162,8 @@ class LocalStorage:
 
 
 def paths_below(storage: Storage, prefix: str) -> Sequence[str]:
-    """Return the paths of a listing, in any order. On a file system, a listing of paths takes a fifth of the time of a
-    listing with sizes and times.
+    """Return the paths of all objects below `prefix`, in any order. On a file system, listing only paths takes a fifth
+    of the time of listing paths with sizes and modification times.
     """
     if isinstance(storage, LocalStorage):
         return storage.paths(prefix)
@@ -171,8 +171,8 @@ def paths_below(storage: Storage, prefix: str) -> Sequence[str]:
 
 
 def sizes_but(storage: Storage, folder: str) -> tuple[dict[str, int], Sequence[str]]:
-    """List the whole table in a single listing. Returns the size by path of all objects outside `folder`, and the paths
-    of all objects inside `folder`.
+    """List the entire table in a single listing. Returns the sizes by path of all objects outside `folder`, and the
+    paths of all objects inside `folder`.
     """
     if isinstance(storage, LocalStorage):
         return storage.sizes(folder)
@@ -182,5 +182,5 @@ def sizes_but(storage: Storage, folder: str) -> tuple[dict[str, int], Sequence[s
 
 
 def _is_hidden(name: str) -> bool:
-    """Return True for the name of a checksum side file, or of a temporary file of nbcc or obstore (``x#1``)."""
+    """Return True for a checksum side file, or for a temporary file of nbcc or obstore (``x#1``)."""
     return is_checksum(name) or ("#" in name and name.partition("#")[2].isdecimal())

@@ -1,7 +1,7 @@
-"""The storage protocol on object stores, through obstore.
+"""Implements the storage protocol on object stores, through obstore.
 
-If several writers may compete to create an object, the object is put conditionally, in one request. Data files are
-uploaded unconditionally, in parts, because stores have no conditional multipart put. Large objects are read in ranges.
+An object that several writers may compete to create is put conditionally, in one request. Data files are uploaded
+unconditionally in parts, because stores do not support conditional multipart uploads. Large objects are read in ranges.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ RANGE_GAP: Final = 64 << 10
 
 
 class ObjectStorage:
-    """A table's root in an object store that obstore can open."""
+    """The storage of a table in an object store."""
 
     def __init__(self, url: str, options: Mapping[str, Any] | None = None) -> None:
         self.url = url
@@ -71,7 +71,9 @@ class ObjectStorage:
         return f"{type(self).__name__}({without_user(self.url)!r})"
 
     def _reach(self) -> ObjectStore:
-        """Return the store, with a time limit for the next request. The first call opens the store."""
+        """Return the opened store, with a time limit for the next request. The first call with a given time limit opens
+        the store.
+        """
         refuse_forked(without_user(self.url))
         limit = request_limit(without_user(self.url))
         if limit not in self._stores:
@@ -92,12 +94,13 @@ class ObjectStorage:
             raise self._typed("open", "", refused) from refused
 
     def put_if_absent(self, path: str, data: bytes) -> bool:
-        """Create `path` with `data`, atomically. The method also returns True if the object already has the content
-        `data`.
+        """Create `path` with `data` atomically; return False if `path` exists with other content. Returns True also if
+        `path` already has the content `data`.
 
-        The library raises one error for the store's statuses 412 and 409 and for the answer to the library's own retry.
-        After a time-out the outcome of a put is unknown. After a failed put the method reads the object. If there is no
-        object, the method repeats the put. An object with the content `data` counts as success (see `put_own`).
+        The store library raises one error for the statuses 412 and 409, and also when its own retry finds the object.
+        After a time-out, the outcome of a put is unknown. After a failed put, `put_if_absent` therefore reads the
+        object. If the object does not exist, the put is repeated. An object with the content `data` counts as success
+        (see `put_own`).
         """
         confined(path)
         unsure: StorageError | None = None
@@ -125,16 +128,15 @@ class ObjectStorage:
         self._repeated("write", confined(path), lambda store: obstore.put(store, path, data, use_multipart=False))
 
     def put_in_parts(self, path: str, data: bytes) -> bool:
-        """Put a data file, in parts if the file is large. No other attempt may use the name of the file.
+        """Put a data file, in several parts if it is large. The data file's name must be unique to this put.
 
-        Parts that were put before an error stay in the store until the store's rule for incomplete uploads deletes the
-        parts.
+        After an error, uploaded parts remain in the store until the store's rule for incomplete uploads deletes them.
         """
         self._repeated("write", confined(path), lambda store: obstore.put(store, path, data, chunk_size=PART_BYTES))
         return True
 
     def put_file(self, path: str, file: BinaryIO) -> bool:
-        """Put a data file with the content of an open file, in parts. No other attempt may use the name of the file."""
+        """Put a data file from an open file, in parts. The data file's name must be unique to this put."""
         start = file.tell()
 
         def request(store: ObjectStore) -> object:
@@ -151,7 +153,7 @@ class ObjectStorage:
             raise NotFound(path) from None
 
     def get_ranges(self, path: str, ranges: Sequence[ByteRange]) -> list[bytes]:
-        """Return the bytes of each range of an object; fewer bytes if the object ends before the range."""
+        """Return the bytes of each range of an object; fewer bytes if the object ends within the range."""
         starts, ends = [each.start for each in ranges], [each.end for each in ranges]
         request = partial(obstore.get_ranges, path=confined(path), starts=starts, ends=ends, coalesce=RANGE_GAP)
         try:
@@ -160,8 +162,7 @@ class ObjectStorage:
             raise NotFound(path) from None
 
     def list(self, prefix: str, after: str = "") -> list[Entry]:
-        """List all objects below a folder, sorted by path. `after` restricts the listing to objects whose paths are
-        greater than `after`.
+        """List all objects below a folder, sorted by path. `after` restricts the listing to paths greater than `after`.
         """
         confined_folder(prefix)
         request = partial(obstore.list, prefix=prefix or None, offset=after or None)
@@ -174,13 +175,13 @@ class ObjectStorage:
         )
 
     def last_seen(self, folder: str) -> str:
-        """Return the path after which a listing of the folder may begin, because all objects up to this path are known.
-        Returns '' if no object is known.
+        """Return the path after which a listing of the folder may start, because all earlier objects are known. Returns
+        '' if no object of the folder is known.
         """
         return self._last_seen.get(folder, "")
 
     def remember(self, folder: str, path: str) -> None:
-        """Let later listings of the folder begin after the path `path`."""
+        """Let later listings of the folder start after `path`."""
         self._last_seen[folder] = path
 
     def delete(self, path: str) -> None:
@@ -201,11 +202,11 @@ class ObjectStorage:
             return
 
     def _repeated(self, operation: str, path: str, request: Callable[[ObjectStore], T]) -> T:
-        """Send a request that may be executed twice. The method repeats the request if the store answers 409 or does
-        not answer.
+        """Send a request that may safely be executed twice. A request is repeated if the store answers 409 or does not
+        answer.
 
-        After most failures the store library repeats the request for several minutes. A failure that the library
-        reports after its repetitions is final.
+        After most failures, the store library itself repeats the request for several minutes. A failure that the
+        library reports after its own repetitions is final.
         """
         began = time.monotonic()
         for pause in PAUSES:
@@ -221,8 +222,8 @@ class ObjectStorage:
         raise error
 
     def _ask(self, operation: str, path: str, request: Callable[[ObjectStore], T]) -> T:
-        """Send a request, and return its answer. Raise `StorageError` if the request fails, unless the object is absent
-        or a put condition is not met.
+        """Send a request to the store, and return the response. Raises `StorageError` if the request fails, except when
+        the object is absent or a put condition is not met.
         """
         store = self._reach()
         try:
@@ -243,8 +244,8 @@ class ObjectStorage:
 
 
 def _content(store: ObjectStore, path: str) -> bytes:
-    """Return the content of an object. If the object is large, the function reads it in ranges instead of one stream,
-    because large objects never change.
+    """Return the content of an object in the store. A large object is read in concurrent ranges, which is safe because
+    large objects never change.
     """
     answer = obstore.get(store, path)
     size = answer.meta["size"]
@@ -258,7 +259,7 @@ def _content(store: ObjectStore, path: str) -> bytes:
 
 
 def _limited(arguments: Mapping[str, Any], limit: float) -> dict[str, Any]:
-    """Return arguments for the library, so that each request and its repetitions end within `limit` seconds."""
+    """Return arguments for the store library that limit each request, with its repetitions, to `limit` seconds."""
     first, longest_pause = timedelta(seconds=min(0.1, limit / 16)), timedelta(seconds=limit / 8)
     pauses = {"init_backoff": first, "max_backoff": longest_pause, "base": 2}
     client = arguments.get("client_options", {})
@@ -270,7 +271,7 @@ def _limited(arguments: Mapping[str, Any], limit: float) -> dict[str, Any]:
 
 
 def is_checksum(name: str) -> bool:
-    """Return True for the name of a Hadoop checksum side file, which a copied table may contain."""
+    """Return True for the name of a Hadoop checksum side file (`.name.crc`), which a copied table may contain."""
     return name[:1] == "." and name[-4:] == ".crc"
 
 

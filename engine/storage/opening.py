@@ -1,4 +1,4 @@
-"""Opens the storage at a path or URL."""
+"""Opens the storage of a table by its path or URL."""
 
 from __future__ import annotations
 
@@ -16,11 +16,10 @@ from .options import checked_options
 def open_storage(
     location: str | os.PathLike[str], options: Mapping[str, Any] | None = None
 ) -> LocalStorage | ObjectStorage:
-    """Return the storage at `location`, which is a path of the local file system or a URL (``file:``, ``s3:``, ``gs:``,
-    ``az:``, …).
+    """Return the storage at `location`: a local path, or a URL (``file:``, ``s3:``, ``gs:``, ``az:``, …).
 
-    `LocalStorage` uses the option `durable` (default true). All other options go to obstore (credentials, region, …).
-    The function reads and creates nothing in the storage.
+    `LocalStorage` accepts only the option `durable` (default true). All other options are passed to obstore
+    (credentials, region, …). Opening a storage reads and creates nothing in it.
     """
     text = os.fspath(location)
     options = checked_options(options)
@@ -33,5 +32,5 @@ def open_storage(
 
 
 def _local_url(path: str) -> str:
-    """Return the canonical URL of a folder, which identifies the table for executors, locks and caches."""
+    """Return the canonical URL of a local folder, which identifies the table for executors, locks and caches."""
     return Path(path).expanduser().resolve().as_uri()

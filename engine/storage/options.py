@@ -1,4 +1,5 @@
-"""The storage options: nbcc's option `durable`, and the options of obstore for object stores (docs/storage-options.md).
+"""Validates storage options: nbcc's option `durable`, and obstore's options for object stores
+(docs/storage-options.md).
 """
 
 from __future__ import annotations
@@ -62,7 +63,7 @@ _NESTED: Final = ("client_options", "retry_config", "credential_provider", "conf
 
 
 def checked_options(options: object) -> dict[str, Any]:
-    """Return a copy of `storage_options`; raises `BadInput` unless `storage_options` maps names to values."""
+    """Return a copy of `storage_options`; raise `BadInput` unless it maps names to values."""
     if options is None:
         return {}
     if not isinstance(options, Mapping) or not all(isinstance(name, str) for name in options):
@@ -72,7 +73,7 @@ def checked_options(options: object) -> dict[str, Any]:
 
 
 def local_options(options: Mapping[str, Any]) -> bool:
-    """Return the value of the option `durable` of a local table; raises `BadInput` for any other option."""
+    """Return the option `durable` of a local table; raise `BadInput` for any other option."""
     if unknown := sorted(set(options) - {DURABLE}):
         raise BadInput(
             f"open a local table with the storage option {unknown[0]!r}",
@@ -83,7 +84,7 @@ def local_options(options: Mapping[str, Any]) -> bool:
 
 
 def is_durable(options: Mapping[str, Any]) -> bool:
-    """Return the value of the option `durable`, which is a bool or the text of a bool; the default is true."""
+    """Return the option `durable`, given as a bool or as the text "true" or "false"; the default is True."""
     value = options.get(DURABLE, True)
     meaning = value if isinstance(value, bool) else _MEANINGS.get(str(value).strip().lower())
     if meaning is None:
@@ -92,7 +93,8 @@ def is_durable(options: Mapping[str, Any]) -> bool:
 
 
 def as_duration(value: object) -> timedelta | None:
-    """Return the duration in an option of the HTTP client, such as ``250ms``; None for a text in another form."""
+    """Return the duration given in an option of the HTTP client, such as ``250ms``; None if the text has another form.
+    """
     if isinstance(value, timedelta):
         return value
     found = _DURATION.fullmatch(value) if isinstance(value, str) else None
@@ -103,9 +105,9 @@ def store_arguments(url: str, options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments of `obstore.store.from_url` for these storage options. No error message contains the value
     of a secret option.
 
-    Names are accepted in any case, with or without the prefix of the store (aws_, google_, azure_storage_). Options of
-    the HTTP client go into `client_options`. Raises `BadInput` for the name of an option that the store does not have,
-    because obstore itself panics on some unknown names.
+    Option names are accepted in any case, with or without the store's prefix (aws_, google_, azure_storage_). Options
+    of the HTTP client are collected in `client_options`. Raises `BadInput` for an option that the store does not have,
+    because obstore panics on some unknown names.
     """
     kind = _kind_of(url)
     own = STORES.get(kind, ())
@@ -134,7 +136,7 @@ def _kind_of(url: str) -> str:
 
 
 def _plain(name: str, kind: str) -> str:
-    """Return the normalised name of an option, as in the tables of this module."""
+    """Return an option's canonical name: lower case, without the store's prefix and aliases."""
     plain = name.lower()
     for prefix in _PREFIXES.get(kind, ()):
         plain = plain.removeprefix(prefix)

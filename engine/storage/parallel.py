@@ -1,4 +1,4 @@
-"""Sends requests to an object store concurrently, if no request depends on another one."""
+"""Sends independent requests to an object store concurrently."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ WIDTH: Final = 8
 
 
 def in_parallel(requests: Iterable[Callable[[], T]]) -> list[T]:
-    """Run each request in a separate thread, and return the answers in the order of the requests. Raises the first
-    error after all requests have ended.
+    """Run all requests in threads, and return their results in the order of the requests. Raises the first error, after
+    all requests have ended.
 
-    The time limit of requests under a lease also applies in the threads.
+    The time limit that a lease sets for requests also applies in these threads.
     """
     calls = [*requests]
     with ThreadPoolExecutor(min(WIDTH, max(1, len(calls))), thread_name_prefix="nbcc-request") as pool:

@@ -1,4 +1,4 @@
-"""Validation of paths: a storage accepts only paths below the table's root. A path in a table's metadata is validated,
+"""Validates paths: a storage accepts only paths below the table's root. Paths in a table's metadata are validated too,
 because the metadata may be hostile.
 """
 
@@ -16,10 +16,11 @@ REMEDY: Final = "find the file or link that names this path, and restore the tab
 
 
 def confined(path: str) -> str:
-    """Return the path if it is relative and stays below the root. Every operation of every storage calls this function.
+    """Return the path unchanged if it is relative and stays below the root. Every operation of every storage validates
+    its path with `confined`.
 
-    Raises `UnsafePath` for an absolute path, an empty segment, ``.``, ``..`` and control characters. `local_files`
-    checks symbolic links.
+    Raises `UnsafePath` for an absolute path, an empty path segment, ``.``, ``..`` or control characters. The module
+    `local_files` checks symbolic links.
     """
     if _UNSAFE.search(path):
         raise UnsafePath(f"access {path!r}", "this is not the path of a file below the table's folder", REMEDY)
@@ -27,5 +28,5 @@ def confined(path: str) -> str:
 
 
 def confined_folder(prefix: str) -> str:
-    """Validate the folder of a listing like `confined`; the folder may also be the root ('')."""
+    """Validate the folder of a listing like `confined`, and also accept the root ('')."""
     return prefix and confined(prefix)

@@ -1,4 +1,4 @@
-"""The storage protocol: the engine accesses a table's files only by these six operations."""
+"""The storage protocol: the engine accesses a table's files only through these six operations."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import NamedTuple, Protocol
 
 
 class NotFound(FileNotFoundError):
-    """Raised if `Storage.get` finds no object at the path."""
+    """Raised by `Storage.get` if no object exists at the path."""
 
 
 class Entry(NamedTuple):
-    """One object of a listing: its path relative to the table's root, its size in bytes, and the time of its last put.
+    """One listed object: its path relative to the table's root, its size in bytes, and its modification time.
 
-    `modified` is in seconds since 1970 by the store's clock; 0 if unknown.
+    `modified` is the modification time in seconds since 1970 by the store's clock; 0 if unknown.
     """
 
     path: str
@@ -22,26 +22,29 @@ class Entry(NamedTuple):
 
 
 class Storage(Protocol):
-    """The objects below one table's root. Paths are relative to the root and separated by '/'.
+    """The storage of the objects below one table's root. Object paths are relative to the table's root and separated by
+    '/'.
 
-    Implementations can be pickled; executors reopen the store from `url`. A listing is not a snapshot of the objects at
-    one time. A listing contains every object that exists while the listing runs. A listing may or may not contain an
-    object that is created or deleted while the listing runs.
+    A storage can be pickled; executors reopen the store from `url`. A listing is not a snapshot of the objects at one
+    time. A listing contains every object that exists during the entire listing. An object that is created or deleted
+    during the listing may or may not be listed.
     """
 
     @property
     def url(self) -> str:
-        """The URL with which executors open the storage again."""
+        """The URL from which executors reopen the storage."""
         ...
 
     def put_if_absent(self, path: str, data: bytes) -> bool:
-        """Create `path` with `data`, atomically. If `path` exists already, the method returns False and leaves the
+        """Create the object `path` with the content `data`, atomically. If `path` exists, return False and leave its
         content unchanged.
         """
         ...
 
     def put(self, path: str, data: bytes) -> None:
-        """Create or replace `path`. Only table properties, heartbeats and the archive's version are replaced."""
+        """Create the object `path`, or replace its content. Only table properties, heartbeats and the archive's version
+        are replaced.
+        """
         ...
 
     def get(self, path: str) -> bytes:
@@ -49,7 +52,8 @@ class Storage(Protocol):
         ...
 
     def list(self, prefix: str) -> list[Entry]:
-        """Return all objects below the folder `prefix` ('' is the root), sorted by path, without checksum side files.
+        """Return all objects below the folder `prefix` ('' is the root), sorted by path; checksum side files are
+        omitted.
         """
         ...
 

@@ -1,4 +1,4 @@
-"""A storage that records puts and deletes, and executes them or, in a dry run, simulates them."""
+"""A storage that records its puts and deletes; a dry run simulates them instead of executing them."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ def _nothing(_path: str) -> None:
 
 
 class Recording:
-    """The storage of one operation, with a record of its puts and deletes. `put_paths` and `deleted` list the paths
-    that the operation put and deleted, in order.
+    """The storage of one operation, which records all puts and deletes. `put_paths` and `deleted` list the paths of all
+    puts and deletes, in order.
 
     If `dry_run` is True, nothing is written to `storage`. Reads in a dry run reflect the simulated puts and deletes, so
-    that every operation can run to its end. `deleting` is called with each path before its deletion.
+    that every operation can run to its end. `deleting` is called with each path before the path is deleted.
     """
 
     def __init__(self, storage: Storage, dry_run: bool = False, deleting: Callable[[str], None] = _nothing) -> None:

@@ -17,8 +17,8 @@ _COPIED_BYTES: Final = 1 << 20
 
 
 def _stage_name() -> str:
-    """Return a unique file name: a random text for each process and a counter. A forked child generates its own random
-    text.
+    """Return a unique file name that consists of the process's random text and a counter. A forked child generates its
+    own random text.
     """
     process = os.getpid()
     if _RANDOM[0] != process:
@@ -27,7 +27,7 @@ def _stage_name() -> str:
 
 
 def staged(folder: int, data: bytes | BinaryIO, durable: bool) -> str:
-    """Write a new temporary file with this content; returns the name of the file."""
+    """Write the content to a new temporary file, and return the file's name."""
     parts = (data,) if isinstance(data, bytes) else iter(partial(data.read, _COPIED_BYTES), b"")
     stage = _stage_name()
     file = os.open(stage, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666, dir_fd=folder)
@@ -48,7 +48,7 @@ def staged(folder: int, data: bytes | BinaryIO, durable: bool) -> str:
 
 
 def unlinked(folder: int, name: str) -> bool:
-    """Remove a file of a folder; returns False if it is missing."""
+    """Remove a file of a folder; return False if it does not exist."""
     try:
         os.unlink(name, dir_fd=folder)
     except FileNotFoundError:

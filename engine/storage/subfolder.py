@@ -1,4 +1,6 @@
-"""A folder of a table as a separate storage. Hudi's metadata table is read as such a folder."""
+"""A subfolder of a table's storage, accessed as a separate storage. Hudi's metadata table is read through a
+`Subfolder`.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,7 @@ from .protocol import Entry, Storage
 
 
 class Subfolder:
-    """A storage of the objects below `folder` in another storage. Paths are relative to `folder`."""
+    """The storage of the objects below `folder` in another storage. Paths are relative to `folder`."""
 
     def __init__(self, storage: Storage, folder: str) -> None:
         self._storage = storage

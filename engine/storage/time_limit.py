@@ -1,4 +1,4 @@
-"""The time limit of requests under a lock that expires: a request ends before the lock can pass to another writer."""
+"""Limits the duration of requests under a lease: a request ends before another writer can take the lock."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _LEFT: Final[ContextVar[Callable[[], float] | None]] = ContextVar("seconds left 
 
 @contextmanager
 def under_lease(left: Callable[[], float] | None) -> Iterator[None]:
-    """Limit the duration of this thread's requests during the block. `left` returns the seconds that are left of the
-    lock's lease.
+    """Limit the duration of this thread's storage requests during a `with` block. `left` returns the number of seconds
+    until the lock's lease expires.
 
-    If `left` is None, the lock has no lease, and the requests have no limit.
+    If `left` is None, the lock has no lease, and requests have no time limit.
     """
     token = _LEFT.set(left)
     try:
@@ -30,10 +30,10 @@ def under_lease(left: Callable[[], float] | None) -> Iterator[None]:
 
 
 def request_limit(url: str) -> float | None:
-    """Return the limit in seconds of this thread's next request, which is less than the remaining lease; None means no
-    limit.
+    """Return the time limit in seconds of this thread's next request, which is less than the remaining lease; None
+    means no limit.
 
-    Raises `Conflict`, before any request, if the lease has expired or is about to expire.
+    Raises `Conflict` without sending a request if the lease has expired or is about to expire.
     """
     left_of_lease = _LEFT.get()
     if left_of_lease is None:

@@ -1,8 +1,8 @@
-"""Puts that also succeed if an earlier attempt at the put has already created the object.
+"""Puts that also succeed if an earlier attempt at the same put has already created the object.
 
-A store may execute a put and still report a failure. A put may appear to fail if its answer is lost, or if the client's
-own retry finds the object of the first attempt. After a failure, `put_own` and `replace_verified` therefore compare the
-object's content with the put's content. The content of a verified put must be unique to its writer.
+A store may execute a put and still report a failure. A put can appear to fail if the response is lost, or if the
+client's own retry finds the object of the first attempt. After a failure, `put_own` and `replace_verified` therefore
+compare the stored content with the content of the put. The content of a verified put must be unique to its writer.
 """
 
 from __future__ import annotations
@@ -20,40 +20,40 @@ ATTEMPTS: Final = 4
 
 @runtime_checkable
 class StorageInParts(Protocol):
-    """A storage in which data files are put unconditionally."""
+    """A storage that puts data files unconditionally, in parts."""
 
     def put_in_parts(self, path: str, data: bytes) -> bool:
-        """Put a data file, in parts if it is large. No other attempt may use the name of the file.
+        """Put a data file, in several parts if it is large. The data file's name must be unique to this put.
 
-        Returns False if the storage detects a different file of the same name.
+        Returns False if the storage finds a different file with the same name.
         """
         ...
 
 
 @runtime_checkable
 class StorageOfFiles(Protocol):
-    """A storage that puts an object from an open file, with only a small part of the file in memory."""
+    """A storage that uploads an open file with only a small part of the file in memory."""
 
     def put_file(self, path: str, file: BinaryIO) -> bool:
-        """Put a data file with the content of an open file. No other attempt may use the name of the data file.
+        """Put a data file with the content of an open file. The data file's name must be unique to this put.
 
-        Returns False if the storage detects a different file of the same name.
+        Returns False if the storage finds a different file with the same name.
         """
         ...
 
 
 def put_file(storage: Storage, path: str, file: BinaryIO) -> bool:
-    """Put a data file as `put_unique` does, with the content of an open file from its position on."""
+    """Put a data file like `put_unique`, with the content of an open file from its current position."""
     if isinstance(storage, StorageOfFiles):
         return storage.put_file(path, file)
     return put_unique(storage, path, file.read())
 
 
 def put_unique(storage: Storage, path: str, data: bytes) -> bool:
-    """Put a data file whose name no other attempt uses. Returns False if there is a different file of the same name.
+    """Put a data file whose name is unique to this put. Returns False if a different file with the same name exists.
 
-    In an object store the put is unconditional, because large files are uploaded in parts. A put that is repeated after
-    a lost answer replaces the object by the same bytes.
+    In an object store, the put is unconditional, because large files are uploaded in parts. A put repeated after a lost
+    response replaces the object with the same bytes.
     """
     if isinstance(storage, StorageInParts):
         return storage.put_in_parts(path, data)
@@ -61,19 +61,18 @@ def put_unique(storage: Storage, path: str, data: bytes) -> bool:
 
 
 class Replaced(NamedTuple):
-    """The result of `replace_verified`: True if the put succeeded, and the version that the object has after the put.
-    """
+    """The result of `replace_verified`: whether the put succeeded, and the object's current version."""
 
     done: bool
     version: Version | None
 
 
 def replace_verified(target: ConditionalObject, data: bytes, known: Version | None) -> Replaced:
-    """Replace the version `known` by `data`, which must be unique to this put. The replacement fails if the object has
-    the version of another writer.
+    """Replace the version `known` of an object with `data`, which must be unique to this put. The replacement fails if
+    another writer has replaced the version `known`.
 
-    After a failed answer the function reads the object. The function repeats the put while the object still has the
-    version `known`. Raises the store's last error if all attempts fail.
+    If the store answers with an error, `replace_verified` reads the object to learn the outcome. The put is repeated
+    while the object still has the version `known`. Raises the store's last error if all attempts at the put fail.
     """
     error: Exception | None = None
     now: Version | None = None
@@ -97,13 +96,14 @@ def replace_verified(target: ConditionalObject, data: bytes, known: Version | No
 
 
 def put_own(storage: Storage, path: str, data: bytes) -> bool:
-    """Create `path` with `data`. `put_own` returns True also if `path` already contains `data`; it returns False if
-    `path` has any other content.
+    """Create `path` with `data`. Returns True also if `path` already has the content `data`, and False if `path` has
+    other content.
 
-    Content equal to `data` counts as success. Most content names its writer by a requested time, a completion time or a
-    write token. Content that names the writer can come only from an earlier attempt of this writer. The effect of other
-    content, such as an inflight file, does not depend on the writer. If the object disappears between put and read, the
-    function puts the object again.
+    An object that already contains `data` counts as success, even if an earlier put created the object. Most content
+    identifies its writer by a requested time, a completion time or a write token. If the content identifies this
+    writer, only an earlier attempt of this writer can have put it. Content that identifies no writer, such as an
+    inflight file, has the same effect regardless of its writer. If the object disappears between the put and the read,
+    `put_own` repeats the put.
     """
     for _ in range(ATTEMPTS):
         if storage.put_if_absent(path, data):

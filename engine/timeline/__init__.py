@@ -1,4 +1,4 @@
-"""The timeline: instants as files, the content of these files, and the archived timeline."""
+"""The timeline: instants as files, the content of these files, and the archive."""
 
 from __future__ import annotations
 

@@ -26,8 +26,8 @@ _FILE: Final = re.compile(r"(\d+)_(\d+)_(\d+)\.parquet")
 
 
 class ArchiveFile(NamedTuple):
-    """An archive file as listed in a manifest. Two archive files with equal name and equal size (in bytes) have
-    equal content.
+    """An archive file as listed in a manifest; `size` is in bytes. Archive files never change, so two entries with
+    equal name and size have equal content.
     """
 
     name: str
@@ -35,18 +35,18 @@ class ArchiveFile(NamedTuple):
 
     @property
     def level(self) -> int:
-        """The level of the file in the LSM tree; 0 if its name contains no level."""
+        """The level of the archive file in the LSM tree; 0 if its name contains no level."""
         match = _FILE.fullmatch(self.name)
         return int(match[3]) if match else 0
 
     def spans(self, requested: str) -> bool:
-        """Return whether the archive file may contain an instant with this requested time."""
+        """Return whether the archive file may contain an instant with the given requested time."""
         match = _FILE.fullmatch(self.name)
         return match is None or match[1] <= requested <= match[2]
 
 
 def newest_of(path: str) -> str:
-    """Return the greatest requested time in the archive file at `path`, according to its name; '' for other files."""
+    """Return the greatest requested time in the archive file at `path`, taken from its name; '' for other files."""
     match = _FILE.fullmatch(path.rpartition("/")[2])
     return match[2] if match else ""
 
@@ -69,8 +69,8 @@ class Archived:
 
     @property
     def states(self) -> Iterator[Instant]:
-        """The states that represent the instant in a timeline: the completed state, and for a (log) compaction also the
-        requested state.
+        """Yield the timeline states of the archived instant: completed and, for a (log) compaction with a plan, also
+        requested.
         """
         yield self.instant
         if self.plan and self.action in _PLANNED:
@@ -78,11 +78,11 @@ class Archived:
 
 
 class Archive:
-    """The archived timeline as of the first query, or as of the last call of `refresh`.
+    """The archived timeline as of the first query or the last call to `refresh`.
 
-    Query the archive *after* listing the active timeline. The archiver deletes instants only after it has written its
-    manifest, so an instant that is absent from the listing is in the archive. An instant that is neither in the listing
-    nor in the archive never completed.
+    Query the archive only after listing the active timeline. The archiver deletes an instant only after publishing its
+    manifest, so an instant missing from the listing is in the archive. An instant that is in neither the listing nor
+    the archive has never completed.
     """
 
     def __init__(self, storage: Storage) -> None:
@@ -94,17 +94,17 @@ class Archive:
         self._known: dict[tuple[str, str], Archived] = {}
 
     def refresh(self, seen: bool = True) -> None:
-        """Forget the manifest, so that the next query reads the current one. Archive files that are already decoded
-        stay cached, because archive files never change.
+        """Forget the manifest, so that the next query reads the current manifest. Archive files that are already
+        decoded stay cached, because archive files never change.
 
-        `seen` states whether a listing has shown archive files. If no listing has shown archive files, a missing
-        version file means that the archive is empty.
+        `seen` is False if a timeline listing has shown no archive files. If no listing has shown archive files, a
+        missing version file means that the archive is empty.
         """
         self._files, self._seen = None, seen
 
     def find(self, requested: str) -> Archived | None:
-        """Return the archived write with this requested time, or None. `find` reads only the archive files that may
-        contain this time.
+        """Return the archived write with the given requested time, or None. `find` reads only the archive files that
+        may contain the requested time.
         """
         for rows in self._read(lambda file: file.spans(requested)):
             for archived in rows:
@@ -113,7 +113,7 @@ class Archive:
         return None
 
     def completion(self, requested: str) -> str | None:
-        """Return the completion time of the write with this requested time; None if that write is not archived."""
+        """Return the completion time of the write with the given requested time; None if that write is not archived."""
         archived = self.find(requested)
         return archived.completed if archived else None
 
@@ -126,13 +126,15 @@ class Archive:
         return tuple(archived for rows in self._read(lambda file: True) for archived in rows)
 
     def states(self) -> tuple[Instant, ...]:
-        """Return the timeline states of all archived instants. `states` reads every archive file once."""
+        """Return the timeline states (requested and completed) of all archived instants. `states` reads every archive
+        file once.
+        """
         self.instants()
         return tuple(state for file in self.files() for state in self._states[file])
 
     def cached(self, instant: Instant) -> Archived | None:
-        """Return an archived instant from the archive files that were already read; None if these files do not contain
-        it. The method reads no file.
+        """Return an archived instant from the archive files read so far; None if they do not contain it. `cached` reads
+        no file.
         """
         return self._known.get((instant.requested, instant.action))
 
@@ -147,8 +149,8 @@ class Archive:
         return max((newest_of(file.name) for file in self.files()), default="")
 
     def states_after(self, requested: str) -> tuple[Instant, ...]:
-        """Return the states of archived instants, without archive files that contain only times at or before
-        `requested`. `states_after` reads the other archive files once.
+        """Return the states of archived instants, skipping archive files whose requested times are all at or before
+        `requested`. `states_after` reads each remaining archive file once.
         """
         later = self._read(lambda file: not newest_of(file.name) or newest_of(file.name) > requested)
         return tuple(state for rows in later for row in rows for state in row.states)
@@ -159,8 +161,8 @@ class Archive:
         return int(name.removeprefix("manifest_")) if name else 0
 
     def _current(self) -> str | None:
-        """Return the current manifest, found by a listing if the version file is absent (other engines delete it for a
-        moment).
+        """Return the name of the current manifest; if the version file is temporarily absent, the newest manifest of a
+        listing.
         """
         try:
             number = self._storage.get(VERSION)
@@ -178,8 +180,8 @@ class Archive:
         return f"manifest_{int(number)}"
 
     def _read(self, wanted: Callable[[ArchiveFile], bool]) -> list[tuple[Archived, ...]]:
-        """Return the rows of the archive files `wanted`. If an archive file is missing, because a merge has replaced
-        it, the method reads a newer manifest and starts again.
+        """Return the rows of the archive files for which `wanted` returns True. If a merge has replaced an archive
+        file, `_read` reads a newer manifest and starts again.
         """
         while True:
             files = self.files()
@@ -202,8 +204,8 @@ class Archive:
         return data
 
     def rows(self, file: ArchiveFile) -> tuple[Archived, ...]:
-        """Return the instants in one archive file, which is read only once. Raises `NotFound` if the archive file is
-        missing.
+        """Return the instants in one archive file; each archive file is read only once. Raises `NotFound` if the
+        archive file is missing.
         """
         if file not in self._rows:
             rows = decode_rows(self._get(file), f"{HISTORY}/{file.name}")

@@ -1,8 +1,8 @@
-"""Checks times, names and paths when timeline files are decoded.
+"""Validates the times, names and paths in timeline files.
 
-A plan or commit may come from another engine, a damaged disk or an attacker, and nbcc reads or deletes the files that
-it names. For safety, paths must be below the table and outside ``.hoodie``, and times must consist of digits. Every
-check returns its argument, or raises `Damaged` with the name of the timeline file.
+The files listed in plans and commits are read or deleted, although a plan or commit may come from a damaged disk or an
+attacker. Therefore paths must be below the table's root and outside ``.hoodie``, and times must consist of digits.
+Every check returns its argument, or raises `Damaged` with the name of the timeline file.
 """
 
 from __future__ import annotations
@@ -19,8 +19,7 @@ _HIDDEN: Final = ".hoodie"
 
 
 class Checked:
-    """The checks for the values in one timeline file. The errors of the checks contain the name of the timeline file.
-    """
+    """Validates the values in one timeline file. Each error names the timeline file."""
 
     __slots__ = ("_file",)
 
@@ -28,39 +27,39 @@ class Checked:
         self._file = file
 
     def instant(self, value: Any) -> str:
-        """Check a requested or completion time: 17 digits, or 14 digits from an old writer."""
+        """Return a valid requested or completion time: 17 digits, or 14 digits from an old writer."""
         if isinstance(value, str) and _INSTANT.fullmatch(value):
             return value
         raise self._refusal(value, "an instant time of 14 or 17 digits")
 
     def instant_or_none(self, value: Any) -> str:
-        """Check a time as `instant` does, but accept a missing time, which becomes ''."""
+        """Validate a time like `instant`, but return '' for a missing time."""
         return self.instant(value) if value else ""
 
     def action(self, value: Any) -> str:
-        """Check the word for an action in the names of timeline files."""
+        """Return a valid action name, as used in the names of timeline files."""
         if isinstance(value, str) and _ACTION.fullmatch(value):
             return value
         raise self._refusal(value, "an action")
 
     def name(self, value: Any) -> str:
-        """Check a file name or file id, which must be one part of a path."""
+        """Return a valid file name or file id, which must be a single path component."""
         if isinstance(value, str) and value not in ("", ".", "..") and not {"/", "\\", "\0"}.intersection(value):
             return value
         raise self._refusal(value, "a file name")
 
     def data_file(self, value: Any) -> str:
-        """Check the name of a base file or log file."""
+        """Return a valid name of a base file or log file."""
         if parse_base(self.name(value)) or parse_log(value):
             return str(value)
         raise self._refusal(value, "the name of a base file or log file")
 
     def partition(self, value: Any) -> str:
-        """Check the path of a partition, which is '' in unpartitioned tables."""
+        """Return a valid partition path; '' in an unpartitioned table."""
         return value if value == "" else self.path(value)
 
     def path(self, value: Any) -> str:
-        """Check a path, which must be below the table's root and outside ``.hoodie``."""
+        """Return a valid path, which must be below the table's root and outside ``.hoodie``."""
         if isinstance(value, str) and value and is_inside(value):
             return value
         raise self._refusal(value, "a path below the table")
@@ -71,7 +70,7 @@ class Checked:
         raise self._refusal(value, "a text")
 
     def size(self, value: Any) -> int:
-        """Check a number of bytes; a missing number becomes 0."""
+        """Return a valid number of bytes; 0 if it is missing."""
         if value is None:
             return 0
         if isinstance(value, int) and value >= 0:
@@ -87,7 +86,7 @@ class Checked:
 
 
 def is_inside(path: str) -> bool:
-    """Return whether the text of a relative path shows that the path stays below the table and outside ``.hoodie``."""
+    """Return whether a relative path, judged by its text, stays below the table's root and outside ``.hoodie``."""
     if "\0" in path:
         return False
     if path[0] != "." and "/." not in path and "//" not in path and path[0] != "/" and path[-1] != "/":

@@ -1,4 +1,4 @@
-"""The commits of a table, read through a state checkpoint, which replaces all commits before the checkpoint's time."""
+"""The commits of a table, read through a state checkpoint, which replaces all commits up to the checkpoint's time."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _WITHOUT_LIVE_FILES: Final = CommitMetadata((), "")
 
 
 class CheckpointedCommits(Commits):
-    """The commits that a read at or after the time of a state checkpoint needs.
+    """The commits needed by a read as of the state checkpoint's time or any later time.
 
-    An instant that completed by the time of the checkpoint has the files that the checkpoint lists, and no others. The
-    commits of later instants are read from the timeline or the archive. The object shares its cache with the `Commits`
-    of the table.
+    For an instant completed by the checkpoint's time, only the files listed in the checkpoint are returned. The commits
+    of newer instants are read from the timeline or the archive. A `CheckpointedCommits` object shares its cache with
+    the table's `Commits` object.
     """
 
     def __init__(self, commits: Commits, checkpoint: StateCheckpoint) -> None:
@@ -32,7 +32,7 @@ class CheckpointedCommits(Commits):
         self._live: dict[str, CommitMetadata] = {}
 
     def whole(self, timeline: Timeline) -> Timeline:
-        """Join a listed timeline with the checkpoint, and with the archive files that may contain writes after the
+        """Join a listed timeline with the checkpoint and with the archive files that may contain writes newer than the
         checkpoint.
         """
         self.archive.refresh(timeline.archived)
@@ -40,7 +40,9 @@ class CheckpointedCommits(Commits):
         return timeline.with_archived((*(row.instant for row in self.checkpoint.rows), *later))
 
     def commit(self, instant: Instant) -> CommitMetadata:
-        """Return the metadata of a completed instant, with its live files if the checkpoint covers the instant."""
+        """Return the metadata of a completed instant; if the checkpoint covers the instant, only its live files are
+        listed.
+        """
         if not self._is_covered(instant):
             return super().commit(instant)
         name = instant.file_name
@@ -52,18 +54,20 @@ class CheckpointedCommits(Commits):
         return self._live[name]
 
     def fetch(self, instants: Iterable[Instant]) -> None:
-        """Read the commits of these instants that the checkpoint does not cover."""
+        """Read the commits of those instants that the checkpoint does not cover."""
         super().fetch(instant for instant in instants if not self._is_covered(instant))
 
     def clean(self, requested: str) -> CleanPlan:
-        """Return the plan of a clean. If the checkpoint covers the clean, the plan has the horizon of the checkpoint.
+        """Return the clean plan with the requested time `requested`. If the checkpoint covers the clean, the returned
+        plan contains only the checkpoint's horizon (the oldest readable time).
         """
         if requested <= self.checkpoint.time:
             return CleanPlan("", {}, horizon=self.checkpoint.horizon or None)
         return super().clean(requested)
 
     def horizon(self, timeline: Timeline) -> str | None:
-        """Return the horizon of all cleans: those that the checkpoint covers, and those after the checkpoint."""
+        """Return the horizon (the oldest readable time) that results from all cleans, before and after the checkpoint.
+        """
         return max(super().horizon(timeline) or "", self.checkpoint.horizon) or None
 
     def _is_covered(self, instant: Instant) -> bool:

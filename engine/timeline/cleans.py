@@ -1,4 +1,4 @@
-"""Plans of cleans and completed cleans: the deleted files and the horizon of reads (docs/hudi-format.md)."""
+"""Encodes and decodes clean plans and completed cleans (docs/hudi-format.md)."""
 
 from __future__ import annotations
 
@@ -27,11 +27,10 @@ _VERSION: Final = 2  # the completed clean contains file names, the plan full UR
 class CleanPlan:
     """The plan of a clean.
 
-    `files` contains the names of the files to delete, for each partition.
-    `earliest` is the oldest instant, by requested time, that Hudi's readers may still read after the clean.
-    `newest` is the newest instant that had completed when the plan was made.
-    `horizon` is the completion time before which reads are refused; None in a clean of another engine.
-    `savepoints` contains the requested times of the savepoints whose files the clean keeps.
+    `files` maps each partition to the names of the files to delete. `earliest` is the instant with the oldest requested
+    time that Hudi's readers may still read after the clean. `newest` is the newest instant that had completed when the
+    clean was planned. `horizon` is the completion time before which reads are refused; None in a clean by another
+    engine. `savepoints` contains the requested times of the savepoints whose files the clean keeps.
     """
 
     policy: str
@@ -43,7 +42,7 @@ class CleanPlan:
 
     @property
     def extra(self) -> dict[str, str]:
-        """The extra metadata of the plan: nbcc's mark, the plan's horizon, and its savepoints."""
+        """The extra metadata of the clean plan: nbcc's format mark, the horizon, and the savepoints."""
         ours = {OWN_KEY: OWN_FORMAT, HORIZON: self.horizon} if self.horizon else {}
         return {**ours, SAVEPOINTS: ",".join(self.savepoints)} if self.savepoints else ours
 
@@ -55,8 +54,8 @@ class CleanPlan:
 
 
 def encode_clean_plan(plan: CleanPlan, url: str) -> bytes:
-    """Return the content of the file ``<t>.clean.requested``. `url` is the table's root, with which the paths in Hudi's
-    plans begin.
+    """Return the content of the file ``<t>.clean.requested``. `url` is the table's root; the file paths in Hudi's plans
+    begin with it.
     """
     earliest = plan.earliest
     record: dict[str, Any] = {
@@ -78,8 +77,8 @@ def encode_clean_plan(plan: CleanPlan, url: str) -> bytes:
 
 
 def encode_clean(plan: CleanPlan, requested: str, millis: int) -> bytes:
-    """Return the content of the file of a completed clean that has executed a plan. `millis` is the duration of the
-    clean in milliseconds.
+    """Return the content of the completed file of a clean that executed `plan`. `millis` is the duration of the clean
+    in milliseconds.
     """
     partitions = {partition: _deleted(partition, names, plan.policy) for partition, names in plan.files.items()}
     record = {
@@ -97,7 +96,7 @@ def encode_clean(plan: CleanPlan, requested: str, millis: int) -> bytes:
 
 
 def decode_clean_plan(data: bytes, name: str = "clean plan") -> CleanPlan:
-    """Decode the file ``<t>.clean.requested``, written by nbcc or by Hudi."""
+    """Decode the content of ``<t>.clean.requested``, written by nbcc or by Hudi."""
     record, checked = decode_record(data, name), Checked(name)
     with understood(name):
         by_partition = record.get("filePathsToBeDeletedPerPartition") or {}
@@ -120,7 +119,9 @@ def _retained(earliest: Mapping[str, str], checked: Checked) -> Instant:
 
 
 def cleaned_away(storage: Storage, path: str) -> Cleaned | None:
-    """Return the error for a data file that is missing because a clean deleted it; None if no clean lists the file."""
+    """Return the `Cleaned` error for a missing data file that a clean has deleted; None if no clean plan lists the
+    file.
+    """
     for entry in storage.list(FOLDER):
         instant = parse_instant(entry.path.rpartition("/")[2])
         if instant is None or instant.action != "clean" or instant.state != "requested":

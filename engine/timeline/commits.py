@@ -1,4 +1,4 @@
-"""Caches the metadata of commits and plans. The cache reads each timeline file once, because the content of a timeline
+"""Caches the decoded commits and plans of one table. Each timeline file is read once, because the content of a timeline
 file never changes.
 """
 
@@ -18,12 +18,12 @@ from .timeline import FOLDER, Timeline
 
 
 class Commits:
-    """The content of the timeline files of one table. One `Commits` object is used for all timelines of a table as long
-    as the table is open.
+    """The cached content of one table's timeline files. One `Commits` object serves all timelines of a table while the
+    table is open.
 
     `retired` contains the requested times of archived commits that no service needs any more (`files.planned_slices`).
-    `has_read` states whether all commits were read, or are about to be read. `checkpointed` contains the commits as
-    read through the state checkpoint that this process uses.
+    `has_read` is True if all commits have been read or are about to be read. `checkpointed` contains the commits read
+    through the state checkpoint that this process uses.
     """
 
     def __init__(self, storage: Storage) -> None:
@@ -37,22 +37,22 @@ class Commits:
         self.checkpointed: Commits | None = None
 
     def whole(self, timeline: Timeline) -> Timeline:
-        """Join a listed timeline with the archive, which is read after the listing. The result has every instant that
-        ever completed, and `has_read` becomes True.
+        """Join a listed timeline with the archive, which is read after the listing. The result contains every instant
+        that ever completed, and `has_read` becomes True.
         """
         self.has_read = True
         self.archive.refresh(timeline.archived)
         return timeline.with_archived(self.archive.states())
 
     def retire(self, instants: Iterable[Instant]) -> None:
-        """Add instants to `retired`, and remove the decoded commits of writes from the cache."""
+        """Mark archived instants as unneeded by services, and remove the decoded commits of writes from the cache."""
         for instant in instants:
             self.retired.add(instant.requested)
             if instant.action == "deltacommit":  # a clean reads the commits of all services
                 self._commits.pop(instant.file_name, None)
 
     def archive_now(self) -> Archive:
-        """Return a view of the archived timeline at the present moment."""
+        """Return a new view of the archived timeline, as of now."""
         return Archive(self._storage)
 
     def commit(self, instant: Instant) -> CommitMetadata:
@@ -63,8 +63,8 @@ class Commits:
         return self._commits[name]
 
     def fetch(self, instants: Iterable[Instant]) -> None:
-        """Read the commits of these instants from an object store concurrently. On a file system, or if a commit was
-        archived meanwhile, the commit is read when it is needed.
+        """Read the commits of the given instants concurrently from an object store. On a file system, or if a commit
+        was archived since the listing, the commit is read on demand.
         """
         if not isinstance(self._storage, ObjectStorage):
             return
@@ -75,22 +75,21 @@ class Commits:
                 self._commits[instant.file_name] = decode_commit(data, instant.file_name)
 
     def plan(self, requested: str) -> CompactionPlan:
-        """Return the compaction plan whose barrier is the time `requested`."""
+        """Return the compaction plan with the requested time `requested`."""
         if requested not in self._plans:
             instant = Instant(requested, "compaction", "requested")
             self._plans[requested] = decode_plan(self._planned(instant, "commit"), instant.file_name)
         return self._plans[requested]
 
     def log_plan(self, requested: str) -> CompactionPlan:
-        """Return the plan of the log compaction that was requested at the time `requested`."""
+        """Return the log compaction plan with the requested time `requested`."""
         if requested not in self._plans:
             instant = Instant(requested, LOG_COMPACTION, "requested")
             self._plans[requested] = decode_plan(self._planned(instant, "deltacommit"), instant.file_name)
         return self._plans[requested]
 
     def clean(self, requested: str) -> CleanPlan:
-        """Return the plan of the clean that was requested at the time `requested`; an empty plan if another engine left
-        no plan file.
+        """Return the clean plan with the requested time `requested`; an empty plan if another engine left no plan file.
         """
         if requested not in self._cleans:
             instant = Instant(requested, "clean", "requested")
@@ -101,7 +100,7 @@ class Commits:
         return self._cleans[requested]
 
     def content(self, instant: Instant) -> bytes:
-        """Return the content of the file of a completed instant, in bytes."""
+        """Return the bytes of a completed instant's file, from the active timeline or the archive."""
         archived = self.archive.cached(instant)
         if archived is None:
             try:
@@ -117,10 +116,10 @@ class Commits:
         return archived.metadata
 
     def requested_content(self, pending: Instant) -> bytes | None:
-        """Return the content of the requested file of an active instant; None if it does not exist.
+        """Return the bytes of an active instant's requested file; None if the file does not exist.
 
-        For an empty file the result is b"", because a plan file that a power failure has emptied must not look like a
-        missing one.
+        For an empty file the result is b"", so a plan file emptied by a power failure is not mistaken for a missing
+        one.
         """
         try:
             return self._storage.get(f"{FOLDER}/{pending.file_name}")
@@ -128,8 +127,8 @@ class Commits:
             return None
 
     def _planned(self, pending: Instant, completes_as: str) -> bytes:
-        """Return the content of the plan of an instant, in bytes. The archive stores a plan together with the commit of
-        its instant.
+        """Return the bytes of an instant's plan file, from the active timeline or the archive. In the archive, a plan
+        is stored with the commit of its instant.
         """
         archived = self.archive.cached(Instant(pending.requested, completes_as, "completed"))
         if archived is not None and archived.plan is not None:
@@ -143,7 +142,7 @@ class Commits:
             return archived.plan
 
     def _archived_meanwhile(self, instant: Instant) -> Archived:
-        """Return the instant with its archived content, if it was archived after the listing.
+        """Return the archived content of an instant that was archived after the timeline was listed.
 
         Raises `Cleaned` if a restore has undone the instant, and `NotFound` if the archive does not contain it.
         """
@@ -157,7 +156,7 @@ class Commits:
         return archived
 
     def horizon(self, timeline: Timeline) -> str | None:
-        """Return the horizon of nbcc's cleans, including pending ones: the completion time before which reads are
+        """Return the horizon that nbcc's completed and pending cleans imply: the completion time before which reads are
         refused.
         """
         cleans = (self.clean(instant.requested) for instant in timeline.instants if instant.action == "clean")

@@ -1,4 +1,6 @@
-"""Avro object containers with one record, the form of every non-empty timeline file (docs/hudi-format.md)."""
+"""Reads and writes Avro object containers with one record, the format of every non-empty timeline file
+(docs/hudi-format.md).
+"""
 
 from __future__ import annotations
 
@@ -45,9 +47,10 @@ def _parsed(kind: str) -> Any:
 
 
 def encode_record(kind: str, record: dict[str, Any]) -> bytes:
-    """Encode one record as a container; `kind` is the name of its schema in `_SCHEMAS`.
+    """Encode one record as an Avro container; `kind` is the name of the record's schema in `_SCHEMAS`.
 
-    Equal records have equal encodings, because the sync marker is a digest of the record (in Avro it is random).
+    Equal records have equal encodings, because the sync marker is a digest of the record (Avro's own writer uses a
+    random marker).
     """
     content = io.BytesIO()
     fastavro.schemaless_writer(content, _parsed(kind), record)
@@ -58,8 +61,8 @@ def encode_record(kind: str, record: dict[str, Any]) -> bytes:
 
 
 def decode_record(data: bytes, name: str) -> dict[str, Any]:
-    """Return the record in a container, decoded with the schema in the container. `name` is the name of the file in
-    error messages.
+    """Return the single record of an Avro container, decoded with the embedded schema. `name` is the name of the file
+    in error messages.
 
     The decoder is stricter than Avro: the container must have exactly one record, and the record must fill its block.
     """
@@ -77,7 +80,7 @@ def decode_record(data: bytes, name: str) -> dict[str, Any]:
 
 @contextmanager
 def understood(name: str) -> Iterator[None]:
-    """Return a context for code that interprets a record: a missing, null or wrongly typed field raises `Damaged`."""
+    """Raise `Damaged` if the `with` block, which interprets a record, finds a missing, null or wrongly typed field."""
     try:
         yield
     except (LookupError, TypeError, AttributeError, ValueError, RecursionError) as broken:
@@ -90,9 +93,9 @@ def understood(name: str) -> Iterator[None]:
 
 
 def is_whole(data: bytes) -> bool:
-    """Return whether the bytes are a complete container with one record, neither empty nor truncated.
+    """Return whether the bytes are a complete Avro container with one record, neither empty nor truncated.
 
-    The record is not decoded, so that it may still be invalid.
+    The record itself is not decoded and may be invalid.
     """
     try:
         _framed(data)
@@ -102,8 +105,8 @@ def is_whole(data: bytes) -> bool:
 
 
 def block_of(data: bytes, name: str = "a timeline file") -> tuple[dict[str, bytes], bytes]:
-    """Return the header of a container with exactly one record, and the record's bytes; raises `ValueError` for
-    other data.
+    """Return the header and the decompressed record bytes of an Avro container with exactly one record; raises
+    `ValueError` for other data.
     """
     meta, block = _framed(data)
     codec = meta.get("avro.codec", b"null")
@@ -113,7 +116,7 @@ def block_of(data: bytes, name: str = "a timeline file") -> tuple[dict[str, byte
 
 
 def _framed(data: bytes) -> tuple[dict[str, bytes], bytes]:
-    """Return the header of a container, and the compressed bytes of its record."""
+    """Return the header of an Avro container and the possibly compressed bytes of its record."""
     source = io.BytesIO(data)
     if source.read(len(_MAGIC)) != _MAGIC:
         raise ValueError("it does not begin like one")
@@ -148,8 +151,8 @@ def _only_record(data: bytes, name: str) -> dict[str, Any]:
 
 
 def _header(source: io.BytesIO) -> dict[str, bytes]:
-    """Return the metadata of a container: an Avro map, encoded as blocks of a count and pairs. If the count of a block
-    is negative, the size of the block follows it.
+    """Return the metadata of an Avro container: a map, encoded in blocks that start with a count. A block with a
+    negative count stores its size in bytes after the count.
     """
     entries: dict[str, bytes] = {}
     while count := _long(source):
@@ -183,7 +186,7 @@ def _long(source: io.BytesIO) -> int:
 
 @lru_cache(maxsize=64)
 def embedded(schema: bytes, bounds: Limits) -> Any:
-    """Return the parsed schema from the header of a container. The parsed schema is cached, because parsing takes
-    longer than reading a record and tables have few schemas.
+    """Return the parsed Avro schema from the header of a container. Parsed schemas are cached, because parsing a schema
+    takes longer than reading a record, and a table uses few schemas.
     """
     return fastavro.parse_schema(checked_schema(schema, "a timeline file", bounds))

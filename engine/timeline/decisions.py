@@ -1,15 +1,17 @@
-"""The decision log: numbered entries, each created only if absent, decide which instants commit and in which order.
+"""The decision log: numbered entries, each created only if absent, that decide which instants commit and in which
+order.
 
-A lock can be lost between any two steps of its holder. With `decision = log`, a writer publishes in three steps, so
-that the loss of its lock does no damage. First, the writer publishes the last entry, if that entry is not yet
-published. Second, the writer puts the next entry, with a greater time and with everything that is needed to publish the
-entry. Third, the writer publishes its own entry. Entries are never changed. The plan of a table service is an entry of
-the decision log, as a commit is.
+A writer can lose the table's lock between any two of its steps. With `decision = log`, a writer publishes in three
+steps, so that losing the lock does no damage. In the first step, the writer publishes the instant of the last entry if
+no writer has published it yet. In the second step, the writer puts the next entry, with a greater time and with the
+content of the file to publish. In the third step, the writer publishes the instant of its own entry. Entries of the
+decision log never change. Both commits and plans of table services are entries of the decision log.
 
-Archiving shortens the decision log. The archiver publishes a checkpoint, the number up to which all entries are
-published, and deletes older entries after an hour. Once an entry is deleted, another actor could put an entry with the
-same number. An actor that needed more than an hour to put its entry therefore compares the entry's number with the
-checkpoint. In an object store, a listing of the decision log begins at the checkpoint.
+Archiving shortens the decision log by deleting old entries. The archiver records a decision-log checkpoint (the number
+up to which all entries are published), and deletes older entries after an hour. After an entry is deleted, a slow
+writer could put another entry with the same number. A writer that needed more than an hour to put its entry therefore
+compares the entry's number with the checkpoint. In an object store, a listing of the decision log starts at the
+decision-log checkpoint.
 """
 
 from __future__ import annotations
@@ -36,10 +38,10 @@ Kind = Literal["commit", "plan", "time"]
 class Decision(NamedTuple):
     """One entry of the decision log.
 
-    `kind` is "commit" if an instant commits, "plan" if a plan is made, and "time" if the entry only reserves a time.
-    `action` is the action of the instant while it is pending. `time` is the completion time of a commit, or the barrier
-        of a plan. `data` is the content of the timeline file to publish.
-    `begun` is the time at which this actor read the previous entry, in seconds since the epoch; it is not stored.
+    `kind` is "commit" for a completing instant, "plan" for a new plan, and "time" for an entry that only reserves a
+    time. `action` is the action of the pending instant. `time` is the completion time of a commit, or the requested
+    time of a plan. `data` is the content of the timeline file that the entry publishes. `begun` is when this process
+    read the previous entry, in seconds since the epoch; it is not stored.
     """
 
     number: int
@@ -52,15 +54,15 @@ class Decision(NamedTuple):
 
     @property
     def instant(self) -> Instant:
-        """The instant that the entry publishes."""
+        """The instant that the decision-log entry publishes."""
         if self.kind == "plan":
             return Instant(self.requested, self.action, "requested")
         return Instant(self.requested, COMPLETES_AS.get(self.action, self.action), "completed", self.time)
 
 
 def put_decision(storage: Storage, decision: Decision) -> bool:
-    """Put the entry; return False if another writer has already put an entry with the same number. If the log has an
-    entry with the same number and content, the put counts as a success (`put_own`).
+    """Put an entry into the decision log; return False if another writer has already put an entry with the same number.
+    An existing entry with the same number and content counts as success (`put_own`).
     """
     if not put_own(storage, _path(decision.number), _encode(decision)):
         return False
@@ -69,7 +71,9 @@ def put_decision(storage: Storage, decision: Decision) -> bool:
 
 
 def last_decision(storage: Storage) -> Decision | None:
-    """Return the entry with the greatest number, found by one listing and one get; None if the log is empty."""
+    """Return the decision-log entry with the greatest number, found by one listing and one get; None if the log is
+    empty.
+    """
     begun = time.time()
     number = max(_numbers(storage), default=None)
     if number is None:
@@ -80,7 +84,7 @@ def last_decision(storage: Storage) -> Decision | None:
 
 
 def _numbers(storage: Storage) -> list[int]:
-    """Return the numbers of the log's entries; in an object store, only of the entries since the last call or the
+    """Return the numbers of the decision log's entries; in an object store, only those since the last call or the
     checkpoint.
     """
     if not isinstance(storage, ObjectStorage):
@@ -90,8 +94,8 @@ def _numbers(storage: Storage) -> list[int]:
 
 
 def remember_checkpoint(storage: Storage) -> None:
-    """Let the listings of the decision log begin at the checkpoint. On an object store, the checkpoint is read only
-    once.
+    """Let listings of the decision log start at the decision-log checkpoint. For an object store, the decision-log
+    checkpoint is read only once.
     """
     if isinstance(storage, ObjectStorage) and not storage.last_seen(FOLDER):
         storage.remember(FOLDER, _path(max(0, _checkpoint(storage) - 1)))
@@ -103,8 +107,8 @@ def _decimal(entries: Iterable[Entry]) -> list[int]:
 
 
 def put_checkpoint(storage: Storage, number: int) -> None:
-    """Publish a checkpoint: the entry `number` and all entries before it are on the timeline. The caller holds the
-    lock.
+    """Record a decision-log checkpoint: all entries up to `number` are published on the timeline. The caller of
+    `put_checkpoint` holds the table's lock.
     """
     if number > _checkpoint(storage):
         storage.put(CHECKPOINT, str(number).encode())
@@ -122,8 +126,8 @@ def _checkpoint(storage: Storage) -> int:
 
 
 def forget_before(storage: Storage, number: int) -> None:
-    """Delete the entries before `number` that are more than an hour older than the newest entry. `number` must not be
-    greater than the number in the checkpoint.
+    """Delete the decision-log entries before `number` that are more than an hour older than the newest entry. `number`
+    must not exceed the number in the decision-log checkpoint.
     """
     entries = [entry for entry in storage.list(FOLDER) if entry.path.rpartition("/")[2].isdecimal()]
     bound = max((entry.modified for entry in entries), default=0.0) - PATIENCE_SECONDS
@@ -133,13 +137,13 @@ def forget_before(storage: Storage, number: int) -> None:
 
 
 def publish(storage: Storage, decision: Decision) -> None:
-    """Put the instant of the entry onto the timeline, if it is absent."""
+    """Put the instant of a decision-log entry onto the timeline if it is absent."""
     if decision.kind != "time":
         storage.put_if_absent(f"{TIMELINE}/{decision.instant.file_name}", decision.data)
 
 
 def is_published(storage: Storage, decision: Decision) -> bool:
-    """Return whether the timeline has the instant that the entry publishes. Raises `Damaged` if the file of the instant
+    """Return whether the timeline contains the instant that the entry publishes. Raises `Damaged` if the instant's file
     is empty or differs from the entry.
     """
     if decision.kind == "time":
@@ -172,8 +176,8 @@ def _encode(decision: Decision) -> bytes:
 
 
 def _decode(number: int, content: bytes) -> Decision:
-    """Decode an entry of the decision log. An empty or truncated entry is an error, because another actor could
-    otherwise reuse its number.
+    """Decode an entry of the decision log; raise `Damaged` if it is invalid. An empty or truncated entry is an error,
+    because ignoring it would let another writer reuse its number.
     """
     name, asked = _path(number), f"read the decision {number}"
     checked = Checked(name)

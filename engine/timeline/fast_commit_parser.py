@@ -1,10 +1,11 @@
-"""A fast parser of commits for audits: one regular expression reads the needed fields of each listed file.
+"""A fast parser of commits for audits: one regular expression reads the required fields of each file listed in a
+commit.
 
-A commit contains a record of about thirty fields for each of its files. Nearly all fields of such a record are nullable
-numbers and texts. The encoding of such fields is a regular language, except that a length precedes each text. The
-expression matches texts as printable characters, and the parser compares their lengths afterwards. If the lengths
-agree, an Avro reader would decode the same values as the fast parser. If the lengths disagree, the parser raises `Odd`,
-and the caller uses the complete decoder, `decode_record`.
+A commit contains a record of about thirty fields for each of its data files. Nearly all fields of a file's record are
+nullable numbers and texts. The encoding of nullable numbers and texts is a regular language, except that a length
+precedes each text. The regular expression matches texts as printable characters, and the parser then compares their
+lengths. If all lengths agree, an Avro reader would decode the same values as the fast parser. If a length disagrees,
+the parser raises `Odd`, and the caller uses the complete decoder, `decode_record`.
 """
 
 from __future__ import annotations
@@ -33,13 +34,14 @@ _NEVER: Final = rb"(?!)"
 
 
 class Odd(ValueError):
-    """Raised if the bytes have a form that the fast parser does not support. Bytes for which the fast parser raises
-    `Odd` may still be a valid commit.
+    """Raised if the bytes of a commit have a form that the fast parser does not support. A commit for which the fast
+    parser raises `Odd` may still be valid.
     """
 
 
 class Skimmed(NamedTuple):
-    """One file of a commit: its size in bytes, the rows written and deleted, and the number of logs `merged` into it.
+    """One file listed in a commit: its size in bytes, its numbers of written and deleted rows, and the number of logs
+    `merged` into it.
     """
 
     path: str
@@ -50,10 +52,11 @@ class Skimmed(NamedTuple):
 
 
 def skim_commit(data: bytes) -> tuple[dict[str, list[Skimmed]], dict[str, Any]]:
-    """Return the files of a commit for each partition, and the other fields of its record, in the form of
-    `decode_record`.
+    """Return the files of a commit by partition, and the other fields of its record as `decode_record` would return
+    them.
 
-    Raises an exception for all bytes that it cannot read, including all bytes that `decode_record` rejects.
+    Raises an exception for all bytes that the fast parser cannot read, including all bytes that `decode_record`
+    rejects.
     """
     meta, block = block_of(data)
     listed, rest = _fields(meta["avro.schema"], limits())
@@ -71,8 +74,8 @@ def skim_commit(data: bytes) -> tuple[dict[str, list[Skimmed]], dict[str, Any]]:
 
 @lru_cache(maxsize=64)
 def _fields(schema: bytes, bounds: Limits) -> tuple[_Listed | None, Any]:
-    """Return the expression for a file in commits with this schema, and the schema of the fields that follow the files.
-    The result is cached for each schema.
+    """Return the regular expression for one file's record in commits with this schema, and the schema of the fields
+    after the files. The expression and the parsed schema are cached for each commit schema.
     """
     embedded(schema, bounds)  # validates the schema, even if the record does not use it
     commit = json.loads(schema)
@@ -109,14 +112,14 @@ class _Cursor:
         return self.data[self.at - length : self.at].decode()
 
     def nullable(self) -> Iterator[None]:
-        """Iterate over the items of a nullable map: the loop body reads one item."""
+        """Iterate over a nullable Avro map; the loop body reads each item from the cursor."""
         if branch := self.number():
             if branch != 1:
                 raise Odd("neither null nor a map")
             yield from self.items()
 
     def items(self) -> Iterator[None]:
-        """Iterate over the items of a map or list: the loop body reads one item."""
+        """Iterate over an Avro map or array; the loop body reads each item from the cursor."""
         while count := self.number():
             if count < 0:
                 raise Odd("blocks with their size in front")
@@ -125,8 +128,8 @@ class _Cursor:
 
 
 class _Listed:
-    """The regular expression for the record of one file. `_lengths` and `_texts` contain the numbers of the
-    expression's groups that match lengths and texts.
+    """The regular expression for one file's record in a commit. `_lengths` and `_texts` contain the numbers of the
+    regex groups that match lengths and texts.
     """
 
     def __init__(self, record: Mapping[str, Any]) -> None:
@@ -149,7 +152,8 @@ class _Listed:
         return Skimmed(path.decode(), *map(_number, numbers))
 
     def _pattern(self, kind: Any, name: str = "") -> bytes:
-        """Return the regular expression for one field. A field of an unexpected type matches only null."""
+        """Return the regular expression that matches one Avro field. A field of an unexpected type matches only null.
+        """
         if isinstance(kind, list):
             nullable = len(kind) == 2 and kind[0] == "null"
             return rb"(?:\x00|\x02%s)" % self._pattern(kind[1], name) if nullable else _NEVER
@@ -183,8 +187,8 @@ def _number(encoded: bytes | None) -> int | None:
 
 @lru_cache(maxsize=1 << 12)
 def _lengths(encoded: tuple[bytes | None, ...]) -> tuple[int, ...]:
-    """Return the decoded lengths of texts; 0 for null, since `length_hint` returns 0 for None. The result is cached,
-    because the commits of a table have few distinct tuples of lengths.
+    """Return the decoded lengths of texts; 0 for null, as `length_hint` returns 0 for None. The results are cached,
+    because a table's commits contain few distinct tuples of lengths.
     """
     return tuple(_number(each) or 0 for each in encoded)
 

@@ -1,8 +1,8 @@
 """Heartbeats show whether the writer of a pending instant is alive (RFC-22, "Inline rollback").
 
-A heartbeat is the empty file ``.hoodie/.heartbeat/<requested time>``. The writer of an instant puts its heartbeat file
-at each interval, and only the time of the last put matters. Hudi's writers and cleaners also use these files
-(docs/hudi-format.md).
+A heartbeat is the empty file ``.hoodie/.heartbeat/<requested time>``. The writer of an instant rewrites the instant's
+heartbeat file at each interval; only the time of the last put matters. Hudi's writers and cleaners use the same
+heartbeat files (docs/hudi-format.md).
 """
 
 from __future__ import annotations
@@ -22,35 +22,36 @@ class Heartbeats(Protocol):
     """The heartbeats of the writers of one table."""
 
     def start(self, requested: str) -> None:
-        """Start the heartbeat of an instant that this process writes. The caller calls `start` before it publishes the
-        request of the instant.
+        """Start to renew the heartbeat of an instant that this process writes. The caller starts the heartbeat before
+        it publishes the instant's requested file.
         """
         ...
 
     def is_alive(self, requested: str) -> bool:
-        """Return whether the heartbeat of the instant `requested` has not expired.
+        """Return whether the heartbeat of the instant requested at `requested` has not expired.
 
-        For an instant that this process writes, return whether its heartbeat has never expired. A later renewal is
-        ignored, because another actor may have acted while the heartbeat was expired.
+        For an instant that this process writes, return whether its heartbeat has never expired. A renewal after the
+        expiry does not count, because another writer may have rolled the instant back.
         """
         ...
 
     def stop(self, requested: str) -> None:
-        """Stop renewing the heartbeat of the instant, whichever process writes it, and delete the heartbeat file."""
+        """Stop renewing the heartbeat of an instant, and delete the heartbeat file, even if another process writes the
+        instant.
+        """
         ...
 
     def stop_renewing(self, requested: str) -> None:
-        """Stop renewing the heartbeat from this process. After `stop_renewing`, another process continues the instant,
-        or the heartbeat expires.
+        """Stop renewing the heartbeat of an instant from this process. After `stop_renewing`, the heartbeat expires
+        unless another process continues the instant.
         """
         ...
 
 
 class StoredHeartbeats:
-    """Heartbeats that are files in the table's storage, each renewed by a thread.
+    """Heartbeats stored as files in the table's storage; one thread renews each heartbeat.
 
-    All durations are in seconds. The clocks of the machine and the store must differ by less than the tolerance, which
-    is interval * misses.
+    `interval` is in seconds. The clocks of this machine and the store must differ by less than interval * misses.
     """
 
     def __init__(
@@ -89,8 +90,8 @@ class StoredHeartbeats:
             heartbeat.stopped.set()
 
     def hand_over(self, requested: str, seconds: float) -> None:
-        """Renew the heartbeat for at most `seconds` more, because another process continues the instant. That process
-        deletes the heartbeat at the end.
+        """Renew the heartbeat for at most `seconds` more, while another process continues the instant. The process that
+        continues the instant deletes the heartbeat file at the end.
         """
         if heartbeat := self._ours.get(requested):
             heartbeat.until = self._now() + seconds
@@ -108,7 +109,7 @@ class StoredHeartbeats:
             heartbeat.last = self._now()
 
     def _is_over(self, requested: str, until: float) -> bool:
-        """Return whether to stop renewing an instant that was handed over to another process."""
+        """Return whether to stop renewing the heartbeat of an instant that was handed over to another process."""
         return self._now() > until or all(entry.path != _path(requested) for entry in self._storage.list(FOLDER))
 
     def _put(self, requested: str) -> None:
@@ -116,8 +117,7 @@ class StoredHeartbeats:
 
 
 class _Heartbeat:
-    """The time of the last renewal, whether a renewal was late, and the time at which renewal ends after a hand-over.
-    """
+    """The time of the last renewal, whether any renewal was late, and when renewal ends after a hand-over."""
 
     def __init__(self, now: float) -> None:
         self.last = now

@@ -37,10 +37,10 @@ _LEGACY: Final = re.compile(r"(\d+)\.([a-z]+)")
 
 @dataclass(frozen=True, slots=True)
 class Instant:
-    """One action on the timeline.
+    """One instant (an action in one state) of the timeline.
 
-    `action` is the word in the file name: ``compaction`` for a pending compaction, ``commit`` for a completed one.
-    `completed` is the completion time; it is None unless `state` is ``completed``.
+    `action` is the action in the file name: ``compaction`` for a pending compaction, ``commit`` for a completed one.
+    `completed` is the completion time; None for a requested or inflight instant.
     """
 
     requested: str
@@ -50,12 +50,12 @@ class Instant:
 
     @property
     def completes_as(self) -> str:
-        """The action that the instant has when it is completed."""
+        """The action that the instant has after completion, such as ``commit`` for ``compaction``."""
         return COMPLETES_AS.get(self.action, self.action)
 
     @property
     def writes(self) -> bool:
-        """Return whether the action of the instant adds data files."""
+        """Return whether the instant's action adds data files."""
         return self.action in WRITE_ACTIONS
 
     @property
@@ -73,7 +73,7 @@ class Instant:
         return self.action, self.state, self.requested, self.completed
 
     def __str__(self) -> str:
-        """A text such as ``deltacommit requested 2026…, completed 2026…`` or ``…, inflight``."""
+        """Return a text such as ``deltacommit requested 2026…, completed 2026…`` or ``…, inflight``."""
         reached = {"requested": "", "inflight": ", inflight", "completed": f", completed {self.completed}"}
         return f"{self.action} requested {self.requested}{reached[self.state]}"
 
@@ -83,7 +83,8 @@ class Instant:
 
 @lru_cache(maxsize=1 << 17)
 def parse_instant(name: str) -> Instant | None:
-    """Return the instant represented by a file name in the timeline folder; None for other names, which readers ignore.
+    """Return the instant that a file name in the timeline folder represents; None for other names, which readers
+    ignore.
     """
     if match := _COMPLETED.fullmatch(name):
         requested, completed, action = match.groups()

@@ -1,7 +1,7 @@
-"""Builds a timeline from the paths in a listing, and reuses the timeline of an earlier listing.
+"""Builds a timeline from the paths in a listing, and reuses the timeline built for an earlier listing.
 
-The cache never changes a result, because a timeline depends only on the paths. The cache saves time, because a long
-history is listed many times, each time with only a few new files.
+Caching never changes a result, because a timeline depends only on the listed paths. Caching saves time, because a long
+history is listed many times, and each listing adds only a few files.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ REMEMBERED: Final = 4
 
 
 class Listing(NamedTuple):
-    """The paths in a listing, and the timeline that these paths represent."""
+    """The paths in a listing, and the timeline built from them."""
 
     paths: frozenset[str]
     timeline: Timeline
@@ -31,8 +31,8 @@ _LAST: list[Listing] = []
 
 
 def timeline_of(paths: Iterable[str]) -> Timeline:
-    """Build the timeline from the paths in and below the timeline folder. Raises `Unsupported` if there are
-    instants of layout 1.
+    """Build a timeline from the paths in and below the timeline folder. Raises `Unsupported` if the listing contains
+    instants of timeline layout 1.
     """
     listed = frozenset(paths)
     cached = max((each for each in _LAST if each.paths <= listed), key=lambda each: len(each.paths), default=_NOTHING)

@@ -1,4 +1,4 @@
-"""Loads the active timeline, either from one listing or settled for reads."""
+"""Loads the active timeline, either from a single listing or settled (final up to a time T) for reads."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def load(storage: Storage) -> Timeline:
-    """Return the timeline as one listing shows it, without the instants that restores have undone. Raises `Unsupported`
+    """Return the timeline shown by one listing, without the instants that restores have undone. Raises `Unsupported`
     for a timeline of layout 1.
     """
     paths, torn = _listing(storage)
@@ -39,8 +39,7 @@ def _from_paths(storage: Storage, paths: Sequence[str]) -> Timeline:
 
 
 def load_to_read(storage: Storage) -> Timeline:
-    """Return the same timeline as `load`, except that `torn` is empty, because a reader detects a torn file when it
-    decodes it.
+    """Return the same timeline as `load`, but with `torn` empty: a reader detects a torn file when it decodes the file.
     """
     paths = storage.paths(FOLDER) if isinstance(storage, LocalStorage) else [e.path for e in storage.list(FOLDER)]
     return _from_paths(storage, paths)
@@ -49,8 +48,8 @@ def load_to_read(storage: Storage) -> Timeline:
 def _listing(storage: Storage) -> tuple[Sequence[str], Collection[str]]:
     """Return the paths in the timeline folder, and the paths of its torn files (empty or truncated).
 
-    In an object store only an empty object is torn, because puts are atomic. On a file system, each completed instant
-    is read when this process lists it for the first time.
+    In an object store, only an empty object is torn (empty or truncated), because puts are atomic. On a file system,
+    this process reads each completed instant's file when it first lists the file.
     """
     if not isinstance(storage, LocalStorage):
         entries = storage.list(FOLDER)
@@ -72,12 +71,13 @@ _SOUND: Final[dict[str, set[str]]] = {}
 def load_settled(
     storage: Storage, rules: Rules = NBCC, now: str | None = None, commits: Commits | None = None
 ) -> Timeline:
-    """Return a timeline with every instant that completed at or before some time T, and with no later instant.
+    """Return a timeline that contains every instant completed at or before some time T, and no instant completed after
+    T.
 
-    One listing may show a late publication and miss an earlier one. T is the greatest completion time in a first
-    listing; a second listing shows every instant that completed by T. Instants that are archived between the listings
-    are in the archive, which `commits` reads after each listing. `Rules(listing="once")` uses only the first listing;
-    `Rules(read_time="clock")` uses `now` for T, even if `now` is not settled.
+    A single listing may show a newer instant and miss an older one. T is the greatest completion time in a first
+    listing; a second listing shows every instant that completed by T. Instants archived between the two listings are in
+    the archive, which `commits` reads after each listing. `Rules(listing="once")` omits the second listing;
+    `Rules(read_time="clock")` uses `now` as T, even if `now` is not settled.
     """
     listed = list_once(storage, rules, commits)
     time = read_time(listed, rules, now)
@@ -87,10 +87,11 @@ def load_settled(
 
 
 def list_again(listed: Timeline, time: str, storage: Storage, rules: Rules, commits: Commits | None) -> Timeline:
-    """List the timeline again until no instant is missing that the previous listing showed as completed by `time`.
+    """List the timeline again until the listing contains all instants that the previous listing showed as completed by
+    `time`.
 
-    If a restore deletes instants during a listing, that listing may show some of these instants but not the restore.
-    The next listing shows the plan of the restore.
+    If a restore deletes instants during a listing, the listing may show some deleted instants but not the restore. The
+    repeated listing shows the plan of a restore that deleted instants during the first listing.
     """
     again = list_once(storage, rules, commits)
     while again.misses(listed, time):
@@ -108,7 +109,7 @@ def list_once(storage: Storage, rules: Rules, commits: Commits | None) -> Timeli
 
 
 def read_time(listed: Timeline, rules: Rules, now: str | None) -> str:
-    """Return the time T as of which a snapshot reads; '' is before every completion."""
+    """Return the completion time as of which a snapshot reads; '' if nothing has completed."""
     if rules.read_time == "clock" and now is not None:
         return now
     return listed.greatest_completion or ""

@@ -1,8 +1,8 @@
-"""Writes the archived timeline: archive files, merged levels, and manifests (docs/hudi-format.md).
+"""Writes the archived timeline: archive files, merged levels and manifests (docs/hudi-format.md).
 
-Readers ignore archive files that no manifest lists. A change of the archive puts the archive files first, then the next
-manifest, then the version file that names the manifest. Archive files that are no longer needed are deleted afterwards.
-The caller holds the table's lock, so the version numbers only increase.
+Readers ignore archive files that no manifest lists. Each change puts new archive files first, then the next manifest,
+then the version file that names the manifest. Archive files that are no longer needed are deleted last. The caller
+holds the table's lock, so manifest numbers only increase.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _SCHEMA: Final = pa.schema(
 
 
 def add(storage: Storage, archive: Archive, instants: Iterable[Archived]) -> None:
-    """Archive these instants in a new file of level 0."""
+    """Archive the given instants in a new archive file of level 0."""
     file = _put_file(storage, 0, instants)
     _put_manifest(storage, archive, [*archive.files(), file])
 
@@ -51,8 +51,8 @@ def levels(archive: Archive) -> dict[int, list[ArchiveFile]]:
 
 
 def merge_levels(storage: Storage, archive: Archive) -> bool:
-    """Merge the oldest files of the lowest full level into one file of the next level; return False if no level is
-    full.
+    """Merge the oldest archive files of the lowest full level into one file of the next level; return False if no level
+    is full.
     """
     by_level = levels(archive)
     level = min((level for level, files in by_level.items() if len(files) >= LEVEL_FILES), default=None)
@@ -66,7 +66,7 @@ def merge_levels(storage: Storage, archive: Archive) -> bool:
 
 
 def drop_superfluous(storage: Storage, archive: Archive) -> None:
-    """Delete old manifests, and files that no remaining manifest lists."""
+    """Delete old manifests, and archive files that no remaining manifest lists."""
     newest = archive.version()
     manifests = [f"manifest_{number}" for number in range(max(1, newest - MANIFESTS_KEPT + 1), newest + 1)]
     needed = {"_version_", *manifests}
@@ -81,7 +81,7 @@ def drop_superfluous(storage: Storage, archive: Archive) -> None:
 
 
 def encode_rows(instants: Sequence[Archived]) -> bytes:
-    """Encode these instants as the content of an archive file."""
+    """Encode archived instants as the content of an archive file."""
     sink = io.BytesIO()
     pq.write_table(rows_table(instants), sink, compression="gzip")
     return sink.getvalue()
@@ -121,8 +121,8 @@ def _put_manifest(storage: Storage, archive: Archive, files: Sequence[ArchiveFil
 
 
 def _unlike(path: str) -> Damaged:
-    """Return the error for an archive file that failed verification. The archiver deletes the originals only after a
-    successful verification.
+    """Return the error for an archive file or manifest whose content, read back after the put, is wrong. The archiver
+    deletes the original instants only if the content is right.
     """
     return Damaged(
         f"archive instants into {path}", "what was read back is not what was written", "check the disk, and repeat it"

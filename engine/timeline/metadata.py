@@ -1,4 +1,4 @@
-"""Metadata of commits and plans of compactions: values, encoding, decoding (docs/hudi-format.md)."""
+"""Encodes and decodes commit metadata and compaction plans (docs/hudi-format.md)."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ _PLAN_VERSION: Final = 2  # operations hold file names, not full paths
 
 @dataclass(frozen=True, slots=True)
 class WriteStat:
-    """The statistics of one data file of a commit. `path` is relative to the table's root, `size` is in bytes, and the
-    other numbers are numbers of rows.
+    """The statistics of one data file in a commit. `path` is relative to the table's root, `size` is in bytes, and
+    `writes`, `deletes`, `inserts` and `updates` count rows.
 
-    For a log, `log_version` is set, and `log_files` contains the name of the log itself. For a base file from a
-    compaction, `prev_base_file` is the base file that it replaced, and `log_*` count the merged logs.
+    For a log file, `log_version` is set, and `log_files` contains the name of the log file itself. For a compacted base
+    file, `prev_base_file` is the replaced base file, and the fields `log_*` count the merged logs.
     """
 
     file_id: str
@@ -66,14 +66,14 @@ class WriteStat:
 
     @property
     def name(self) -> str:
-        """The name of the file, without its partition."""
+        """The name of the data file, without its partition."""
         return self.path.rpartition("/")[2]
 
 
 @dataclass(frozen=True, slots=True)
 class CommitMetadata:
-    """The metadata of a completed commit. `replaced` contains the file ids that the commit replaces, for each
-    partition.
+    """The metadata of a completed commit. `replaced` maps each partition to the ids of the file groups that the commit
+    replaces.
     """
 
     stats: tuple[WriteStat, ...]
@@ -89,12 +89,12 @@ class CommitMetadata:
 
     @property
     def replaces(self) -> bool:
-        """Return whether the commit is a replacing write: it hides all older writes in its file groups."""
+        """Return whether the commit is a replacing write, which hides all older writes in its file groups."""
         return REPLACES in self.extra
 
     @property
     def covers(self) -> Mapping[str, tuple[str, ...]]:
-        """For each log of a log compaction by nbcc: the paths of the logs that it replaces, in merge order."""
+        """Return, for each new log of a log compaction by nbcc, the paths of the replaced logs in merge order."""
         if COVERS not in self.extra:
             return {}
         names_by_log: dict[str, list[str]] = json.loads(self.extra[COVERS])
@@ -105,7 +105,8 @@ class CommitMetadata:
 
 @dataclass(frozen=True, slots=True)
 class CompactionOperation:
-    """One file group of a plan: the name of the base file (or None), and the names of the logs, in merge order.
+    """One file group of a compaction plan: the name of the base file (or None), and the names of the logs in merge
+    order.
 
     `base_instant` is the requested time of the base file, or of the first log if there is no base file.
     """
@@ -121,8 +122,8 @@ class CompactionOperation:
 
 @dataclass(frozen=True, slots=True)
 class CompactionPlan:
-    """The plan of a compaction, log compaction or replacing write. The requested time of the plan is the barrier in all
-    of its file groups.
+    """The plan of a compaction, log compaction or replacing write. In every file group of the plan, the plan's
+    requested time separates the old file slice from the new one.
     """
 
     operations: tuple[CompactionOperation, ...]
@@ -130,7 +131,7 @@ class CompactionPlan:
 
     @property
     def groups(self) -> frozenset[tuple[str, str]]:
-        """The partition and the file id of every file group in the plan."""
+        """The pair (partition, file id) of every file group in the plan."""
         return frozenset((operation.partition, operation.file_id) for operation in self.operations)
 
     @property
@@ -140,18 +141,21 @@ class CompactionPlan:
 
     @property
     def replaces(self) -> bool:
-        """Return whether the plan belongs to a replacing write. No other process can run the plan of a replacing write.
+        """Return whether the plan belongs to a replacing write. Only its own writer can execute the plan of a replacing
+        write.
         """
         return REPLACES in self.extra
 
     @property
     def sort_by(self) -> tuple[str, ...]:
-        """The columns by which the rows of the new base files are sorted; () if they are not sorted."""
+        """The columns by which the compaction sorts the rows of its base files; () if the rows are not sorted."""
         return tuple(filter(None, self.extra.get(SORT_BY, "").split(",")))
 
 
 def own_extra(schema: str, more: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Return the extra metadata of an instant of nbcc: its mark, the table's schema as Avro JSON, and `more`."""
+    """Return the extra metadata of an instant written by nbcc: the format mark, the table's schema as Avro JSON, and
+    `more`.
+    """
     return {"schema": schema, OWN_KEY: OWN_FORMAT, **(more or {})}
 
 
@@ -200,9 +204,7 @@ def decode_commit(data: bytes, name: str = "commit") -> CommitMetadata:
 
 
 def encode_plan(plan: CompactionPlan, action: str = "compaction") -> bytes:
-    """Encode a plan as the content of ``<b>.compaction.requested``, or of another `action` such as a log
-    compaction.
-    """
+    """Encode the content of a plan file, such as ``<b>.compaction.requested``; `action` is the plan's action."""
     of_logs = action == LOG_COMPACTION
     return encode_record(
         "compaction",
@@ -228,13 +230,13 @@ def decode_plan(data: bytes, name: str = "plan") -> CompactionPlan:
 
 
 def load_commit(storage: Storage, instant: Instant) -> CommitMetadata:
-    """Return the metadata of a completed instant of the active timeline."""
+    """Return the metadata of a completed instant on the active timeline."""
     return decode_commit(storage.get(f"{FOLDER}/{instant.file_name}"), instant.file_name)
 
 
 def load_plan(storage: Storage, requested: str, action: str = "compaction") -> CompactionPlan:
-    """Return the plan of the compaction (or log compaction) that was requested at the time `requested`. Raises
-    `NotFound` if the plan file is missing.
+    """Return the compaction or log compaction plan with the requested time `requested`. Raises `NotFound` if the plan
+    file is missing.
     """
     name = Instant(requested, action, "requested").file_name
     return decode_plan(storage.get(f"{FOLDER}/{name}"), name)

@@ -1,5 +1,5 @@
-"""Publishes the states of an instant, each as a timeline file. The file of each state is created atomically and
-never replaced.
+"""Publishes each state of an instant (requested, inflight, completed) as a timeline file. The file of a state is
+created atomically and never replaced.
 """
 
 from __future__ import annotations
@@ -11,33 +11,35 @@ from .timeline import FOLDER
 
 
 def put_requested(storage: Storage, requested: str, action: str, data: bytes = b"") -> Instant:
-    """Publish the request of an instant as ``<requested>.<action>.requested``. The caller holds the lock under which it
-    took the requested time.
+    """Publish the requested state of an instant as ``<requested>.<action>.requested``. The caller still holds the lock
+    under which it took the requested time.
 
-    `data` is the content of the file, which is a plan or the writer's token. An existing file with equal content counts
-    as success, because an earlier attempt of this writer created it.
+    `data` is the content of the file: a plan, or the writer's token. An existing file with equal content counts as
+    success, because an earlier attempt of this writer created it.
     """
     return _put(storage, Instant(requested, action, "requested"), data)
 
 
 def put_inflight(storage: Storage, requested: str, action: str, data: bytes = b"", again: bool = False) -> Instant:
-    """Publish the inflight state of an instant as ``<requested>.<action>.inflight``. `again` is True if the file may
-    already exist, because the plan is resumed.
+    """Publish the inflight state of an instant as ``<requested>.<action>.inflight``. `again` is True if the inflight
+    file may already exist, because another process has started the plan.
     """
     return _put(storage, Instant(requested, action, "inflight"), data, again)
 
 
 def put_completed(storage: Storage, requested: str, completed: str, action: str, data: bytes) -> Instant:
-    """Publish the completed state of an instant, after which readers see its files. The caller has taken the time
-    `completed` under the lock that it still holds.
+    """Publish the completed state of an instant, which makes its files visible to readers. The caller still holds the
+    lock under which it took the time `completed`.
 
-    `action` may be the action of the pending instant: a compaction completes as ``commit``.
+    `action` may be the pending action: `compaction` is published as ``commit``.
     """
     return _put(storage, Instant(requested, COMPLETES_AS.get(action, action), "completed", completed), data)
 
 
 def _put(storage: Storage, instant: Instant, data: bytes, again: bool = False) -> Instant:
-    """Put the file of a state onto the timeline. An existing file with equal content counts as success (`put_own`)."""
+    """Put the file of an instant's state onto the timeline. An existing file with equal content counts as success
+    (`put_own`).
+    """
     path = f"{FOLDER}/{instant.file_name}"
     if again:
         storage.put_if_absent(path, data)

@@ -1,7 +1,7 @@
-"""Plans of restores and completed restores (docs/hudi-format.md).
+"""Encodes and decodes restore plans and completed restores (docs/hudi-format.md).
 
-A plan takes effect as soon as it is on the timeline: readers then ignore the instants that it names. The data files of
-the undone instants may still exist, and a paused writer may put more data files after the restore.
+A restore plan takes effect once it is on the timeline: readers then ignore the instants that it lists. Data files of
+undone instants may still exist, and a paused writer may put more of them after the restore.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ _VERSION: Final = 2
 
 @dataclass(frozen=True, slots=True)
 class RestorePlan:
-    """The plan of a restore to the instant that a savepoint pins; `savepoint` is the savepoint's requested time.
+    """The plan of a restore to a savepoint; `savepoint` is the savepoint's requested time.
 
-    `undone` contains the requested time and the action of each instant to undo, in the order in which they are undone.
+    `undone` contains the pair (requested time, action) of each instant to undo, in the order of undoing.
     """
 
     requested: str
@@ -45,7 +45,7 @@ def encode_restore_plan(plan: RestorePlan) -> bytes:
 
 
 def decode_restore_plan(data: bytes, requested: str) -> RestorePlan:
-    """Decode the file ``<r>.restore.requested``, written by nbcc or by Hudi."""
+    """Decode the content of ``<r>.restore.requested``, written by nbcc or by Hudi."""
     name = Instant(requested, ACTION, "requested").file_name
     record, checked = decode_record(data, name), Checked(name)
     with understood(name):
@@ -57,8 +57,7 @@ def decode_restore_plan(data: bytes, requested: str) -> RestorePlan:
 
 
 def load_restore_plan(storage: Storage, requested: str) -> RestorePlan:
-    """Return the plan of the restore that was requested at the time `requested`; an empty plan if another engine left
-    no plan file.
+    """Return the restore plan with the requested time `requested`; an empty plan if another engine left no plan file.
     """
     try:
         data = storage.get(f"{HOME}/{Instant(requested, ACTION, 'requested').file_name}")
@@ -68,8 +67,8 @@ def load_restore_plan(storage: Storage, requested: str) -> RestorePlan:
 
 
 def encode_restore(plan: RestorePlan, deleted: Mapping[str, Sequence[str]], url: str, millis: int) -> bytes:
-    """Return the content of the file of a completed restore. `deleted` contains the deleted paths, for the requested
-    time of each undone instant.
+    """Return the content of the completed file of a restore. `deleted` maps the requested time of each undone instant
+    to the deleted paths.
     """
     rolled_back = {
         requested: [rollback_record(plan.requested, RollbackPlan(requested, action), deleted.get(requested, ()), url)]
@@ -87,8 +86,8 @@ def encode_restore(plan: RestorePlan, deleted: Mapping[str, Sequence[str]], url:
 
 
 def file_restored_away(storage: Storage, path: str) -> Cleaned | None:
-    """Return the error for a data file that is missing because a restore has undone its instant; None if no restore
-    has.
+    """Return the `Cleaned` error for a missing data file whose instant a restore has undone; None if no restore has
+    undone it.
     """
     name = split_path(path)[1]
     named = parse_base(name) or parse_log(name)
@@ -96,7 +95,7 @@ def file_restored_away(storage: Storage, path: str) -> Cleaned | None:
 
 
 def restored_away(storage: Storage, instant: str, what: str) -> Cleaned | None:
-    """Return the error for a missing file, named `what`, of an instant that a restore has undone; None if no restore
+    """Return the `Cleaned` error for `what`, a missing file of an instant that a restore has undone; None if no restore
     has undone it.
     """
     for entry in storage.list(HOME):

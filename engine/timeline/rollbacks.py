@@ -1,4 +1,4 @@
-"""Plans of rollbacks and completed rollbacks (docs/hudi-format.md)."""
+"""Encodes and decodes rollback plans and completed rollbacks (docs/hudi-format.md)."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from .instant import HOME, Instant
 
 @dataclass(frozen=True, slots=True)
 class RollbackPlan:
-    """The plan of a rollback: the requested time and action of the pending instant to undo, and the paths of its
-    data files.
+    """A rollback plan: the requested time and the action of the pending instant to undo, and the paths of its data
+    files.
     """
 
     target: str
@@ -25,8 +25,8 @@ class RollbackPlan:
 
 
 def encode_rollback_plan(plan: RollbackPlan, url: str) -> bytes:
-    """Return the content of the file ``<r>.rollback.requested``. `url` is the table's root, with which the paths in
-    Hudi's plans begin.
+    """Return the content of the file ``<r>.rollback.requested``. `url` is the table's root; the file paths in Hudi's
+    plans begin with it.
     """
     requests = [
         {
@@ -43,7 +43,7 @@ def encode_rollback_plan(plan: RollbackPlan, url: str) -> bytes:
 
 
 def decode_rollback_plan(data: bytes, name: str = "rollback plan") -> RollbackPlan:
-    """Decode a rollback plan that nbcc or Hudi has written."""
+    """Decode a rollback plan written by nbcc or by Hudi."""
     record, checked = decode_record(data, name), Checked(name)
     with understood(name):
         target = record["instantToRollback"]
@@ -56,21 +56,19 @@ def decode_rollback_plan(data: bytes, name: str = "rollback plan") -> RollbackPl
 
 
 def load_rollback_plan(storage: Storage, requested: str) -> RollbackPlan:
-    """Return the plan of the rollback that was requested at the time `requested`. Raises `NotFound` if the plan file is
-    missing.
-    """
+    """Return the rollback plan with the requested time `requested`. Raises `NotFound` if the plan file is missing."""
     name = Instant(requested, "rollback", "requested").file_name
     return decode_rollback_plan(storage.get(f"{HOME}/{name}"), name)
 
 
 def encode_rollback(requested: str, plan: RollbackPlan, deleted: Sequence[str], url: str) -> bytes:
-    """Return the content of the file of a completed rollback with this requested time."""
+    """Return the content of the completed file of a rollback; `requested` is the rollback's requested time."""
     return encode_record("rollback", rollback_record(requested, plan, deleted, url))
 
 
 def rollback_record(requested: str, plan: RollbackPlan, deleted: Sequence[str], url: str) -> dict[str, Any]:
-    """Return the record of a completed rollback, which a completed restore contains too. The duration in the record of
-    a rollback is always 0.
+    """Return the record of a completed rollback, which is also used in completed restores. The duration in a rollback
+    record is always 0.
     """
     partitions: dict[str, list[str]] = {}
     for path in deleted:

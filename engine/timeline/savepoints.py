@@ -1,4 +1,6 @@
-"""Savepoints: a pinned instant and the files that a read as of this instant opens (docs/hudi-format.md)."""
+"""Encodes and decodes savepoints: a completed instant, and the files opened by a read as of that instant
+(docs/hudi-format.md).
+"""
 
 from __future__ import annotations
 
@@ -15,8 +17,8 @@ ACTION: Final = "savepoint"
 
 @dataclass(frozen=True, slots=True)
 class Savepoint:
-    """The content of a savepoint. `files` contains the names of the pinned files, for each partition. `millis` is the
-    time at which the savepoint was made, in milliseconds since 1970.
+    """The content of a savepoint file. `files` maps each partition to the names of the files that the savepoint
+    retains. `millis` is when the savepoint was made, in milliseconds since 1970.
     """
 
     files: Mapping[str, tuple[str, ...]]
@@ -26,12 +28,12 @@ class Savepoint:
 
     @property
     def paths(self) -> frozenset[str]:
-        """The paths of the pinned files, relative to the table's root."""
+        """The paths of the files that the savepoint retains, relative to the table's root."""
         return frozenset(in_partition(partition, name) for partition in self.files for name in self.files[partition])
 
 
 def by_partition(paths: Iterable[str]) -> dict[str, tuple[str, ...]]:
-    """Return the names of the files in each partition."""
+    """Return the sorted names of the files in each partition."""
     names_by_partition: dict[str, list[str]] = {}
     for partition, name in sorted(split_path(path) for path in set(paths)):
         names_by_partition.setdefault(partition, []).append(name)
@@ -39,7 +41,7 @@ def by_partition(paths: Iterable[str]) -> dict[str, tuple[str, ...]]:
 
 
 def encode_savepoint(savepoint: Savepoint) -> bytes:
-    """Return the content of the file of a completed savepoint."""
+    """Return the content of the completed file of a savepoint."""
     partitions = {
         partition: {"partitionPath": partition, "savepointDataFile": list(names)}
         for partition, names in savepoint.files.items()
@@ -55,7 +57,7 @@ def encode_savepoint(savepoint: Savepoint) -> bytes:
 
 
 def decode_savepoint(data: bytes, name: str = ACTION) -> Savepoint:
-    """Decode the file of a savepoint that nbcc or Hudi has written."""
+    """Decode a savepoint file written by nbcc or by Hudi."""
     record, checked = decode_record(data, name), Checked(name)
     with understood(name):
         partitions = record.get("partitionMetadata") or {}

@@ -1,4 +1,5 @@
-"""The Avro schemas of the timeline's files (docs/hudi-format.md). Readers match the fields of a schema by name."""
+"""The Avro schemas of Hudi's timeline files (docs/hudi-format.md). Avro readers match the fields of a schema by name.
+"""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
-"""State checkpoints. Each lists the files that are live as of a completion time; a read uses the list instead of older
-commits.
+"""State checkpoints. A state checkpoint lists the files that are live as of a completion time; a read uses the list
+instead of older commits.
 
-A state checkpoint is derived from commits and changes no answer (docs/contract.md, SAME). A read works without a state
-checkpoint: it does not use one that is late, missing, duplicated or damaged. The name of a checkpoint contains its time
-and a digest of its content, so that damage to a checkpoint is detected. Checkpoints are in a folder that Hudi's readers
-do not list.
+State checkpoints are derived from commits and do not change the rows of any read (docs/contract.md, SAME). A read
+ignores a missing, damaged or duplicate state checkpoint and then uses commits. A checkpoint's file name contains its
+time and a digest of its content, so that damage is detected. Checkpoints are stored in a folder that Hudi's readers do
+not list.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ _KEYS: Final = (b"nbcc.format", b"nbcc.time", b"nbcc.archived", b"nbcc.horizon")
 
 @dataclass(frozen=True, slots=True)
 class StateCheckpoint:
-    """The state of a table as of the completion time `time`.
+    """The live files of a table as of the completion time `time`.
 
-    `archived` is the greatest requested time in the archive when the checkpoint was made ('': none). Archived writes
-    that were requested at or before `archived` completed by `time`. `horizon` is the completion time before which reads
-    are refused ('': none). `rows` contains the writes with live files, each with a commit that lists only its live
-    files.
+    `archived` is the greatest requested time in the archive when the checkpoint was made; '' for an empty archive. All
+    archived writes requested at or before `archived` completed by `time`. `horizon` is the completion time before which
+    reads are refused; '' if there is none. `rows` contains the writes with live files; the commit of each row lists
+    only the live files.
     """
 
     time: str
@@ -49,15 +49,15 @@ class StateCheckpoint:
     rows: tuple[Archived, ...]
 
     def holds_in(self, timeline: Timeline) -> bool:
-        """Return whether no restore of the timeline was planned after the checkpoint. Such a restore may have undone
-        writes of the checkpoint, and may have made files live that the checkpoint omits.
+        """Return True if every restore on the timeline was planned before the checkpoint. A newer restore may have
+        undone writes of the checkpoint, and may have made files live that the checkpoint omits.
         """
         return all(plan.requested <= self.time for plan in timeline.restores)
 
 
 def encode_checkpoint(checkpoint: StateCheckpoint) -> bytes:
-    """Return the content of a state checkpoint: the rows of an archive file, and the other fields as metadata of the
-    file.
+    """Encode a state checkpoint as a Parquet file: writes as rows of the archive's schema, all other fields as file
+    metadata.
     """
     values = (_FORMAT, checkpoint.time, checkpoint.archived, checkpoint.horizon)
     table = rows_table(checkpoint.rows)
@@ -68,7 +68,7 @@ def encode_checkpoint(checkpoint: StateCheckpoint) -> bytes:
 
 
 def decode_checkpoint(data: bytes, name: str) -> StateCheckpoint | None:
-    """Decode a state checkpoint; return None if the content is damaged, or does not match the name."""
+    """Decode a state checkpoint; return None if the content is damaged or does not match the file name."""
     named = _NAME.fullmatch(name)
     if named is None or _digest(data) != named[2]:
         return None
@@ -82,13 +82,13 @@ def decode_checkpoint(data: bytes, name: str) -> StateCheckpoint | None:
 
 
 def put_checkpoint(storage: Storage, checkpoint: StateCheckpoint) -> None:
-    """Put a state checkpoint. Checkpoints with equal content have the same path."""
+    """Put a state checkpoint into the storage. State checkpoints with equal content have the same path."""
     data = encode_checkpoint(checkpoint)
     storage.put_if_absent(f"{FOLDER}/{checkpoint.time}_{_digest(data)}.parquet", data)
 
 
 def newest_checkpoint(storage: Storage, until: str = "~") -> StateCheckpoint | None:
-    """Return the newest readable state checkpoint whose time is at or before `until`; None if there is none."""
+    """Return the newest readable state checkpoint with a time at or before `until`; None if there is none."""
     for path in reversed(checkpoint_paths(storage)):
         name = path.rpartition("/")[2]
         if time_of(path) > until:
@@ -113,7 +113,7 @@ def checkpoint_paths(storage: Storage) -> list[str]:
 
 
 def drop_superfluous(storage: Storage, timeline: Timeline) -> None:
-    """Delete all state checkpoints except the newest ones, and the checkpoints that were made before a restore."""
+    """Delete all but the newest state checkpoints, and all checkpoints made before a restore."""
     restored = max((plan.requested for plan in timeline.restores), default="")
     paths = checkpoint_paths(storage)
     useless = {path for path in paths if time_of(path) < restored}

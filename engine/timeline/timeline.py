@@ -20,14 +20,13 @@ _WRITTEN_AS: Final = ("commit", "deltacommit", "replacecommit")
 
 @dataclass(frozen=True)
 class Timeline:
-    """All instants of one listing, each in the highest state that the listing shows, ordered by requested time.
+    """All instants of one listing, each in the most advanced state that the listing shows, ordered by requested time.
 
-    `begun_as` contains the pending action for each pair (requested time, completed action) in which the two actions
-        differ. It distinguishes the commit of a compaction from the commit of a copy-on-write writer. `archived` is
-        True if some instants are in the archive. `newest_archived` is the greatest requested time that occurs in the
-        names of archive files. Instants that `restores` have undone are not in `instants`; if the files of an undone
-        instant still exist, the instant is in `undone`.
-    `torn` contains completed instants whose files are empty or truncated, for example by a power failure.
+    `begun_as` maps (requested time, completed action) to the pending action if the two actions differ. With `begun_as`,
+    the commit of a compaction is distinguished from the commit of a copy-on-write writer. `archived` is True if some
+    instants are in the archive. `newest_archived` is the greatest requested time in the names of the archive files.
+    `instants` omits the instants that `restores` have undone; `undone` contains those whose files still exist on the
+    timeline. `torn` contains completed instants whose files are empty or truncated, for example after a power failure.
     """
 
     instants: tuple[Instant, ...] = ()
@@ -40,11 +39,11 @@ class Timeline:
 
     @classmethod
     def of(cls, states: Iterable[Instant], archived: bool = False) -> Timeline:
-        """Return the timeline of a listing that shows the states `states`."""
+        """Return the timeline of a listing that contains the given instant states."""
         return cls().with_states(states, archived)
 
     def with_states(self, states: Iterable[Instant], archived: bool = False) -> Timeline:
-        """Return this timeline with further states of instants, in any order."""
+        """Return this timeline with additional instant states, given in any order."""
         highest, begun_as = dict(self._highest), dict(self.begun_as)
         last, rising = next(reversed(highest), ("", "")), True
         for instant in states:
@@ -65,7 +64,7 @@ class Timeline:
         return timeline
 
     def with_archived(self, archived: Iterable[Instant]) -> Timeline:
-        """Return this timeline together with the instants in the archive."""
+        """Return this timeline joined with the instants in the archive."""
         states = tuple(archived)
         if not states:
             return replace(self, archived=False)
@@ -74,7 +73,7 @@ class Timeline:
         return replace(whole, restores=self.restores, undone=self.undone)
 
     def without_undone(self, restores: Iterable[RestorePlan]) -> Timeline:
-        """Return this timeline without the instants that these restores have undone."""
+        """Return this timeline without the instants that the given restores have undone."""
         plans = tuple(restores)
         requested_times = {requested for plan in plans for requested, _ in plan.undone}
 
@@ -96,62 +95,61 @@ class Timeline:
 
     @property
     def pending_compactions(self) -> tuple[Instant, ...]:
-        """The plans of compactions that have not completed."""
+        """The pending compaction plans, ordered by requested time."""
         return tuple(i for i in self.pending if i.action == "compaction")
 
     @cached_property
     def savepoints(self) -> tuple[Instant, ...]:
-        """The completed savepoints, ordered by requested time. A savepoint has the requested time of the pinned
-        instant.
+        """The completed savepoints, ordered by requested time. A savepoint has the same requested time as the instant
+        that it pins.
         """
         return tuple(i for i in self.instants if i.action == "savepoint" and i.completed)
 
     def is_pinned(self, time: str) -> bool:
-        """Return whether a savepoint pins the state as of the completion time `time`."""
+        """Return whether a savepoint pins the table's state as of the completion time `time`."""
         pinned = (self.find(saved.requested) for saved in self.savepoints)
         return any(instant is not None and instant.completed == time for instant in pinned)
 
     @property
     def greatest_completion(self) -> str | None:
-        """The greatest completion time of any instant; None if no instant has completed.
+        """The greatest completion time on the timeline; None if no instant has completed.
 
-        Savepoints are ignored, because they may be deleted. The requested time of a restore is included, because no
-        instant can complete at or before it any more.
+        Savepoints are ignored, because they may be deleted. The requested time of a restore counts too, because no
+        instant can complete at or before a restore's requested time any more.
         """
         completed = (i.completed for i in self.instants if i.completed and i.action != "savepoint")
         return max((*completed, *(plan.requested for plan in self.restores)), default=None)
 
     @cached_property
     def newest(self) -> str | None:
-        """The greatest requested or completion time on the timeline; every new instant must get a greater time. The
-        value is None if the timeline is empty.
+        """The greatest requested or completion time on the timeline, which every new instant must exceed; None for an
+        empty timeline.
         """
         last = [instant.requested for instant in self.instants[-1:]]
         return max((*last, *(i.completed for i in self.instants if i.completed)), default=None)
 
     def find(self, requested: str, action: str | None = None) -> Instant | None:
-        """Return the instant with this requested time and the given action; without an action, any instant that writes
-        data.
+        """Return the instant with the given requested time and action; without an action, any instant that writes data.
         """
         wanted = _WRITTEN_AS if action is None else (COMPLETES_AS.get(action, action),)
         candidates = (self._highest.get((requested, completes_as)) for completes_as in wanted)
         return next((instant for instant in candidates if instant is not None), None)
 
     def is_compaction(self, instant: Instant) -> bool:
-        """Return whether `instant`, pending or completed, executes a compaction plan."""
+        """Return whether the pending or completed `instant` executes a compaction plan."""
         return self.begun_as.get((instant.requested, instant.completes_as)) == "compaction"
 
     def is_log_compaction(self, instant: Instant) -> bool:
-        """Return whether `instant`, pending or completed, executes the plan of a log compaction."""
+        """Return whether the pending or completed `instant` executes a log compaction plan."""
         return self.begun_as.get((instant.requested, instant.completes_as)) == "logcompaction"
 
     def is_service(self, instant: Instant) -> bool:
-        """Return whether `instant` rewrites files without changing any row."""
+        """Return whether `instant` is a compaction or log compaction, which rewrites files without changing rows."""
         return self.is_compaction(instant) or self.is_log_compaction(instant)
 
     def misses(self, before: Timeline, time: str) -> bool:
-        """Return whether this timeline lacks a write that an earlier listing shows as completed by `time`. Writes that
-        a restore has removed do not count.
+        """Return whether this timeline lacks a write that an earlier listing `before` shows as completed by `time`.
+        Writes that a restore has removed do not count.
         """
         present, undone = self._highest, {requested for plan in self.restores for requested, _ in plan.undone}
         return any(
@@ -164,7 +162,7 @@ class Timeline:
         )
 
     def until(self, time: str) -> Timeline:
-        """Return the timeline as of `time`, in which instants that completed later are inflight."""
+        """Return the timeline as of `time`: instants that completed after `time` are inflight."""
         return replace(
             self, instants=tuple(self._reopened(i) if i.completed and i.completed > time else i for i in self.instants)
         )
@@ -174,7 +172,7 @@ class Timeline:
         return Instant(instant.requested, action, "inflight")
 
     def __str__(self) -> str:
-        """A text such as ``timeline of 3 instants, 1 of them pending, newest completion 2026…``."""
+        """Return a text such as ``timeline of 3 instants, 1 of them pending, newest completion 2026…``."""
         count = f"{len(self.instants)} instant{'' if len(self.instants) == 1 else 's'}"
         pending = f", {len(self.pending)} of them pending" if self.pending else ""
         return f"timeline of {count}{pending}, newest completion {self.greatest_completion or 'none'}"
@@ -184,20 +182,20 @@ class Timeline:
 
     @cached_property
     def _highest(self) -> dict[tuple[str, str], Instant]:
-        """Return the instant for each pair (requested time, completed action), ordered by requested time."""
+        """Map each pair (requested time, completed action) to its instant, ordered by requested time."""
         return {(instant.requested, instant.completes_as): instant for instant in self.instants}
 
 
 def _supersedes(instant: Instant, other: Instant) -> bool:
-    """Return whether the state `instant` replaces the state `other` of one instant.
+    """Return whether the state `instant` supersedes the state `other` of the same instant.
 
-    If a writer wrongly put one state twice, the smaller file name wins, so that the order of a listing does not matter.
+    If a writer wrongly put one state twice, the smaller file name wins, regardless of the order of the listing.
     """
     advance = _ADVANCE[instant.state] - _ADVANCE[other.state]
     return advance > 0 or (advance == 0 and instant.file_name < other.file_name)
 
 
 def completion_of(instant: Instant) -> str:
-    """Return the completion time of an instant that the caller knows to be completed."""
+    """Return the completion time of an instant that is known to be completed."""
     assert instant.completed is not None, f"{instant} is pending"
     return instant.completed

@@ -1,1 +1,1 @@
-"""Functions that all writing operations use: batches, conflict checks, heartbeats, and the steps to a commit."""
+"""Functions shared by all writing operations: batches, conflict checks, heartbeats, and the steps of a commit."""

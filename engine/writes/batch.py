@@ -1,4 +1,4 @@
-"""Converts a user's batch to the table's columns, and refuses invalid rows before anything is written."""
+"""Converts a user's batch to the table's columns, and rejects invalid rows before anything is written."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ _FLAG: Final = pa.field(IS_DELETED, pa.bool_())
 
 
 def as_upserts(data: Any, schema: pa.Schema, zone: str | None = None, *, by_value: bool = True) -> Any:
-    """Return the rows of `data` with the table's columns in the table's order, and with `_hoodie_is_deleted` if `data`
-    has it.
+    """Return the rows of `data` with the table's columns in the table's order, plus `_hoodie_is_deleted` if `data` has
+    that column.
 
-    The result has none of Hudi's five meta columns. Every other column of `data` must be a column of the table. The
-    type of each column must be the type in the table, or a type that can be cast to it without loss. Raises `BadInput`.
-    `zone` is the time zone of timestamps that have no time zone. `by_value` is True if a cast is accepted because it
-    loses nothing for the values in `data`.
+    Hudi's five meta columns are dropped. `data` must not contain columns that the table lacks. Each column's type must
+    be the type in the table, or a type that can be cast to it without loss. Raises `BadInput`. `zone` is the time zone
+    assumed for timestamps without a time zone. If `by_value` is True, a cast is accepted if it loses nothing for the
+    values in `data`.
     """
     asked = "write a batch"
     rows = _rows_of(data, asked)
@@ -39,8 +39,8 @@ def as_upserts(data: Any, schema: pa.Schema, zone: str | None = None, *, by_valu
 
 
 def set_columns(config: TableConfig, columns: Collection[str] | None) -> frozenset[str] | None:
-    """Return the columns that a write sets in addition to key, partition and ordering columns; None means all columns.
-    Raises `BadInput` if a column is unknown.
+    """Return the columns that a write sets besides the key, partition and ordering columns; None means all columns.
+    Raises `BadInput` for an unknown column, or if the table does not support partial updates.
     """
     if columns is None:
         return None
@@ -57,7 +57,7 @@ def set_columns(config: TableConfig, columns: Collection[str] | None) -> frozens
 
 
 def as_partial_upserts(data: Any, config: TableConfig, sets: frozenset[str]) -> Any:
-    """Return the rows of `data` with all columns of the table; columns that the write does not set are null. Raises
+    """Return the rows of `data` with all columns of the table; the columns that the write does not set are null. Raises
     `BadInput`.
     """
     asked, schema = "write some columns of a batch", config.schema
@@ -86,11 +86,11 @@ def as_deletes(
     *,
     by_value: bool = True,
 ) -> Any:
-    """Return deletes of the rows in `data`, which must have the columns `key` (record key and partition) and
+    """Return deletes for the rows of `data`, which must have the columns `key` (record key and partition) and
     `ordering`.
 
-    The table's other columns are null in the result, and may be absent in `data`. Raises `BadInput`. `zone` and
-    `by_value` have the same meaning as in `as_upserts`.
+    The table's other columns are null in the result, and optional in `data`. Raises `BadInput`. `zone` and `by_value`
+    have the same meaning as in `as_upserts`.
     """
     asked = "delete a batch of keys"
     rows = _rows_of(data, asked)
@@ -128,8 +128,8 @@ def partitions_of(data: Any, config: TableConfig) -> set[str]:
 def named_paths(
     partitions: Collection[str], config: TableConfig, asked: str = "replace the partition"
 ) -> set[str]:
-    """Check partition paths given by a user, and return them. Raises `BadInput` for a path that is not a partition of
-    the table. `asked` is the beginning of the error message.
+    """Validate partition paths given by a user, and return them as a set. Raises `BadInput` for a path that is not a
+    partition of the table. `asked` is the beginning of the error message, such as "replace the partition".
     """
     named = {partitions} if isinstance(partitions, str) else set(partitions)
     keys = KeySpec(config.record_key, config.partition_by, config.hive_style)
@@ -144,7 +144,9 @@ def named_paths(
 
 
 def refuse_other_rows(data: Any, jobs: Jobs) -> None:
-    """Raise `BadInput` for an Arrow table if Spark runs the jobs, or for a DataFrame if Spark does not run them."""
+    """Raise `BadInput` if `data` is an Arrow table but Spark runs the jobs, or a DataFrame but the jobs run without
+    Spark.
+    """
     without_spark, arrow = isinstance(jobs, InProcessJobs), isinstance(data, pa.Table)
     if without_spark and not arrow:
         remedy = "open the table with that session, or give a pyarrow Table"
@@ -205,9 +207,7 @@ def _refuse_missing(present: pa.Schema, names: Sequence[str], asked: str) -> Non
 
 
 def _rows_of(data: Any, asked: str) -> Any:
-    """Return `data`; if it is a pandas DataFrame, convert it to a pyarrow Table, with its index if the index has a
-    name.
-    """
+    """Return `data`; a pandas DataFrame is converted to a pyarrow Table, with its index if the index has a name."""
     if type(data).__name__ != "DataFrame" or not type(data).__module__.startswith("pandas."):
         return data
     named = any(name is not None for name in data.index.names)
@@ -223,7 +223,7 @@ def _without_meta(schema: pa.Schema) -> pa.Schema:
 
 
 def _fitted(rows: Any, wanted: pa.Schema, asked: str, zone: str | None = None, by_value: bool = True) -> Any:
-    """Return the columns of `rows` that `wanted` names, cast to the types in `wanted` where the types differ. Raises
+    """Return the columns of `rows` that `wanted` contains, cast to the types in `wanted` where necessary. Raises
     `BadInput` for a cast that could lose information.
     """
     arrow = isinstance(rows, pa.Table)

@@ -1,13 +1,14 @@
-"""Claims: if the table has a decision log, an actor reserves the time of an instant by creating an object.
+"""Claims: in a table with a decision log, a writer reserves the time of an instant by creating an object named after
+the time.
 
-An actor can lose its lock while it reads the clock. Two actors may read the same time if one of them has lost its lock.
-The decision log does not order two requests, because a request is not an entry of the log. To prevent equal times, an
-actor claims each time before it uses the time: it creates an object named after the time, if absent. If the object
-exists already, the actor reads its clock again and claims the new reading.
+A writer can lose its lock while it reads the clock. Two writers may read the same time if one of them has lost its
+lock. The decision log cannot prevent equal requested times, because requesting an instant adds no entry to the log. To
+prevent equal times, a writer claims a time before using the time: the writer creates an object named after the time if
+absent. If the object already exists, the writer reads its clock again and claims the new time.
 
-`forget` deletes claims that are more than an hour older than the newest completion. An actor that needed more than an
-hour to create its claim discards the time. The age of a claim can be judged, because all clocks agree within the bound
-on clock skew.
+The function `forget` deletes claims that are more than an hour older than the newest completion time. A writer that
+needed more than an hour to create its claim discards the time. The age of a claim can be derived from its time, because
+all clocks agree within the bound on clock skew.
 """
 
 from __future__ import annotations
@@ -29,13 +30,13 @@ PATIENCE_SECONDS: Final = 3600.0
 
 
 def claims_times(context: Context) -> bool:
-    """Return whether an actor must claim a time before it publishes an instant with that time."""
+    """Return whether a writer must claim a time before publishing an instant with the time."""
     return uses_decision_log(context) and context.rules.claims == "every_time"
 
 
 def learn(context: Context, timeline: Timeline) -> None:
-    """Advance this process's clock past the newest time on the timeline. Raises `Damaged` if the file of a completed
-    instant is empty or truncated, because readers could not read later writes.
+    """Advance this process's clock past the newest time on the timeline. Raises `Damaged` if a completed instant's file
+    is empty or truncated, because readers could not read newer writes.
     """
     if timeline.torn:
         torn = timeline.torn[0]
@@ -50,8 +51,8 @@ def learn(context: Context, timeline: Timeline) -> None:
 
 
 def new_time(context: Context, timeline: Timeline | None = None) -> str:
-    """Return a time for a new instant. The time is greater than all times on `timeline`, and no other instant uses it.
-    The caller holds the lock.
+    """Return a requested or completion time for a new instant. The returned time is greater than all times on
+    `timeline`, and no other instant uses it. The caller of `new_time` holds the table's lock.
     """
     if timeline is not None:
         learn(context, timeline)
@@ -65,9 +66,9 @@ def new_time(context: Context, timeline: Timeline | None = None) -> str:
 
 
 def _claim(context: Context, instant: str) -> bool:
-    """Create the object named after the time `instant`; return False if the object belongs to another actor.
+    """Create the claim object for the time `instant`; return False if another writer owns the object.
 
-    If the object contains this actor's token, the claim succeeded, because an earlier put created the object.
+    An object with this writer's token counts as success, because an earlier put of this writer created it.
     """
     path, token = f"{FOLDER}/{instant}", context.names.write_token().encode()
     if context.storage.put_if_absent(path, token):
@@ -79,7 +80,7 @@ def _claim(context: Context, instant: str) -> bool:
 
 
 def forget(context: Context, timeline: Timeline) -> None:
-    """Delete the claims of times that are too old to be used by any actor."""
+    """Delete the claims of times that are too old to be used by any writer."""
     newest = timeline.greatest_completion
     if newest is None or not claims_times(context):
         return

@@ -1,7 +1,8 @@
-"""The steps that all writing operations use: they request an instant, remove late attempts, and complete the instant.
+"""The steps shared by all writing operations: request an instant, remove files of late attempts, and complete the
+instant.
 
-Every function makes a few accesses to storage, lock and clock in a fixed order. A writing operation calls the functions
-of this module in sequence.
+Each function makes a few accesses to the storage, the lock and the clock in a fixed order. A writing operation calls
+the functions of this module in sequence.
 """
 
 from __future__ import annotations
@@ -32,8 +33,8 @@ PLAN: Final = "compaction"
 
 
 def take_time(context: Context, timeline: Timeline) -> str:
-    """Return a time that is greater than all times on the timeline, and that no instant will have. The caller holds
-    the lock.
+    """Return a time that is greater than all times on the timeline and that no instant will ever use. The caller of
+    `take_time` holds the table's lock.
     """
     learn(context, timeline)
     return context.clock.take()
@@ -42,12 +43,12 @@ def take_time(context: Context, timeline: Timeline) -> str:
 def request(
     context: Context, action: str, batch_id: str | None = None, *, starts: bool = False
 ) -> tuple[str, Timeline]:
-    """Publish the request of an instant, ``<now>.<action>.requested``. Returns the requested time, and the timeline
-    that was listed under the lock, with which OCC later compares (RFC-22).
+    """Publish the requested state of a new instant as ``<now>.<action>.requested``. Returns the requested time and the
+    timeline listed under the lock, which the conflict check later compares with (RFC-22).
 
-    `starts` is True if the inflight state is published too, after the lock is released. On an object store, the
-    requested and the inflight state are published concurrently. Raises `Repeated` and publishes nothing if the batch
-    with the id `batch_id` has been written.
+    If `starts` is True, the inflight state is published too, when the lock is released. On an object store, the
+    inflight state is published concurrently with the release of the lock. Raises `Repeated` and publishes nothing if
+    the batch with the id `batch_id` has already been written.
     """
     after: list[Callable[[], object]] = []
     failures: list[Exception] = []
@@ -67,8 +68,8 @@ def request(
 
 
 def _start(context: Context, requested: str, action: str, failures: list[Exception]) -> None:
-    """Publish the inflight state of an instant. An error is appended to `failures`, because the caller's thread must
-    handle it.
+    """Publish the inflight state of a requested instant. An exception is appended to `failures`, because the caller's
+    thread must handle it.
     """
     with stop_heartbeat_on_error(context, requested):
         try:
@@ -78,8 +79,8 @@ def _start(context: Context, requested: str, action: str, failures: list[Excepti
 
 
 def put_request(context: Context, timeline: Timeline, action: str) -> str:
-    """Publish the request; the caller holds the lock. The heartbeat starts before or together with the request, because
-    a pending instant without a heartbeat counts as failed.
+    """Publish the requested state of a new instant; the caller holds the table's lock. The heartbeat starts no later
+    than the put of the requested file, because a pending instant without a heartbeat counts as failed.
     """
     requested = new_time(context, timeline)
     # Hudi ignores the content of a requested write, so it can hold a token of the writer.
@@ -95,9 +96,10 @@ def put_request(context: Context, timeline: Timeline, action: str) -> str:
 
 @contextmanager
 def stop_heartbeat_on_error(context: Context, requested: str) -> Iterator[None]:
-    """Stop renewing the instant's heartbeat if the body fails or is interrupted; a rollback may then undo the instant.
+    """Stop renewing the instant's heartbeat if the `with` block fails or is interrupted; a rollback may then undo the
+    instant.
 
-    The files of the pending instant do not change. The process may continue with other work.
+    The files of the pending instant are not changed. The process may continue with other work afterwards.
     """
     try:
         yield
@@ -108,11 +110,11 @@ def stop_heartbeat_on_error(context: Context, requested: str) -> Iterator[None]:
 
 @contextmanager
 def undo_on_error(context: Context, requested: str, action: str) -> Iterator[None]:
-    """Delete the files and the instant of a data phase that fails.
+    """If the `with` block (the data phase of a write) fails, delete the files and the instant of the write.
 
-    An error after the start of completion deletes nothing, because the instant may have been published. A crash or an
-    interrupt deletes nothing. After a crash or an interrupt the instant never completes, and readers ignore its files
-    until a rollback deletes them.
+    Errors after the start of completion must not delete anything, because the instant may have been published. A crash
+    or an interrupt of the process deletes nothing. After a crash or an interrupt, the instant never completes, and
+    readers ignore its files until a rollback deletes them.
     """
     with stop_heartbeat_on_error(context, requested):
         try:
@@ -123,8 +125,8 @@ def undo_on_error(context: Context, requested: str, action: str) -> Iterator[Non
 
 
 def undo_own_write(context: Context, requested: str, action: str) -> None:
-    """Delete the files of an instant, then the instant itself. The deletion runs under the lock, because it changes the
-    listings of all lock holders after this one.
+    """Delete the files of this process's instant, then the instant itself. The instant is removed under the lock, so
+    that all later holders of the lock list the timeline without it.
     """
     for path in marked_files(context, requested):
         context.storage.delete(path)
@@ -137,16 +139,16 @@ def undo_own_write(context: Context, requested: str, action: str) -> None:
 
 @contextmanager
 def lock_or_leave(context: Context, requested: str) -> Iterator[None]:
-    """Hold the lock while the body of the context completes or undoes an instant. If the lock is unavailable or the
-    body fails, the heartbeat stops, and a rollback may then undo the instant.
+    """Hold the table's lock while the `with` block completes or undoes an instant. If the lock is unavailable or the
+    `with` block fails, the heartbeat stops, and a rollback may then undo the instant.
     """
     with stop_heartbeat_on_error(context, requested), held(context.lock):
         yield
 
 
 def remove_pending(context: Context, requested: str, action: str) -> None:
-    """Delete the timeline files and the heartbeat of a pending instant. The caller must have deleted the data files
-    of the instant.
+    """Delete the timeline files and the heartbeat of a pending instant. The caller must already have deleted the
+    instant's data files.
     """
     for state in PENDING:
         context.storage.delete(f"{FOLDER}/{Instant(requested, action, state).file_name}")
@@ -170,18 +172,19 @@ def complete(
     may_ask_early: bool = False,
     beats: bool = True,
 ) -> Instant:
-    """Take the completion time and publish the instant, in two accesses under one lock; then delete the markers.
+    """Publish the completed state of an instant with a new completion time, under one lock; then delete the instant's
+    markers.
 
-    With a decision log, an entry of the log is put between the two accesses. If another actor has already put the next
-    entry of the decision log, all checks run again.
+    With a decision log, the commit is put into the log before the completed state is published. If another writer has
+    put the next entry of the decision log first, all checks run again.
 
-    `completed_by_another` is the check that is called first. If `completed_by_another` returns a completed instant,
-    `complete` deletes `files` and returns that instant.
-    If another attempt has completed the batch with the id `batch_id`, the instant is undone and `Repeated` is raised.
-    `refused_by` is the check that is called last, with the timeline as listed under the lock (None: not listed). If
-        `refused_by` returns a `Conflict`, the instant is undone. `may_ask_early` is True if `refused_by` may be called
-        before the lock, where `Rules.conflict_check` is "before_lock". `beats` is True if the instant has a heartbeat,
-        which must not have expired.
+    `completed_by_another` is the check that runs first. If `completed_by_another` returns a completed instant,
+    `complete` deletes `files` and returns that instant. If another attempt has committed the batch `batch_id`, the
+    instant is undone and `Repeated` is raised. `refused_by` is the check that runs last, with the timeline listed under
+    the lock (None: not listed). If `refused_by` returns a `Conflict`, the instant is undone and the `Conflict` is
+    raised. If `may_ask_early` is True, `refused_by` may run before the lock is taken, as
+    `Rules(conflict_check="before_lock")` requires. If `beats` is True, the instant has a heartbeat, which must not have
+    expired.
     """
     context.clock.not_before(requested)  # another process may have asked for it, by a clock that is ahead of ours
     if may_ask_early and context.rules.conflict_check == "before_lock":
@@ -222,10 +225,10 @@ def complete(
 def _published(
     context: Context, requested: str, action: str, time: str, commit: bytes, last: Decision | None, late: Sequence[str]
 ) -> Instant | None:
-    """Publish the instant, or return None if another actor took the number after `last` in the decision log.
+    """Publish the completed instant; return None if another writer has put an entry after `last` into the decision log.
 
-    With a decision log, the files `late` of other attempts are deleted only after the decision. Otherwise, an actor
-    without the lock could delete the files of the attempt that another actor publishes.
+    With a decision log, the files `late` of other attempts are deleted only after the entry is put. A writer that lost
+    the lock could otherwise delete the files of an attempt that another writer publishes.
     """
     if last is None:
         return put_completed(context.storage, requested, time, action, commit)
@@ -243,8 +246,8 @@ def _folders(context: Context, requested: str, beats: bool) -> list[str]:
 
 
 def _delete_attempt(context: Context, requested: str, files: Sequence[WrittenFile]) -> None:
-    """Delete the files of a slower attempt and their markers. The write tokens of these files differ from those of the
-    files in the commit.
+    """Delete the files of a slower attempt, and the markers of these files. The files of a slower attempt have write
+    tokens that differ from those of the committed files.
     """
     for file in files:
         context.storage.delete(file.path)
@@ -252,10 +255,11 @@ def _delete_attempt(context: Context, requested: str, files: Sequence[WrittenFil
 
 
 def publication_conflict(context: Context, timeline: Timeline, requested: str, action: str) -> Conflict | None:
-    """Return the reason why a paused write must not be published: another actor may have started to undo the write. The
-    caller holds the lock.
+    """Return the `Conflict` that forbids publishing a paused write: another process may have started to roll it back.
+    The caller of `publication_conflict` holds the table's lock.
 
-    A rollback is planned under the lock that covers publication, so a write is either published or undone (RFC-22).
+    Rollbacks are planned under the lock that also covers publication, so a write is either published or rolled back
+    (RFC-22).
     """
     there = timeline.find(requested, action)
     undone = there is None or older_than_archive(context, timeline, requested) or _undone(context, timeline, requested)
@@ -269,8 +273,8 @@ def publication_conflict(context: Context, timeline: Timeline, requested: str, a
 
 
 def _undone(context: Context, timeline: Timeline, requested: str) -> bool:
-    """Return whether the timeline contains a rollback of a given write. The check is necessary because the writer of an
-    undone instant may put the instant's file a second time after a pause.
+    """Return whether the timeline contains a rollback of the write requested at `requested`. The timeline is checked
+    because a paused writer may put its instant's file again after the rollback has removed it.
     """
     rollbacks = (each for each in timeline.instants if each.action == ROLLBACK and each.requested > requested)
     plans = (context.commits.requested_content(Instant(each.requested, ROLLBACK, "requested")) for each in rollbacks)
@@ -278,31 +282,35 @@ def _undone(context: Context, timeline: Timeline, requested: str) -> bool:
 
 
 def older_than_archive(context: Context, timeline: Timeline, requested: str) -> bool:
-    """Return whether a pending instant was requested before some archived instant. A rollback has undone a pending
-    instant that is older than an archived instant, and that rollback is archived too.
+    """Return whether a pending instant was requested before some archived instant. A pending instant older than an
+    archived instant has been undone by a rollback, which is archived too.
 
-    The archiver never archives past a pending instant, so the pending instant was not on the timeline when the archiver
-    ran. The caller holds the lock.
+    The archiver stops at pending instants, so an older pending instant cannot have been on the timeline when the
+    archiver ran. The caller of `older_than_archive` holds the table's lock.
     """
     return context.rules.archive_bound == "pending" and requested < timeline.newest_archived
 
 
 def twice(context: Context, timeline: Timeline | None, batch_id: str | None) -> Repeated | None:
-    """Return the completed instant of another attempt at the batch `batch_id`, or None. The caller holds the lock."""
+    """Return a `Repeated` error if another attempt at the batch `batch_id` has completed; otherwise None. The caller of
+    `twice` holds the table's lock.
+    """
     if timeline is None or context.rules.batch_ids != "checked":
         return None
     return repeated(context, timeline, batch_id)
 
 
 def takes_time_early(context: Context) -> bool:
-    """Return whether the completion time is taken before the lock that covers publication, a rule that loses rows."""
+    """Return whether the completion time is taken before the publication lock is acquired, a variant that can lose
+    rows.
+    """
     return context.rules.completion_time == "outside_lock" and not uses_decision_log(context)
 
 
 def late_attempts(
     context: Context, requested: str, files: Sequence[WrittenFile], storage: Storage | None = None
 ) -> list[str]:
-    """Return the files that other attempts at this instant have written.
+    """Return the files that other attempts at the same instant have written.
 
     Raises `Conflict` if another attempt has deleted the markers of this attempt.
     """
@@ -318,10 +326,10 @@ def late_attempts(
 
 
 def delete_attempts(context: Context, requested: str, paths: Sequence[str]) -> None:
-    """Delete the files of other attempts at an instant before the instant is published.
+    """Delete the files that other attempts wrote, before the instant is published.
 
-    Without the deletion, readers that list directories would use two files of one instant in a file group. The marker
-    is deleted before the file, so that a running attempt detects that its marker is missing.
+    Without this deletion, readers that list directories would find two files of one instant in a file group. The marker
+    is deleted before its file, so that a running attempt notices that its marker is missing.
     """
     for path in paths:
         context.storage.delete(marker(requested, *split_path(path)))
@@ -329,12 +337,12 @@ def delete_attempts(context: Context, requested: str, paths: Sequence[str]) -> N
 
 
 def marked_files(context: Context, requested: str, storage: Storage | None = None) -> list[str]:
-    """Return the data files named in the markers of attempts at this instant, whether or not the data files exist."""
+    """Return the data files named by the markers of all attempts at an instant, whether or not the files exist."""
     entries = (storage or context.storage).list(marker_folder(requested))
     return [path for entry in entries if (path := marked_file(requested, entry.path)) is not None]
 
 
 def forget_markers(context: Context, requested: str) -> None:
-    """Delete the markers of an instant, if no rollback needs them."""
+    """Delete the markers of an instant that no rollback needs any more."""
     entries = context.storage.list(marker_folder(requested))
     together(context.storage, [partial(context.storage.delete, entry.path) for entry in entries])

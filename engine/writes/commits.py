@@ -1,4 +1,4 @@
-"""Builds the commits that nbcc publishes: one stat for each file, the schema, and nbcc's mark
+"""Builds the content of nbcc's commits: one write stat per file, the schema, and nbcc's format mark
 (docs/hudi-format.md).
 """
 
@@ -33,21 +33,21 @@ def write_commit(
     files: Sequence[WrittenFile],
     more: Mapping[str, str] | None = None,
 ) -> bytes:
-    """Return the content of a completed delta commit; `more` is the batch's extra metadata."""
+    """Return the content of a completed delta commit; `more` contains the batch's extra metadata."""
     stats = tuple(_base_stat(file) if file.version is None else _log_stat(file, requested) for file in files)
     extra = own_extra(config.avro_schema, {**_ranges(files), **(more or {})})
     return encode_commit(CommitMetadata(stats, operation, extra=extra))
 
 
 def _ranges(files: Sequence[WrittenFile]) -> dict[str, str]:
-    """Return the extra metadata with the bounds of the logs among the files; empty if no file has bounds."""
+    """Return the extra metadata that records the column ranges of log files; empty if no file has ranges."""
     bounds = {file.path: file.bounds for file in files if file.bounds}
     return {RANGES: encode_ranges(bounds)} if bounds else {}
 
 
 def compaction_commit(config: TableConfig, requested: str, plan: CompactionPlan, files: Sequence[WrittenFile]) -> bytes:
-    """Return the content of a completed compaction: its base files, and its logs with deletes that base files cannot
-    store.
+    """Return the content of a completed compaction, whose files are base files and logs with deletes that base files
+    cannot store.
     """
     operations = {(operation.partition, operation.file_id): operation for operation in plan.operations}
     stats = tuple(
@@ -60,15 +60,16 @@ def compaction_commit(config: TableConfig, requested: str, plan: CompactionPlan,
 
 
 def replace_commit(config: TableConfig, requested: str, operation: str, files: Sequence[WrittenFile]) -> bytes:
-    """Return the content of a completed replacing write. In Hudi's format a replacing write is a compaction without
-    input files.
+    """Return the content of a completed replacing write. In Hudi's format, nbcc's replacing write is a compaction
+    without input files.
     """
     extra = own_extra(config.avro_schema, {REPLACES: operation})
     return encode_commit(CommitMetadata(tuple(map(_base_stat, files)), operation, compacted=True, extra=extra))
 
 
 def log_compaction_commit(config: TableConfig, plan: CompactionPlan, files: Sequence[WrittenFile]) -> bytes:
-    """Return the content of a completed log compaction: the logs that it wrote, and for each log the input logs."""
+    """Return the content of a completed log compaction: the new logs, and for each new log the logs that it replaces.
+    """
     operations = {(operation.partition, operation.file_id): operation for operation in plan.operations}
     made = [(file, operations[file.partition, file.file_id]) for file in files]
     stats = tuple(
@@ -98,8 +99,8 @@ def _log_stat(file: WrittenFile, requested: str) -> WriteStat:
 
 
 def _base_stat(file: WrittenFile, operation: CompactionOperation | None = None) -> WriteStat:
-    """Return the write stat of a base file. `operation` is the plan's operation that wrote it; None for the first file
-    of its group.
+    """Return the write stat of a base file. `operation` is the compaction operation that wrote the file; None for a
+    file that no compaction wrote.
     """
     before = operation if operation is not None and operation.base_file else None
     if file.before is not None:
@@ -123,8 +124,8 @@ def _base_stat(file: WrittenFile, operation: CompactionOperation | None = None) 
 
 
 def _rewritten_stat(file: WrittenFile, before: str) -> WriteStat:
-    """Return the write stat of a base file that copy-on-write has rewritten. The stat names the replaced base file,
-    because incremental reads compare the two files.
+    """Return the write stat of a base file that a copy-on-write write has rewritten. The stat names the replaced base
+    file, because incremental reads compare the two files.
     """
     named = parse_base(before)
     return WriteStat(

@@ -1,9 +1,9 @@
-"""Optimistic concurrency control: detects completed writes that conflict with a write about to be published (RFC-22,
+"""Optimistic concurrency control: finds completed writes that conflict with a write before its publication (RFC-22,
 step 4).
 
-Two writes conflict if both have put files into one bucket of one partition. File ids are not compared, because a writer
-that finds no file in a bucket may start another file group for it. A compaction does not conflict with a writer,
-because the writer's log belongs to the slice in which it completes.
+Two writes conflict if both have written files to the same bucket of the same partition. Buckets rather than file ids
+are compared, because two writers may start different file groups for an empty bucket. A compaction does not conflict
+with a writer, because the writer's log belongs to the file slice in which the log completes.
 """
 
 from __future__ import annotations
@@ -28,17 +28,16 @@ Bucket = tuple[str, int | None]
 class ReadSet:
     """The partitions that a write has read to compute its rows.
 
-    `partitions` contains the paths of the partitions that were read; None means the whole table. If `partitions` is
-        empty, nothing was read.
-    `as_of` is the completion time of the state from which the write read its partitions. If `as_of` is None, the write
-        read the partitions when it began.
+    `partitions` contains the paths of the read partitions; None means the whole table, and an empty collection means
+    nothing. `as_of` is the completion time of the table state that was read. If `as_of` is None, the table state was
+    read when the write began.
     """
 
     partitions: Collection[str] | None = ()
     as_of: str | None = None
 
     def covers(self, partition: str) -> bool:
-        """Return whether the write has read this partition."""
+        """Return whether the write has read the given partition."""
         return self.partitions is None or partition in self.partitions
 
 
@@ -56,12 +55,12 @@ def conflict_of(
     now: Timeline | None = None,
     read_set: ReadSet = NO_READS,
 ) -> Conflict | None:
-    """Return the `Conflict` that forbids publishing `files`, or None if there is no conflict.
+    """Return the `Conflict` that forbids publishing `files`; None if there is no conflict.
 
-    A write conflicts if it completed after `sealed` was loaded, and has files in the same buckets or in partitions of
-    the `read_set`. The caller holds the lock under which it publishes. `now` is the timeline listed under the lock. If
-    `now` is None, the function lists the timeline itself. Only a writer with optimistic concurrency control checks for
-    conflicts. In every other concurrency mode, the function returns None.
+    A completed write conflicts if it is missing from the timeline `sealed`, and has files in the same buckets or in
+    partitions of `read_set`. The caller of `conflict_of` holds the lock under which it publishes. `now` is the timeline
+    listed under the lock; if it is None, the function lists the timeline itself. Conflicts are checked only under
+    optimistic concurrency control. In every other concurrency mode, `conflict_of` returns None.
     """
     if config.concurrency_mode != OPTIMISTIC:
         return None
@@ -81,8 +80,8 @@ def conflict_of(
 
 
 def completed_since(context: Context, sealed: Timeline, now: Timeline) -> Iterator[Instant]:
-    """Return the instants that completed after `sealed` was loaded, in order of completion. If `conflict_window` is
-    "requested", return the instants that were requested after `sealed` was loaded.
+    """Yield the instants that completed after the timeline `sealed` was loaded, in order of completion. Under
+    `Rules(conflict_window="requested")`, yield the instants requested after the newest completed instant of `sealed`.
     """
     known = {instant.requested for instant in sealed.completed}
     if context.rules.conflict_window == "completion":
@@ -93,7 +92,8 @@ def completed_since(context: Context, sealed: Timeline, now: Timeline) -> Iterat
 
 
 def may_conflict(context: Context, timeline: Timeline, instant: Instant) -> bool:
-    """Return whether a completed instant is of a kind that can conflict with a writer."""
+    """Return whether a completed instant can conflict with a writer: compactions and log compactions normally cannot.
+    """
     if timeline.is_log_compaction(instant):
         return False
     replaces = timeline.is_compaction(instant) and context.commits.commit(instant).replaces
@@ -105,7 +105,7 @@ def place(partition: str, file_id: str) -> Bucket:
 
 
 def conflict_with(requested: str, instant: Instant, shared: set[Bucket]) -> Conflict:
-    """Return the error that reports a conflict with `instant` in the buckets `shared`."""
+    """Return the error for a conflict with `instant` in the buckets `shared`."""
     partition, bucket = min(shared, key=lambda place: (place[0], place[1] or 0))
     place = f"bucket {bucket}" + (f" of {partition}" if partition else "")
     several = f"{len(shared)} of its buckets, {place} among them" if len(shared) > 1 else place

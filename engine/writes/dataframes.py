@@ -1,4 +1,4 @@
-"""Converts batches that users pass as Spark DataFrames."""
+"""Converts batches passed as Spark DataFrames."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from ..schema import to_spark
 
 
 def deletes(keys: DataFrame, wanted: Collection[str], schema: pa.Schema) -> DataFrame:
-    """Convert `keys` to deletes in `schema`: copy the columns `wanted`, set the delete flag to true, and set all
-    other columns to null.
+    """Convert `keys` to deletes: the columns `wanted` are copied, the delete flag is true, and all other columns of
+    `schema` are null.
     """
     columns = []
     for field in to_spark(schema):
@@ -37,9 +37,7 @@ def cast(rows: DataFrame, names: Collection[str], schema: pa.Schema) -> DataFram
 
 
 def widened(rows: DataFrame, wanted: Collection[str], schema: pa.Schema) -> DataFrame:
-    """Return `rows` with all columns of `schema`: the columns `wanted` cast to their types in `schema`, all others
-    null.
-    """
+    """Return `rows` with all columns of `schema`: the columns `wanted` are copied, and all other columns are null."""
     columns = [
         col(field.name) if field.name in wanted else lit(None).cast(field.dataType).alias(field.name)
         for field in to_spark(schema)

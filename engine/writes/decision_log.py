@@ -1,6 +1,4 @@
-"""Determines how a commit is decided: by holding the lock, or by putting the next entry of the decision log
-(`Rules.decision`).
-"""
+"""Decides commits, either by holding the lock or by putting the next entry of the decision log (`Rules.decision`)."""
 
 from __future__ import annotations
 
@@ -26,16 +24,15 @@ NOTHING: Final = Decision(0, "time", "", "", "")
 
 
 def uses_decision_log(context: Context) -> bool:
-    """Return whether commits are decided by entries of a decision log."""
+    """Return whether commits are decided by entries of a decision log rather than by the lock."""
     return context.rules.decision == "log"
 
 
 def catch_up(context: Context, listed: Storage | None = None) -> Decision:
-    """Publish the last entry of the decision log, if it is not yet published, and return the entry. On return, the
-    timeline contains every decided instant, and the clock is past the time of the last decision.
+    """Publish the last entry of the decision log if it is not yet published, and return the entry. On return, the
+    timeline contains every decided instant, and the clock has passed the time of the last decision.
 
-    `listed` is a storage in which the caller has already begun to list the folders; the default is the storage of
-    `context`.
+    `listed` is a storage whose listings the caller has already started; the default is the storage of `context`.
     """
     storage, begun = listed or context.storage, time.time()
     while (last := last_decision(storage)) is not None and not is_published(storage, last):
@@ -49,8 +46,8 @@ def catch_up(context: Context, listed: Storage | None = None) -> Decision:
 
 
 def decide(context: Context, decision: Decision, before_publication: Callable[[], None] = lambda: None) -> bool:
-    """Put the decision into the log under its number, and publish its instant. Returns False and changes nothing if
-    another actor has already put the next entry.
+    """Put `decision` into the decision log under its number, and publish its instant. Returns False and changes nothing
+    if another writer has already put an entry with this number.
     """
     if not put_decision(context.storage, decision):
         return False
@@ -60,9 +57,9 @@ def decide(context: Context, decision: Decision, before_publication: Callable[[]
 
 
 def cut(context: Context, last: Decision | None) -> None:
-    """Publish a checkpoint just before the last decision, and delete older entries of the decision log.
+    """Record a decision-log checkpoint just before the last entry, and delete older entries.
 
-    The caller holds the lock and has published `last` and every earlier entry.
+    The caller of `cut` holds the table's lock and has published `last` and all earlier entries.
     """
     if last is not None and last.number > 1:
         put_checkpoint(context.storage, last.number - 1)
@@ -70,19 +67,19 @@ def cut(context: Context, last: Decision | None) -> None:
 
 
 def latest_decision(context: Context) -> Decision | None:
-    """Publish the last decision and return it; return None without a decision log. The caller holds the lock and will
-    make a plan.
+    """Publish the last entry of the decision log and return it; return None without a decision log. The caller of
+    `latest_decision` holds the table's lock and is about to make a plan.
     """
     return catch_up(context) if uses_decision_log(context) else None
 
 
 def put_plan(context: Context, last: Decision | None, requested: str, action: str, plan: bytes) -> Instant | None:
-    """Publish a plan that was made from the state after the decision `last`, and return its instant. Returns None if
-    another actor has put a decision after `last`.
+    """Publish a plan based on the table state after the entry `last`, and return the plan's instant. Returns None if
+    another writer has put an entry after `last`.
 
-    Another actor can put a decision only if this actor has lost the lock. If the lock was lost, a write that the plan
-    undoes may have committed, or another write before the plan's barrier. The next call makes a plan from the new
-    state.
+    Another writer can put an entry only if this process has lost the lock. If the lock was lost, the plan may be based
+    on an outdated state: a write that the plan undoes may have committed. If `put_plan` returns None, the caller makes
+    a new plan from the current state.
     """
     if last is None:
         return put_requested(context.storage, requested, action, plan)
@@ -91,9 +88,10 @@ def put_plan(context: Context, last: Decision | None, requested: str, action: st
 
 
 def withdraw(context: Context, requested: str) -> None:
-    """Before a plan is removed from the timeline, ensure that it is not the last decision in the decision log.
+    """Before a plan is removed from the timeline, ensure that the plan is not the last entry of the decision log.
 
-    The next actor publishes the last decision if the timeline lacks it, and would put a removed plan back.
+    The next writer publishes the last entry if the timeline lacks the entry's instant, and would therefore put a
+    removed plan back.
     """
     while uses_decision_log(context) and (last := catch_up(context)).requested == requested:
         taken = context.clock.take()

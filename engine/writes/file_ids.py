@@ -1,4 +1,4 @@
-"""Finds the file id of each bucket, for a table in which Hudi may have named the file groups."""
+"""Finds the file id of each bucket in a table whose file groups Hudi may have named."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ BucketIds = dict[tuple[str, int], str]
 
 
 def found_file_ids(context: Context, config: TableConfig, timeline: Timeline | None = None) -> BucketIds:
-    """Return the file ids of the buckets that have files or a plan; empty for a table in which nbcc names all file
-    groups. If `timeline` is None, the function lists the present timeline if it is needed.
+    """Return the file id of each bucket that has files or a plan; empty for a table in which nbcc names all file
+    groups. If `timeline` is None, the function lists the current timeline if necessary.
 
-    Raises `Unsupported` if a file group has no bucket, or if a bucket has two file groups.
+    Raises `Unsupported` if a file group has no bucket number, or if a bucket has two file groups.
     """
     if FOUND_FILE_IDS not in config.writer_features:
         return {}

@@ -1,13 +1,13 @@
-"""Handles batches with an id, which commit at most once however often the user sends them.
+"""Batches with an id, which commit at most once however often the user sends them.
 
-The commit of a batch records the batch id and a digest of the rows. If the batch is sent again, the writer computes its
-rows and compares their digest with the digest in the commit. If the digests are equal, the writer returns the instant
-of the first commit; otherwise it raises `Conflict`. No batch is lost, because the writer acknowledges a batch only if
-the table contains the rows of the batch.
+The commit of a batch records the batch id and a digest of the batch's rows. If a batch is sent again, the writer
+compares the digest of its rows with the digest in the commit. If the digests are equal, the writer returns the instant
+of the first commit; otherwise, it raises `Conflict`. No batch is lost, because the writer acknowledges a batch only if
+the table contains the batch's rows.
 
-Each attempt at a batch first puts an empty file, named after the attempt's instant, in a folder for the batch. One
-listing of the batch's folder shows whether the batch was written; the cost does not grow with the table's history. The
-file of a failed attempt remains in the folder, but it has no effect because the attempt's instant never completes.
+Each attempt to write a batch first puts an empty file, named after the attempt's instant, into the batch's folder. One
+listing of the batch's folder shows whether the batch was written, at a cost independent of the table's history. The
+file of a failed attempt remains in the folder but has no effect, because the attempt's instant never completes.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ ReplayDifference = Literal["refuse", "keep"]
 
 
 class Batch(NamedTuple):
-    """The id of a batch (if any), and the reaction if a batch with this id but with different rows has committed."""
+    """The id of a batch (if any), and what to do if different rows have been committed under the id."""
 
     id: str | None = None
     replay_difference: str = "refuse"
@@ -44,7 +44,7 @@ UNNAMED: Final = Batch()
 
 
 class Repeated(Conflict):
-    """Raised if a batch with this id has been written; `instant` is the instant that wrote it."""
+    """Raised if the batch with the given id has already been written; `instant` is the instant that wrote it."""
 
     def __init__(self, batch_id: str, instant: Instant) -> None:
         super().__init__(f"write the batch {batch_id!r}", f"{instant.requested} has written it", "go on")
@@ -53,7 +53,7 @@ class Repeated(Conflict):
 
 
 def check(batch_id: str | None, replay_difference: str = "refuse") -> None:
-    """Raise `BadInput` if the id is invalid or the value of `replay_difference` is unknown."""
+    """Raise `BadInput` if `batch_id` or `replay_difference` is invalid."""
     if batch_id is not None and (not isinstance(batch_id, str) or not batch_id):
         raise BadInput(
             f"write a batch with batch_id={batch_id!r}", "an id is a text that is not empty", "give one or none"
@@ -67,20 +67,20 @@ def check(batch_id: str | None, replay_difference: str = "refuse") -> None:
 
 
 def extra(batch_id: str | None, digest: Digest | None) -> dict[str, str]:
-    """Return the extra metadata that a commit stores about its batch."""
+    """Return the extra metadata that a commit records about its batch: the id and the digest."""
     if batch_id is None:
         return {}
     return {EXTRA: batch_id} | ({} if digest is None else {DIGEST: digest.text})
 
 
 def digest_of_files(files: Iterable[WrittenFile]) -> Digest:
-    """Return the digest of the rows that these files contain."""
+    """Return the digest of the rows in the given files."""
     return sum((file.digest for file in files if file.digest is not None), Digest())
 
 
 def answer(context: Context, written: Repeated, digest: Digest, replay_difference: str) -> Instant:
-    """Return `written`, the instant that has written the batch, if its commit has the digest `digest`; otherwise raise
-    `Conflict`.
+    """Return the instant that wrote the batch if its commit has the same digest; otherwise raise `Conflict` or, for
+    "keep", warn.
 
     A commit of an older nbcc release has no digest; its instant is returned without a comparison.
     """
@@ -106,16 +106,16 @@ def differs(digest: Digest, recorded: Digest) -> bool:
 
 
 def claim(context: Context, requested: str, batch_id: str | None, owner: str = "") -> None:
-    """Record that the instant `requested` is an attempt of the owner `owner` at the batch `batch_id`. The caller
-    holds the lock under which it puts the request of the instant.
+    """Record that the instant requested at `requested` is an attempt by `owner` to write the batch `batch_id`. The
+    caller of `claim` holds the lock under which it puts the instant's requested file.
     """
     if batch_id is not None:
         context.storage.put_if_absent(f"{_folder(batch_id)}/{requested}", owner.encode())
 
 
 def pending_attempt(context: Context, timeline: Timeline, batch_id: str, owner: str) -> Instant | None:
-    """Return the pending instant with which `owner` attempts the batch `batch_id`; None if there is none. `timeline`
-    was listed under the lock that the caller holds.
+    """Return the pending instant with which `owner` attempts to write the batch; None if there is none. `timeline` was
+    listed under the table's lock, which the caller still holds.
     """
     for entry in context.storage.list(_folder(batch_id)):
         attempt = timeline.find(entry.path.rpartition("/")[2])
@@ -125,8 +125,8 @@ def pending_attempt(context: Context, timeline: Timeline, batch_id: str, owner: 
 
 
 def repeated(context: Context, timeline: Timeline, batch_id: str | None) -> Repeated | None:
-    """Return the error that names the completed attempt at a batch; None if no attempt has completed. `timeline` was
-    listed under the lock that the caller holds.
+    """Return a `Repeated` error if an attempt at the batch has completed; otherwise None. `timeline` was listed under
+    the table's lock, which the caller still holds.
     """
     if batch_id is None or context.rules.batch_ids == "ignored":
         return None

@@ -1,9 +1,9 @@
-"""Lets all tasks of a batch share one instant, if no driver process can request the instant before the tasks start.
+"""Lets all tasks of a streaming batch share one instant if no driver process can request it before the tasks start.
 
-Spark's streaming writer consists of tasks and a commit. The first task that holds the lock requests the instant, and
-its claim names the owner of the batch (the run of the query). Every other task finds the first task's claim when it
-holds the lock. A restart of the query, or a copy of its checkpoint, begins another run of the query. A run never
-continues an instant that another run has requested.
+Spark's streaming writer consists of tasks, which run on executors, and a commit on the driver. The first task that
+holds the table's lock requests the instant, and its claim names the query run that owns the batch. Each other task
+finds the claim of the first task once it holds the lock. Restarting a streaming query, or using a copy of its
+checkpoint, begins another run of the query. A query run never continues an instant that another run has requested.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from .idempotency import claim, pending_attempt, repeated
 
 
 def shared_request(context: Context, action: str, batch_id: str, owner: str) -> str:
-    """Return the requested time of the inflight instant with which `owner` attempts the batch. The first caller
-    requests the instant.
+    """Return the requested time of the inflight instant with which `owner` attempts to write the batch. The first
+    caller for a batch requests the instant.
 
-    The function renews the heartbeat of the instant from the present process. Raises `Repeated` if the batch has been
-    written.
+    `shared_request` also renews the instant's heartbeat from this process. Raises `Repeated` if the batch has already
+    been written.
     """
     with held(context.lock):
         timeline = load(context.storage)

@@ -1,8 +1,9 @@
-"""Checkers of histories of concurrent processes: each module checks one promise in linear time.
+"""Checkers for recorded histories of concurrent processes: each module checks one promise of the contract in linear
+time.
 
-Each checker module has two functions. `broken(history)` yields one sentence for each breach of the promise.
-`broken_by_definition(history)` yields the same sentences, but applies the definition of the promise literally, in
-quadratic time. Tests compare the results of `broken` and `broken_by_definition`.
+Each checker module has two functions. `broken(history)` yields one sentence for each violation of the promise.
+`broken_by_definition(history)` yields the same sentences by applying the promise's definition literally, in quadratic
+time. Tests compare the results of both functions, `broken` and `broken_by_definition`.
 """
 
 from __future__ import annotations
@@ -25,7 +26,5 @@ __all__ = ["CHECKERS", "Chronicle", "Published", "Read", "Write", "judge"]
 
 
 def judge(history: Chronicle) -> dict[str, list[str]]:
-    """Return a mapping from each promise to its breaches; the list of breaches is empty if the history keeps the
-    promise.
-    """
+    """Return each promise with the list of its violations in the history; the list is empty if the promise holds."""
     return {promise: list(checker.broken(history)) for promise, checker in CHECKERS.items()}

@@ -8,9 +8,7 @@ from .history import Chronicle, batches_in, named
 
 
 def broken(history: Chronicle) -> Iterator[str]:
-    """Visit reads in the order of their start times, and writes in the order of their return times. The set of writes
-    that a read must contain only grows.
-    """
+    """Reads are processed in the order of their starts, so the set of writes that a read must contain only grows."""
     returned = sorted((w.acked, w.batch) for w in history.writes if w.acked is not None)
     due: set[str] = set()
     for read in sorted(history.reads, key=lambda read: read.began):
@@ -21,7 +19,7 @@ def broken(history: Chronicle) -> Iterator[str]:
 
 
 def broken_by_definition(history: Chronicle) -> Iterator[str]:
-    """Compare each write with each read, as the promise is defined."""
+    """Apply the definition of ACK literally: compare each write with each read."""
     for read in sorted(history.reads, key=lambda read: read.began):
         lost = {
             write.batch

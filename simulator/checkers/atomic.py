@@ -1,4 +1,4 @@
-"""ATOM: a read sees all rows of a write or no row of that write. A read sees no row of an unknown write."""
+"""ATOM: a read contains either all rows of a write or none of them. No read contains a row of an unknown write."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from .history import HOT, Chronicle, batches_in
 
 
 def broken(history: Chronicle) -> Iterator[str]:
-    """Count the keys of each batch in each read, and compare the number with the size of the batch."""
+    """For each read, count the keys of each batch, and compare the count with the batch's size."""
     writes = history.by_batch
     for read in history.reads:
         for batch, keys in sorted(batches_in(read).items()):
@@ -20,7 +20,7 @@ def broken(history: Chronicle) -> Iterator[str]:
 
 
 def broken_by_definition(history: Chronicle) -> Iterator[str]:
-    """Compare each read with each write: the read must contain every key of the write, or no key of the write."""
+    """Apply the definition of ATOM literally: each read must contain either all keys of a write or none."""
     for read in history.reads:
         for batch in sorted({batch for key, batch, _ in read.rows if key != HOT}):
             write = next((write for write in history.writes if write.batch == batch), None)

@@ -1,4 +1,4 @@
-"""The record of a run of concurrent processes: their writes, their reads, and the final timeline."""
+"""The recorded history of a run of concurrent processes: the writes, the reads, and the final timeline."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ HOT = "hot"
 
 
 class Write(NamedTuple):
-    """One batch: `size` keys that no other batch has, and one key that all batches update (the hot key). The ordering
-    value of each batch is greater than the values of all batches before it.
+    """One batch: `size` keys that no other batch writes, and one key that all batches update (the hot key). Each batch
+    has a greater ordering value than all earlier batches.
 
-    `began` and `acked` are readings of one monotonic clock, in nanoseconds. `acked` is None if the write did not
-    return.
+    `began` and `acked` are times of one monotonic clock, in nanoseconds. `acked` is when the write returned; None if it
+    did not return.
     """
 
     batch: str
@@ -26,7 +26,7 @@ class Write(NamedTuple):
 
 
 class Read(NamedTuple):
-    """One snapshot: the time T as of which it was read, and its rows as (key, batch, requested time of the write)."""
+    """One snapshot: the time as of which it was read, and its rows as (key, batch, requested time of the write)."""
 
     reader: str
     began: int
@@ -36,8 +36,8 @@ class Read(NamedTuple):
 
 
 class Published(NamedTuple):
-    """A completed instant of the final timeline. The action of a compaction is ``commit``. `batch` is the batch that
-    the instant committed, if any.
+    """A completed instant on the final timeline. A completed compaction has the action ``commit``. `batch` is the batch
+    that the instant committed, if any.
     """
 
     requested: str
@@ -47,7 +47,7 @@ class Published(NamedTuple):
 
 
 class Chronicle(NamedTuple):
-    """The whole record of a run, in no particular order."""
+    """The complete recorded history of a run, in no particular order."""
 
     writes: tuple[Write, ...]
     reads: tuple[Read, ...]
@@ -55,17 +55,17 @@ class Chronicle(NamedTuple):
 
     @property
     def by_batch(self) -> dict[str, Write]:
-        """Maps each batch to its write."""
+        """Return the write of each batch."""
         return {write.batch: write for write in self.writes}
 
 
 def batches_in(read: Read) -> Counter[str]:
-    """Return a mapping from each batch in a read to the number of the batch's own keys in that read."""
+    """Return each batch in a read, with the number of the batch's own keys (without the hot key) in that read."""
     return Counter(batch for _, batch in {(key, batch) for key, batch, _ in read.rows if key != HOT})
 
 
 def named(batches: Iterable[str]) -> str:
-    """Return the name of the first batch and the number of the remaining batches, as a phrase."""
+    """Return a phrase with the name of the first batch and the number of the other batches."""
     first, *others = sorted(batches)
     return first + (f" and {len(others)} more" if others else "")
 

@@ -1,5 +1,5 @@
-"""MONO: times are distinct, and each instant is requested before it completes. A read that begins after another read
-has ended is as of the same time or later.
+"""MONO: all requested and completion times are distinct, and each instant completes after it was requested. If a read
+begins after another read has ended, its as-of time is not earlier than that of the other read.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from .history import Chronicle
 
 
 def broken(history: Chronicle) -> Iterator[str]:
-    """Count how often each time occurs among the requested times and completion times. Compare each read with the
-    greatest as-of time of all reads that ended before that read began.
+    """Count how often each requested or completion time occurs. Compare each read with the greatest as-of time of all
+    reads that had ended before it began.
     """
     times = [time for p in history.published for time in (p.requested, p.completed)]
     for time, count in sorted(Counter(times).items()):
@@ -32,7 +32,7 @@ def broken(history: Chronicle) -> Iterator[str]:
 
 
 def broken_by_definition(history: Chronicle) -> Iterator[str]:
-    """Compare each pair of times and each pair of reads."""
+    """Apply the definition of MONO literally: compare each pair of times and each pair of reads."""
     times = [time for p in history.published for time in (p.requested, p.completed)]
     for time in sorted({one for one, other in combinations(times, 2) if one == other}):
         yield f"the time {time} was taken {times.count(time)} times"

@@ -1,5 +1,5 @@
-"""SNAP on the hot key: a snapshot must show the row of the write that has the greatest ordering value among the
-snapshot's writes.
+"""SNAP on the hot key (updated by all writes): of all writes in a snapshot, the one with the greatest ordering value
+wins.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from .history import HOT, Chronicle, batches_in
 
 
 def broken(history: Chronicle) -> Iterator[str]:
-    """Find, in one pass over each read, the batch with the greatest ordering value."""
+    """Find the batch with the greatest ordering value in one pass over each read."""
     ordering = {write.batch: write.ordering for write in history.writes}
     for read in history.reads:
         batches = [batch for batch in batches_in(read) if batch in ordering]
@@ -21,7 +21,7 @@ def broken(history: Chronicle) -> Iterator[str]:
 
 
 def broken_by_definition(history: Chronicle) -> Iterator[str]:
-    """Compare each batch of a read with every other batch of that read."""
+    """Apply the definition of SNAP literally: compare each batch in a read with every other batch in the read."""
     for read in history.reads:
         won = next((batch for key, batch, _ in read.rows if key == HOT), None)
         present = {batch for key, batch, _ in read.rows if key != HOT}

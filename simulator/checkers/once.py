@@ -1,4 +1,4 @@
-"""ONCE: at most one instant commits a batch, however often the batch was sent."""
+"""ONCE: at most one instant commits a batch, however often the batch is sent."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .history import Chronicle
 
 
 def broken(history: Chronicle) -> Iterator[str]:
-    """Group the instants by batch, and report each batch that has several instants."""
+    """Group the instants by batch, and report each batch with more than one instant."""
     by_batch = defaultdict(list)
     for instant in history.published:
         if instant.batch:
@@ -20,7 +20,7 @@ def broken(history: Chronicle) -> Iterator[str]:
 
 
 def broken_by_definition(history: Chronicle) -> Iterator[str]:
-    """Compare each instant with every other instant."""
+    """Apply the definition of ONCE literally: for each batch, search all instants that commit it."""
     for batch in sorted({instant.batch for instant in history.published if instant.batch}):
         same = [instant.requested for instant in history.published if instant.batch == batch]
         if len(same) > 1:

@@ -1,4 +1,4 @@
-"""TRAVEL: a read as of T contains exactly the writes that, according to the final timeline, completed by T."""
+"""TRAVEL: a read as of T contains exactly the writes that completed by T according to the final timeline."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ WRITE = "deltacommit"
 
 
 def broken(history: Chronicle) -> Iterator[str]:
-    """The writes that a read must contain are the first ones in the order of completion times. Compare the number of
-    writes in a read with the number of expected writes. The check also verifies that each row in a read comes from an
-    expected write.
+    """In the order of completion times, the writes that a read must contain come first. Therefore, compare the number
+    of writes in the read with the expected number. Also check that each row in the read belongs to an expected write.
     """
     first: dict[str, str] = {}  # the earlier completion counts if an instant is on the timeline twice
     for p in history.published:
@@ -34,7 +33,9 @@ def broken(history: Chronicle) -> Iterator[str]:
 
 
 def broken_by_definition(history: Chronicle) -> Iterator[str]:
-    """Compute the expected set of writes for each read, and compare it with the writes in the read."""
+    """Apply the definition of TRAVEL literally: compute the expected set of writes for each read, and compare it with
+    the read.
+    """
     for read in history.reads:
         writes = [p for p in history.published if p.action == WRITE and p.completed <= read.time]
         due, visible = {p.requested for p in writes}, _instants(read)

@@ -17,7 +17,7 @@ def broken(history: Chronicle) -> Iterator[str]:
 
 
 def broken_by_definition(history: Chronicle) -> Iterator[str]:
-    """Compare each row of a read with every other row of that read."""
+    """Apply the definition of KEY literally: compare each row of a read with every other row of the read."""
     for read in history.reads:
         for key in sorted({row[0] for row in read.rows}):
             same = [row for row in read.rows if row[0] == key]

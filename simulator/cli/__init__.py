@@ -1,1 +1,1 @@
-"""The command line: one module for each command. Standard output holds the answer only."""
+"""The command line of nbcc: one module per command. Commands print only their answer on standard output."""

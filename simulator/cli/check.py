@@ -1,4 +1,5 @@
-"""`nbcc check`: random interleavings of a real system, compared with the model after every step."""
+"""`nbcc check`: plays random interleavings on a real system, and compares the system with the model after every step.
+"""
 
 from __future__ import annotations
 
@@ -125,9 +126,10 @@ def command(
 ) -> Exit:
     """Play random histories on the model and on a system, and compare them after every step.
 
-    WORLD sets the actors and limits; without it each history draws its own world. After each step the timeline and the
-    file slices are compared, after each completion the snapshot, and at the end time travel to every completion and
-    incremental reads. Agreement is evidence, not a proof. A disagreement is shrunk, printed and saved as a trace.
+    WORLD sets the actors and limits; without WORLD, each history draws a random world. The timeline and the file slices
+    are compared after each step, and the snapshot after each completion. At the end, as-of reads of every completion
+    time and incremental reads are compared. Agreement is evidence, not a proof. A disagreement is shrunk, printed and
+    saved as a trace.
 
     \b
     Examples:

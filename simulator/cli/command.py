@@ -1,4 +1,4 @@
-"""The parts that all commands share: --json, --debug, help with lists of names, and answers on standard output."""
+"""The parts shared by all commands: --json, --debug, help that lists names, and answers on standard output."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 @dataclasses.dataclass
 class Run:
-    """The state of one run of the command line. `debug`: print tracebacks."""
+    """The state of one invocation of `nbcc`. If `debug` is True, tracebacks of failures are printed."""
 
     debug: bool = False
 
@@ -48,7 +48,7 @@ traces_option = click.option(
 
 
 class FileToWrite(click.Path):
-    """A parameter type for output files that checks the folder before the command runs, because a run may take hours.
+    """A parameter type for output files that checks the folder before the command starts, because a run may take hours.
     """
 
     def __init__(self) -> None:
@@ -64,7 +64,7 @@ class FileToWrite(click.Path):
 
 
 class WholeNumber(click.IntRange):
-    """A parameter type for whole numbers with bounds; click's own error message calls this an integer range."""
+    """A parameter type for whole numbers with bounds, with a plainer error message than click's."""
 
     name = "number"
 
@@ -77,7 +77,7 @@ class WholeNumber(click.IntRange):
 
 
 class Finite(click.FloatRange):
-    """A parameter type for numbers with bounds that rejects nan and infinity."""
+    """A parameter type for finite numbers with bounds; nan and infinity are rejected."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         number = float(super().convert(value, param, ctx))
@@ -97,7 +97,7 @@ on_option = click.option(
 
 @contextlib.contextmanager
 def users_words() -> Iterator[None]:
-    """Report errors about names and files from the command line as bad input instead of as a bug."""
+    """Report errors about names and files given by the user as bad input rather than as bugs of nbcc."""
     try:
         yield
     except (ValueError, FileNotFoundError, IsADirectoryError) as error:
@@ -105,7 +105,7 @@ def users_words() -> Iterator[None]:
 
 
 def answer(document: dict[str, Any]) -> None:
-    """Print one JSON document with its format number."""
+    """Print a JSON document, with its format number, as the answer of the command."""
     click.echo(json.dumps({"format": 1, **document}, indent=2, ensure_ascii=False))
 
 
@@ -113,10 +113,10 @@ Section = tuple[str, Iterable[tuple[str, str]]]
 
 
 class Teaching(click.Command):
-    """A command whose help ends with lists of names.
+    """A click command whose help ends with lists of names.
 
-    The function `sections` is called only when the help is printed. The help lists new actions, worlds and protocols
-    without a change of this module.
+    The function `sections`, which computes the lists, is called only when the help is printed. The help lists new
+    actions, worlds and protocols without any change to this module.
     """
 
     def __init__(self, *args: Any, sections: Callable[[], Iterable[Section]] = tuple, **kwargs: Any) -> None:

@@ -1,4 +1,4 @@
-"""`nbcc demo`: the two-minute tour on real Spark."""
+"""`nbcc demo`: a two-minute demonstration on real Spark."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def command(*, out: Path | None, world: str, protocol: str, traces: Path) -> Exi
          every step, and hudi-rs must read the rows that the model predicts.
       2  A search of every interleaving under the default protocol finds no lost row, up to its bound.
       3  The same search under another protocol prints the shortest interleaving that loses a row, if there is one.
-      4  That interleaving runs on Spark: the row is lost. Under the default protocol the same steps keep it.
+      4  That interleaving runs on Spark: the row is lost. Under the default protocol the same steps keep the row.
 
     No interleaving is prepared in advance. The exit code is 0 if Spark behaves as the model predicts.
 
@@ -124,7 +124,9 @@ def _search(act: int, world: str, protocol: str) -> tuple[Exit, Trace | None]:
 
 
 def _on_spark(tables: DemoTables, found: Trace, traces: Path) -> Exit:
-    """Play the counterexample on Spark under its own protocol and under the default. Save the trace and its page."""
+    """Play the counterexample on Spark, first under its own protocol (set of rules), then under the default protocol.
+    Save the counterexample's trace and its HTML page.
+    """
     from nbcc.model import Protocol
     from nbcc.simulator.demo import last_snapshot, under
     from nbcc.simulator.trace import save

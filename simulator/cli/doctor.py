@@ -1,4 +1,4 @@
-"""`nbcc doctor`: checks the requirements of nbcc on this machine, and prints how to install missing requirements."""
+"""`nbcc doctor`: checks whether this machine meets nbcc's requirements, and prints how to install what is missing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`nbcc explain`: the meaning of a name, and the smallest run that shows this meaning."""
+"""`nbcc explain`: the meaning of a name, its source, and the smallest run that illustrates the name."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 def command(name: str, traces: Path, as_json: bool) -> Exit:
     """Explain NAME: a promise, an action, a protocol or one of its options, a world, a mechanism or a verdict.
 
-    The answer is a sentence, its source, and the smallest run that shows it. The run is searched for in the smallest
-    world that has one, and saved as a trace: `nbcc replay` accepts its handle.
+    The answer is a sentence, the source of the sentence, and the smallest run that illustrates NAME. The run is
+    searched for in the smallest possible world, and saved as a trace for `nbcc replay`.
 
     \b
     Examples:

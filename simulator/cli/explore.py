@@ -1,4 +1,6 @@
-"""`nbcc explore`: searches every interleaving of the actors of a world, up to the world's limits."""
+"""`nbcc explore`: searches all interleavings of the actors in a world (a search configuration), up to the world's
+limits.
+"""
 
 from __future__ import annotations
 
@@ -120,7 +122,7 @@ def _interrupted(checkpoint: Path | None) -> str:
 
 
 def _counterexamples(found: Search) -> dict[str, Trace]:
-    """Return the counterexample of every broken promise as a trace. Only models of the table have traces."""
+    """Return the counterexample of each violated promise as a trace. Only models of a Hudi table have traces."""
     from nbcc.model import Model
 
     broken = {name: promise for name, promise in found.result.promises.items() if promise.trace is not None}
@@ -144,7 +146,7 @@ def _save(broken: dict[str, Trace], folder: Path) -> None:
 
 
 def report(found: Search, broken: dict[str, Trace]) -> Iterator[str]:
-    """Return the answer as lines: one line for each promise, the bound, and the shortest counterexample."""
+    """Yield the lines of the answer: one line per promise, the bound of the search, and the shortest counterexample."""
     from nbcc.simulator.view.text import render, screen_width, wrapped
 
     width = screen_width()
@@ -179,7 +181,7 @@ def _because(promise: PromiseResult, trace: Trace | None) -> str:
 
 
 def seen(result: Result) -> Iterator[str]:
-    """Return a text that names the reductions of the search and the actions that it covered."""
+    """Yield lines that name the reductions of the search and the actions that it covered."""
     if result.reductions:
         yield f"reduced: {'; '.join(result.reductions)}"
     if (covered := result.coverage) and covered.actions:

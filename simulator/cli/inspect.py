@@ -1,4 +1,4 @@
-"""`nbcc inspect`: timeline and file slices of any Hudi table, from names and metadata."""
+"""`nbcc inspect`: shows the timeline and file slices of any Hudi table, from file names and metadata only."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from .tables import opened, shown, storage_option
 def command(
     table: str, as_of: str | None, limit: int, everything: bool, as_json: bool, page: Path | None, redact: bool
 ) -> Exit:
-    """Report what is in TABLE: instants, file slices, sizes, pending compactions, and the rules by which it is read.
+    """Report the instants, file slices, sizes and pending compactions of TABLE, and the rules for reading TABLE.
 
     TABLE is a path or a URL (s3://, gs://, abfs://; credentials from the environment or --storage-option). The command
-    reads names and metadata, never a row. Its last line, on standard error, counts the objects that it read. Tables of
-    versions 8 and 9 are read by their completion times; of an older table you see what its names show. --json and
-    --html hold everything, as --all does.
+    reads file names and metadata, but no rows. The last line, on standard error, counts the objects that the command
+    has read. Tables of versions 8 and 9 are read by completion times; of older tables, only the information in file
+    names is shown. The options --json and --html report everything, like --all.
 
     \b
     Examples:

@@ -1,4 +1,4 @@
-"""`nbcc list`: the names that other commands accept."""
+"""`nbcc list`: lists the names that other commands accept."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The verdicts on locks and stores as text, and their differences from the accepted verdicts."""
+"""Prints the verdicts on locks and stores, and their differences from the accepted verdicts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ SIGNS: Mapping[str, str] = {"HOLDS": "holds", "UNDETERMINED": "?", "NOT_APPLICAB
 
 
 def lock_tables(rows: Sequence[Judged]) -> Iterator[str]:
-    """Return a table of the locks with their mutants, and a table of the stores with each lock and with the table."""
+    """Yield two tables: the verdicts on locks and mutants of locks, and the verdicts on each combination of store and
+    lock.
+    """
     for title, kinds in (("locks", ("lock", "mutant")), ("stores", ("store",))):
         shown = [row for row in rows if row.kind in kinds]
         if shown:
@@ -34,7 +36,7 @@ def _named(row: Judged) -> str:
 
 
 def _verdicts(row: Judged) -> str:
-    """Return the verdict on each promise of a lock; for a table, only the promises that do not hold."""
+    """Return the verdicts on one lock as text; for a table with a lock, only the promises that do not hold."""
     cells = {name: _sign(result) for name, result in row.promises.items()}
     if row.lock not in ("storage-lock", "numbered-lock"):
         cells = {name: sign for name, sign in cells.items() if sign not in ("holds", "–")}
@@ -46,18 +48,17 @@ def _sign(result: Any) -> str:
 
 
 class LockReport:
-    """The verdicts on locks and stores in one run of the command `verdicts`. Before a call of `search`, the object
-    contains no verdicts.
-    """
+    """The verdicts on locks and stores in one run of `nbcc verdicts`. The report is empty until `search` is called."""
 
     def __init__(self, depth: Depth, accept: bool, alone: bool) -> None:
         self.depth, self.accept, self.alone = depth, accept, alone
         self.rows: tuple[Judged, ...] = ()
 
     def search(self, promises: Sequence[str], workers: int, **bounds: Any) -> None:
-        """Search all rows. If only some promises of the table are requested, `search` does nothing.
+        """Search all locks and stores for violations. If the user requests only some promises of the table, `search`
+        does nothing.
 
-        Raises click.UsageError if there is nothing to judge.
+        Raises click.UsageError if --locks is combined with --promise.
         """
         from nbcc.simulator.verdicts import judge_locks
 
@@ -67,7 +68,7 @@ class LockReport:
             self.rows = judge_locks(self.depth, workers=workers, **bounds)
 
     def changed(self) -> list[str]:
-        """Return the facts that differ between the accepted verdicts up to the depth and the new verdicts."""
+        """Return the differences between the accepted and the new verdicts, up to the requested depth."""
         from nbcc.simulator.verdicts import load_locks, locks_data, locks_facts, locks_path, up_to
 
         if self.accept or not self.rows:
@@ -76,18 +77,18 @@ class LockReport:
         return list(changes(locks_path(), list(locks_facts(accepted)), list(locks_facts(locks_data(self.rows)))))
 
     def lines(self) -> Iterator[str]:
-        """Return the tables, and the differences from the accepted verdicts."""
+        """Yield the tables of verdicts, and the differences from the accepted verdicts."""
         yield from lock_tables(self.rows)
         yield from self.changed()
 
     def to_json(self) -> list[dict[str, Any]]:
-        """Return the rows for `--json`."""
+        """Return the verdicts on locks and stores as JSON, for `--json`."""
         from nbcc.simulator.verdicts import locks_json
 
         return locks_json(self.rows)
 
     def write(self) -> None:
-        """Write the accepted verdicts, if every search has a verdict."""
+        """Write the new verdicts as the accepted ones, unless a verdict is UNDETERMINED."""
         from nbcc.simulator.verdicts import load_locks, locks_data, locks_path, locks_text, with_accepted
 
         if self.rows and not self._is_undetermined():
@@ -95,12 +96,14 @@ class LockReport:
             locks_path().write_text(locks_text(data), encoding="utf-8")
 
     def exit(self) -> Exit:
-        """The exit code: VIOLATED if a verdict differs from the accepted verdict."""
+        """Return the exit code: VIOLATED if a verdict differs from the accepted one, UNDETERMINED if one is
+        undetermined.
+        """
         doubts = [Exit.UNDETERMINED] if self._is_undetermined() else []
         return gravest([Exit.AGREES, *([Exit.VIOLATED] if self.changed() else []), *doubts])
 
     def report(self, as_json: bool) -> Exit:
-        """Print only the tables of locks and stores and, with --accept, write the accepted verdicts."""
+        """Print only the verdicts on locks and stores; with --accept, also write them as the accepted verdicts."""
         if self.accept:
             self.write()
         if as_json:

@@ -1,4 +1,4 @@
-"""The command `nbcc`: runs a sub-command and turns every failure into one message and an exit code."""
+"""The command `nbcc`: runs a sub-command, and converts every failure to one message and an exit code."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def nbcc(limits: Sequence[str]) -> None:
       nbcc check demo     random interleavings of engine and model, compared
 
     Exit codes: 0 AGREED or HOLDS, 1 VIOLATED or DISAGREED, 2 bad input, 3 UNDETERMINED, 4 could not run, 130
-    interrupted. Standard output holds the answer only.
+    interrupted. Only the answer is printed on standard output.
     """
     if limits:
         from nbcc.engine.limits import limits_of, set_limits
@@ -60,7 +60,8 @@ def nbcc(limits: Sequence[str]) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the console script `nbcc`. `main` ends the process, and prints a traceback only with --debug."""
+    """The entry point of the console script `nbcc`. `main` ends the process, and prints tracebacks only with --debug.
+    """
     if sys.stdout is not None:
         sys.stdout = _BreakablePipe(sys.stdout)
     code = run(sys.argv[1:] if arguments is None else arguments)
@@ -71,10 +72,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 class _BreakablePipe:
-    """Handles a standard output that its reader closes early, as in `nbcc list actions | head -1`. After the reader has
-    closed it, further output is dropped.
+    """Handles standard output that its reader closes early, as in `nbcc list actions | head -1`. Output after the
+    reader has closed standard output is dropped.
 
-    The command continues to its end, so that its exit code is correct.
+    The command runs to its end, so that its exit code is correct.
     """
 
     def __init__(self, stream: Any) -> None:
@@ -102,7 +103,7 @@ def _drop_output(stream: Any) -> None:
 
 
 def run(arguments: Sequence[str]) -> Exit:
-    """Run one command line and return its outcome."""
+    """Run one command line, and return its exit code."""
     state = Run()
     try:
         outcome: Any = nbcc.main(args=[*arguments], prog_name="nbcc", standalone_mode=False, obj=state)

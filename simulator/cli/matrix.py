@@ -1,4 +1,4 @@
-"""The matrix of verdicts as text, and the differences from the accepted matrix."""
+"""Prints the matrix of verdicts, and its differences from the accepted matrix."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def table(rows: Sequence[MatrixRow]) -> Iterator[str]:
-    """A table with a row for each protocol and a column for each promise."""
+    """Yield the lines of a table with one row per protocol and one column per promise."""
     from nbcc.simulator.verdicts import sign
 
     promises = list(rows[0].cells)
@@ -26,7 +26,7 @@ def table(rows: Sequence[MatrixRow]) -> Iterator[str]:
 
 
 def differences(path: Path, data: Mapping[str, Any]) -> Iterator[str]:
-    """Return the differences between the accepted and the new matrix: verdicts, steps, reasons, evidence, worlds."""
+    """Yield the differences between the accepted and the new matrix: verdicts, steps, reasons, evidence and worlds."""
     from nbcc.simulator.verdicts import facts
 
     accepted = list(facts(json.loads(path.read_text("utf-8")))) if path.is_file() else []
@@ -34,7 +34,7 @@ def differences(path: Path, data: Mapping[str, Any]) -> Iterator[str]:
 
 
 def changes(path: Path, accepted: list[str], now: list[str]) -> Iterator[str]:
-    """Return the lines that differ between the accepted facts and the new facts, after a line that names the file."""
+    """Yield the lines in which the accepted and the new facts differ, after a line that names the file."""
     lines = difflib.unified_diff(accepted, now, "accepted", "now", lineterm="", n=0)
     changed = [line for line in lines if not line.startswith("@@")]
     if changed:

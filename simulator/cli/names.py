@@ -1,5 +1,5 @@
-"""The names of worlds, protocols, promises and so on that commands accept, each with its meaning. The lists of names
-are computed on their first use.
+"""The names that commands accept (worlds, protocols, promises and so on), each with its meaning. Each list of names is
+computed when it is first used.
 """
 
 from __future__ import annotations

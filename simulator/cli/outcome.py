@@ -1,4 +1,4 @@
-"""Exit codes, and the exit code of a command with several outcomes."""
+"""The exit codes of nbcc, and the rule for commands with several outcomes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 
 class Exit(enum.IntEnum):
-    """The outcome with which a command ended. The numbers are part of the interface and do not change."""
+    """The outcome of a command, as an exit code. The exit codes are part of the interface and do not change."""
 
     AGREES = 0
     VIOLATED = 1
@@ -30,8 +30,8 @@ _GRAVEST_FIRST = (
 
 
 def gravest(outcomes: Iterable[Exit]) -> Exit:
-    """Return the outcome that determines the exit code of a command with several outcomes; UNDETERMINED for no
-    outcomes.
+    """Return the outcome that determines the exit code of a command with several outcomes; UNDETERMINED if there are
+    none.
     """
     seen = set(outcomes)
     return next((outcome for outcome in _GRAVEST_FIRST if outcome in seen), Exit.UNDETERMINED)

@@ -1,4 +1,4 @@
-"""Progress bars on standard error, if it is a terminal."""
+"""Shows progress bars on standard error if it is a terminal."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ Progress = Callable[[str, int, int], None]
 
 @contextmanager
 def on_stderr() -> Iterator[Progress]:
-    """Yield a function that shows progress: its parameters are the name of the work, and the numbers of finished and of
-    all parts. The progress bar appears at the first call of the yielded function and disappears at the end.
+    """Yield a function that shows progress; its parameters are the name of the work, the number of finished parts, and
+    their total. The progress bar appears when the function is first called, and disappears at the end of the `with`
+    block.
     """
     if not sys.stderr.isatty():
         yield lambda what, done, of: None

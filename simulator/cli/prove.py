@@ -1,4 +1,4 @@
-"""`nbcc prove`: proves promises by an inductive invariant, for any number of actors."""
+"""`nbcc prove`: proves promises for any number of actors, by an inductive invariant."""
 
 from __future__ import annotations
 
@@ -31,9 +31,10 @@ def _sections() -> Iterable[Section]:
 def command(*, protocol: str, promises: tuple[str, ...], svg: Path | None, as_json: bool) -> Exit:
     """Prove promises for any number of writers, plans, compactors and readers.
 
-    A search covers one small world. A proof needs no bound: an invariant holds initially, every step preserves it, and
-    it implies the promise. z3 answers each of these obligations. A failed obligation has a counterexample to induction:
-    a state that satisfies the invariant, and a step to one that does not.
+    A search covers one small world. A proof needs no bound: an invariant holds initially, every step preserves the
+    invariant, and the invariant implies the promise. The solver z3 checks each of these proof obligations. A failed
+    obligation has a counterexample to induction: a state that satisfies the invariant, and a step to a state that
+    violates it.
 
     \b
     Examples:
@@ -80,8 +81,7 @@ def _known(promises: tuple[str, ...]) -> None:
 
 
 def report(proof: Proof) -> Iterator[str]:
-    """Return a line for each promise and each file of lemmas, then the first failed obligation with its counterexample.
-    """
+    """Yield one line per promise and per file of lemmas, then the first failed obligation with its counterexample."""
     for name, verdict in proof.promises.items():
         yield f"{verdict.answer:12}  {name:8}  {', '.join(verdict.deciding)}"
     for part in proof.parts:
@@ -128,7 +128,7 @@ def _reached(part: Part, protocol: str) -> str:
 
 
 def document(proof: Proof) -> dict[str, Any]:
-    """The answer as JSON."""
+    """Return the proof's result as a JSON document."""
     return {
         "protocol": proof.protocol,
         "verdict": proof.answer,

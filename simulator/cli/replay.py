@@ -1,4 +1,4 @@
-"""`nbcc replay`: play a trace on the model and on systems."""
+"""`nbcc replay`: plays a trace on the model and on systems."""
 
 from __future__ import annotations
 
@@ -50,10 +50,11 @@ def command(
     traces: Path,
     as_json: bool,
 ) -> Exit:
-    """Play the steps of TRACE: a file, or the handle of a saved trace.
+    """Play the steps of TRACE, which is a file or the handle of a saved trace.
 
-    For each system the command reports whether the steps are still possible, whether the same was observed as when the
-    trace was made, and whether the promise was kept. A handle names a trace in --traces or one that nbcc ships.
+    For each system, the command reports whether the steps are still possible, whether the observations equal the
+    recorded ones, and whether the promise holds. A handle names a trace in the folder --traces, or a trace shipped with
+    nbcc.
 
     \b
     Examples:

@@ -1,4 +1,4 @@
-"""The row of the verdict matrix for writers with given `hoodie.*` options (`nbcc verdicts --options`)."""
+"""`nbcc verdicts --options`: prints the verdict-matrix row that describes writers with given `hoodie.*` options."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from .outcome import Exit
 
 
 def row_of(paths: tuple[Path, ...], as_json: bool) -> Exit:
-    """Print the row and the options that decide it. Raise an error with the exit code UNDETERMINED if no row describes
-    all of these writers.
+    """Print the verdict-matrix row of the writers, and the options that determine the row. The exit code is
+    UNDETERMINED if no single row describes all writers.
     """
     from nbcc.simulator.options import judge
 

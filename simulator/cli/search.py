@@ -1,4 +1,4 @@
-"""One search with progress on standard error, for `explore` and `demo`."""
+"""Runs one search of the model with progress on standard error, for `explore` and `demo`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Progress = Callable[[int, int, int, int], None]
 
 
 class Search(NamedTuple):
-    """A finished search: the names of its world and protocol, the explored system and the result."""
+    """A finished search: the names of its world and protocol, the searched system, and the result."""
 
     world: str
     protocol: str
@@ -42,10 +42,11 @@ def search(
     workers: int = 1,
     master: str | None = None,
 ) -> Search:
-    """Explore the world of this name under the protocol of this name, and judge the named promises (default: all).
+    """Search the named world (search configuration) under the named protocol, and judge the named promises; the default
+    is all promises.
 
-    Several `workers` search one shard each, on this machine or on the Spark cluster of a `master`. An unknown name ends
-    the command with the exit code for bad input.
+    With several `workers`, each searches one part of the states, on this machine or on the Spark cluster `master`. An
+    unknown name ends the command with the exit code for bad input.
     """
     from nbcc.simulator.explore.jobs import SearchJob, promises_of
     from nbcc.simulator.explore.parallel import explore_in_shards
@@ -72,7 +73,7 @@ def search(
 
 
 def on_cluster(master: str) -> Callable[..., Any]:
-    """A function that runs search jobs on a Spark cluster. The `master` is `spark` for a cluster on this machine, or
+    """Return a function that runs search jobs on a Spark cluster. `master` is `spark` for a cluster on this machine, or
     the URL of a Spark master.
     """
     from nbcc.simulator.explore.cluster import search_on_spark
@@ -81,7 +82,7 @@ def on_cluster(master: str) -> Callable[..., Any]:
 
 
 def spark_of(master: str) -> Any:
-    """The Spark session of a cluster. A cluster of other machines uses Spark's own configuration."""
+    """Return a Spark session on the given master. A session on other machines uses Spark's own configuration."""
     if master == "spark" or master.startswith("local"):
         from nbcc.engine.spark.session import session
 
@@ -96,7 +97,7 @@ def spark_of(master: str) -> Any:
 
 @contextlib.contextmanager
 def progress_on_stderr(what: str) -> Iterator[Progress]:
-    """Yield a function that shows counts of states on one line, if standard error is a terminal."""
+    """Yield a function that shows the numbers of states on one line, if standard error is a terminal."""
     if not sys.stderr.isatty():
         yield lambda distinct, generated, depth, frontier: None
         return

@@ -1,4 +1,4 @@
-"""`nbcc serve TABLE`: run a table's services again and again."""
+"""`nbcc serve TABLE`: runs the table services of a table repeatedly."""
 
 from __future__ import annotations
 
@@ -75,15 +75,16 @@ def _policy_options(function: Callable[..., Exit]) -> Callable[..., Exit]:
 def command(
     table: str, once: bool, every: float, dry_run: bool, as_json: bool, master: str | None, **options: Any
 ) -> Exit:
-    """Run the services of TABLE, so that no writer has to: one pass after the other, until SIGTERM.
+    """Run the services of TABLE repeatedly, until SIGTERM, so that no writer has to run them.
 
-    A pass rolls back the writes of dead writers, runs pending compactions, plans and runs those that are due, cleans,
-    archives, and collects leftovers: batch ids, decisions and markers. It prints a line for each action, and at its end
-    a measurement. Writers never wait for a service, and no service changes an answer.
+    Each pass rolls back the writes of dead writers, runs pending compactions, and plans and runs compactions that are
+    due. Then it cleans, archives, and deletes leftovers: batch ids, decisions and markers. A pass prints one line per
+    action, and a measurement at its end. Writers never wait for a service, and no service changes the rows of a
+    snapshot.
 
-    Several processes may serve one table. If both run one plan, the first to publish completes it, and the other
-    deletes its files. SIGTERM and Ctrl-C end the process after the action at hand. A failed pass is reported, and the
-    next pass tries again; with --once the command fails.
+    Several processes may serve one table. If two processes run the same plan, the first to publish completes the plan,
+    and the other deletes its own files. SIGTERM and Ctrl-C end a process after the current action. A failed pass is
+    reported, and the next pass tries again; with --once the command fails.
 
     \b
     Examples:
@@ -146,7 +147,7 @@ def _policy(
 
 
 def _report(step: ServiceStep, as_json: bool) -> None:
-    """Print one line about a step and flush standard output, because a monitor may read the output."""
+    """Print one line about a service step, and flush standard output, because a monitor may read the lines."""
     if as_json:
         now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
         click.echo(json.dumps({"format": 1, "at": now, **step.record()}, ensure_ascii=False))
@@ -157,7 +158,7 @@ def _report(step: ServiceStep, as_json: bool) -> None:
 
 @contextmanager
 def _stop_on_signal() -> Iterator[threading.Event]:
-    """Yield an event that SIGTERM and Ctrl-C set. A second signal has the usual effect."""
+    """Yield an event that SIGTERM or Ctrl-C sets. A second signal has its usual effect."""
     stop = threading.Event()
     before: dict[int, Any] = {}
 

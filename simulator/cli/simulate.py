@@ -1,4 +1,4 @@
-"""`nbcc simulate`: what a workload of many writers costs in each concurrency mode."""
+"""`nbcc simulate`: estimates what a workload of many writers costs in each concurrency mode."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def command(
     *, scenario: str | None, mode: str, table: str | None, compact_every: str | None, store: str | None,
     hours: float | None, seeds: int, plot: Path | None, times: Path | None, calibrate: Path | None, as_json: bool,
 ) -> Exit:  # fmt: skip
-    """Simulate a workload: throughput, latency, aborted work, lock, log files, reads, requests and price.
+    """Simulate a workload and report throughput, latency, aborted work, locking, log files, reads, requests and price.
 
     A SCENARIO is a name from the list below or a TOML file. The simulation counts the requests that the engine makes,
     takes conflicts and plans from the model, and uses times that were measured on the engine.
@@ -111,7 +111,9 @@ def _scenario(name: str | None, table: str | None) -> tuple[Scenario, Recording 
 
 
 def _compacted(chosen: Scenario, every: str | None) -> list[Scenario]:
-    """Return the scenario with another interval of compactions; unchanged if the interval equals its own."""
+    """Return a list with the scenario under the given compaction interval; empty if the scenario already has this
+    interval.
+    """
     from nbcc.simulator.workload.scenario import duration
 
     if every is None or (seconds := duration(every)) == chosen.compaction.every:

@@ -1,6 +1,6 @@
-"""The entry point of `nbcc`: Ctrl-C always ends the command with exit code 130 and without a traceback.
+"""The entry point of `nbcc`: after Ctrl-C, the command always ends with exit code 130 and without a traceback.
 
-Few modules are imported before the handler is installed, because until then Ctrl-C would cause a traceback.
+Few modules are imported before the handler is installed, because Ctrl-C during an earlier import causes a traceback.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ INTERRUPTED = 130
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run one command line; never returns."""
+    """Run one command line and end the process."""
     _leave_on_ctrl_c()
     from .main import main as command
 
@@ -33,8 +33,8 @@ def _leave_on_ctrl_c() -> None:
 
 
 def _raise_on_ctrl_c() -> None:
-    """Make Ctrl-C raise KeyboardInterrupt from now on, so that the command can clean up; a second Ctrl-C ends the
-    process.
+    """Make Ctrl-C raise KeyboardInterrupt, so that the command can clean up; a second Ctrl-C ends the process
+    immediately.
     """
 
     def handler(*_: object) -> None:
@@ -54,6 +54,6 @@ def _raise_on_ctrl_c() -> None:
 
 
 def _handle(handler: Callable[..., None]) -> None:
-    """Install a handler, unless this process was started with SIGINT ignored (`nohup nbcc`, `nbcc &`)."""
+    """Install a SIGINT handler, unless this process was started with SIGINT ignored (`nohup nbcc`, `nbcc &`)."""
     if threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
         signal.signal(signal.SIGINT, handler)

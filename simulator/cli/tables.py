@@ -1,4 +1,4 @@
-"""The parts that commands on a table share: its storage options, its storage, and the errors of the store."""
+"""The parts shared by commands on a table: the storage options, the table's storage, and errors of the store."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ storage_option = click.option(
 
 
 def storage_options() -> dict[str, str]:
-    """The storage options of the running command."""
+    """Return the storage options given to the running command."""
     context = click.get_current_context(silent=True)
     options: dict[str, str] = context.meta.get(_STORAGE_OPTIONS, {}) if context else {}
     return options
@@ -40,8 +40,8 @@ def storage_options() -> dict[str, str]:
 
 @contextmanager
 def opened(table: str, verb: str, redact: bool = False) -> Iterator[CountingStorage]:
-    """Return the table's storage, with a counter of requests. Errors of the store become `CannotRun`; `redact` hides
-    the name of the store.
+    """Yield the table's storage, which counts its requests. Errors of the store library become `CannotRun`; if `redact`
+    is True, messages do not name the store.
     """
     from obstore.exceptions import BaseError
 
@@ -68,7 +68,7 @@ def opened(table: str, verb: str, redact: bool = False) -> Iterator[CountingStor
 
 
 def shown(page: Path | None) -> None:
-    """Print on standard error where a page was written."""
+    """Print on standard error to which file a page was written."""
     if page is not None:
         click.echo(f"page: {page}", err=True)
 

@@ -1,4 +1,4 @@
-"""`nbcc validate`: whether a table's history is possible, and what is damaged or at risk."""
+"""`nbcc validate`: reports whether a table's history is possible, and what is damaged or at risk."""
 
 from __future__ import annotations
 
@@ -30,11 +30,12 @@ MOST_WORKERS: Final = 2
 @json_option
 @debug_option
 def command(table: str, deep: bool, as_json: bool) -> Exit:
-    """Judge TABLE, of any writer, by its timeline, its commits and a listing; or TRACE by the model alone.
+    """Validate TABLE, written by any engine, by its timeline, its commits and a listing; or TRACE by the model alone.
 
-    TABLE is a path or a URL (s3://, gs://, abfs://; credentials from the environment or --storage-option), a Hudi
-    table of version 8 or 9. The command changes nothing. Each diagnostic names its file, why it matters, and what to
-    do. Each promise with evidence in the table is OK, BROKEN or UNDETERMINED. TRACE is a .json file of nbcc.
+    TABLE is the path or URL (s3://, gs://, abfs://; credentials from the environment or --storage-option) of a Hudi
+    table of version 8 or 9. The command changes nothing. Each diagnostic names the file, the consequence and the
+    remedy. Each promise with evidence in the table is OK, BROKEN or UNDETERMINED. TRACE is a trace that nbcc has saved
+    as a .json file.
 
     Exit codes: 0 nothing is broken, 1 broken, 2 not a table, 3 undetermined.
 
@@ -61,7 +62,7 @@ def command(table: str, deep: bool, as_json: bool) -> Exit:
 
 
 def exit_of(report: Report) -> Exit:
-    """The exit code of a report."""
+    """Return the exit code for a validation report."""
     codes = {"OK": Exit.AGREES, "BROKEN": Exit.VIOLATED, "UNDETERMINED": Exit.UNDETERMINED}
     return codes[report.verdict]
 

@@ -1,4 +1,4 @@
-"""`nbcc verdicts`: the matrix of protocols and promises, each cell with the bound of its search."""
+"""`nbcc verdicts`: prints the matrix of protocols and promises, each cell with the bound of its search."""
 
 from __future__ import annotations
 
@@ -94,10 +94,10 @@ def command(
 ) -> Exit:  # fmt: skip
     """Check every protocol against every promise, in all worlds of a depth.
 
-    A cell is `holds` (every interleaving of its worlds keeps the promise), the number of steps that break the promise,
-    ? (undetermined) or – (not applicable). The matrix is compared with the accepted one, specs/verdicts.json or
+    A cell is `holds` (every interleaving of its worlds keeps the promise), the number of steps to a violation, ?
+    (undetermined) or – (not applicable). The matrix is compared with the accepted one, specs/verdicts.json or
     specs/verdicts-full.json. The exit code is 1 if they differ, 3 if a cell is undetermined, and 4 if a search failed.
-    An accepted violation is not a failure. After a failed search --accept writes nothing.
+    An accepted violation is not a failure. After a failed search, --accept writes nothing.
 
     Locks, mutants of locks and stores are judged as well, and compared with specs/locks.json.
 
@@ -198,7 +198,7 @@ class _Matrix:
         ])  # fmt: skip
 
     def _data(self, rows: tuple[MatrixRow, ...], depth: Depth) -> dict[str, Any]:
-        """Return the matrix as data; if only some promises were searched, the other columns come from the accepted
+        """Return the matrix as data; if only some promises were searched, all other columns come from the accepted
         matrix.
         """
         from nbcc.simulator import verdicts as judged
@@ -224,8 +224,8 @@ class _Matrix:
             yield f"\n{self.cache.hits:,} searches taken from {self.cache.path}, {self.cache.misses:,} made"
 
     def _write(self, found: tuple[MatrixRow, ...]) -> None:
-        """Write the accepted matrix of this depth, and of each smaller depth, because a search covers all worlds of
-        smaller depths.
+        """Write the accepted matrix of this depth and of all smaller depths, because the search also covers the worlds
+        of smaller depths.
         """
         from nbcc.simulator import verdicts as judged
 

@@ -1,4 +1,6 @@
-"""`nbcc why`: every record of a key, the rule by which reads use or ignore each record, and the answer."""
+"""`nbcc why`: lists every record of a key, with the rule by which reads use or ignore the record, and the resulting
+row.
+"""
 
 from __future__ import annotations
 
@@ -19,10 +21,10 @@ from .tables import opened, storage_option
 @json_option
 @debug_option
 def command(table: str, key: str, partition: str | None, as_of: str | None, as_json: bool) -> Exit:
-    """Explain the answer for KEY in TABLE: each file that holds it, its instant, its slice, and the rule.
+    """Explain the row that reads return for KEY in TABLE: each file with KEY, its instant, its slice, and the rule.
 
-    nbcc's rules apply to a table of nbcc, Hudi's to any other. Only rows of KEY are shown. A key of several fields has
-    Hudi's form field1:value1,field2:value2.
+    The rules of nbcc apply to a table written by nbcc, and Hudi's rules to any other table. Only rows of KEY are shown.
+    A key of several fields has Hudi's form field1:value1,field2:value2.
 
     \b
     Examples:

@@ -1,4 +1,4 @@
-"""Runs real code under a chosen interleaving: each actor runs in a thread, and may be interrupted before each storage,
+"""Runs real code under a chosen interleaving: each actor runs in a thread that can be suspended before each storage,
 lock or clock call.
 """
 

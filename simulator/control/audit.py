@@ -1,9 +1,9 @@
-"""The leak detector reports actors that use files, sockets, threads or sleep other than through their controlled
-storage, lock and clock.
+"""Detects leaks: an actor that uses files, sockets, threads or sleep other than through its controlled storage, lock
+and clock.
 
-Python's audit hooks report every use of files, sockets, threads and sleep (threads since Python 3.12, sleep since
-3.13). Python cannot remove an audit hook. The detector installs its only hook when it is first used. The hook does
-nothing in threads that no conductor watches.
+Python's audit hooks report all uses of files, sockets, threads (since Python 3.12) and sleep (since Python 3.13).
+Python cannot remove an installed audit hook. The leak detector therefore installs a single hook when it is first used.
+The hook ignores all threads that do not run an actor of the simulator.
 """
 
 from __future__ import annotations
@@ -33,17 +33,17 @@ FORBIDDEN = frozenset(
 
 
 class Watched(Protocol):
-    """The actor that owns a watched thread."""
+    """The actor that runs in a watched thread."""
 
     actor: str
 
 
 class LeakOutsideSeams(Exception):
-    """Raised if an actor does I/O that the schedule does not control."""
+    """Raised if an actor performs I/O that the schedule does not control."""
 
 
 def watch(owner: Watched) -> None:
-    """Watch the calling thread as this actor's thread."""
+    """Watch the calling thread, which runs the operation of `owner`."""
     _install()
     _WATCHED[threading.get_ident()] = owner
 
@@ -55,7 +55,9 @@ def unwatch() -> None:
 
 @contextmanager
 def inside_seam(owner: Watched) -> Iterator[None]:
-    """Allow I/O within a call to controlled storage, lock, clock or jobs, because the conductor schedules that call."""
+    """Allow I/O during a `with` block, in which the calling thread executes a call to the controlled storage, lock,
+    clock or jobs.
+    """
     me = threading.get_ident()
     _INSIDE.add(me)
     try:

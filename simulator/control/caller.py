@@ -1,4 +1,4 @@
-"""The interface through which the controlled storage, lock and clock identify the actor that calls them."""
+"""The interface that lets the controlled storage, lock and clock identify the calling actor."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ T = TypeVar("T")
 
 
 class Caller(Protocol):
-    """The actor that makes a call, with the choices of the schedule for this call.
+    """The actor that makes a call, with the schedule's choices for this call.
 
-    `shows` states whether a listing contains an object that was put while the listing ran. `still_shows` states whether
-    a listing contains an object that was deleted while the listing ran. `loses_answer` are the texts of calls. The next
-    put whose text is in `loses_answer` stores its object but reports that the object existed before. `stops_waiting`
-    states whether a wait for the lock ends although another actor still holds the lock.
+    `shows` decides whether a listing contains an object that was put while the listing ran. `still_shows` decides
+    whether a listing contains an object that was deleted while the listing ran. `loses_answer` contains texts of calls,
+    such as ``put deltacommit.requested``. The next put whose text is in `loses_answer` stores its object but reports
+    that the object existed before. `stops_waiting` is True if a wait for the lock ends although another actor still
+    holds the lock.
     """
 
     actor: str
@@ -32,4 +33,4 @@ class Caller(Protocol):
         outcome: Callable[[T], str] = ...,
         ready: Callable[[], bool] | None = None,
     ) -> T:
-        """Make a call when the conductor permits it, and record the access."""
+        """Make a call when the schedule permits it, and record the access."""

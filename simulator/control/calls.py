@@ -1,4 +1,4 @@
-"""A seam call is one request of an actor to the storage, lock, clock or jobs that the simulator controls."""
+"""A controlled call: one request of an actor to the storage, lock, clock or jobs that the simulator controls."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ class Call(NamedTuple):
     """One call of an actor to the controlled storage, lock, clock or jobs.
 
     ``verb`` is ``put``, ``get``, ``list.begin``, ``list.end``, ``delete``, ``delete.all``, ``lock.acquire``,
-    ``lock.release``, ``clock.take``, ``clock.wait`` or ``jobs.<name>``; ``path`` is the object (a prefix for a listing,
-    the first of many for a ``delete.all``), empty for lock and clock.
+    ``lock.release``, ``clock.take``, ``clock.wait`` or ``jobs.<name>``. ``path`` is the path of the object: the prefix
+    for a listing, the first path for ``delete.all``, and '' for lock and clock.
     """
 
     verb: str
@@ -42,10 +42,10 @@ class Call(NamedTuple):
 
 @lru_cache(maxsize=1 << 12)
 def kind_of(path: str) -> str:
-    """The kind of the object at a path of a Hudi table, in one word.
+    """Return the kind of object at a path of a Hudi table, as one word.
 
-    A timeline file has the kind ``<action>.<state>`` (``deltacommit.requested``), or ``<action>`` once completed.
-    Therefore a new action needs no change of `kind_of`.
+    A pending timeline file has the kind ``<action>.<state>`` (``deltacommit.requested``), a completed one ``<action>``.
+    Therefore a new action needs no change to `kind_of`.
     """
     if path.rstrip("/") == ".hoodie/timeline":
         return "timeline"
@@ -60,8 +60,8 @@ def kind_of(path: str) -> str:
 
 
 def parsed(path: str) -> dict[str, str]:
-    """The fields of an object's name. The fields of an instant are its requested and completed times; those of a data
-    file are partition, file, instant, version and token.
+    """Return the fields in the file name of a timeline file or data file. A timeline file has requested and completed
+    times; a data file has partition, file id, instant, version and token.
     """
     for pattern in (_TIMELINE, _LOG, _BASE):
         if match := pattern.match(path):

@@ -1,4 +1,4 @@
-"""Virtual time: each tick of the model corresponds to one time of the engine's timeline."""
+"""Virtual time: each tick of the model's clock corresponds to one time on the engine's timeline."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _EPOCH_MS = int(EPOCH.timestamp()) * 1000
 
 @lru_cache(maxsize=1 << 12)
 def instant_of(tick: int) -> str:
-    """Return the 17-digit UTC time of a model tick: EPOCH plus that many milliseconds."""
+    """Return the 17-digit UTC time of a model tick: EPOCH plus `tick` milliseconds."""
     moment = EPOCH + timedelta(milliseconds=tick)
     return moment.strftime("%Y%m%d%H%M%S") + f"{moment.microsecond // 1000:03d}"
 
@@ -29,11 +29,10 @@ def tick_of(instant: str) -> int:
 
 
 class VirtualClock:
-    """The time of the slowest clock, in ticks. `skew` is the number of ticks for which a time generator waits for the
-    other clocks.
+    """The time of the slowest clock, in ticks of one millisecond. `skew` is how many ticks a time generator waits for
+    the other clocks.
 
-    If ``in_two`` is True, an actor reads its clock and waits in two calls, because it can lose its lock between the two
-    calls.
+    If ``in_two`` is True, reading the clock and waiting are two calls, because an actor can lose its lock between them.
     """
 
     def __init__(self, skew: int = 0, in_two: bool = False) -> None:
@@ -43,11 +42,11 @@ class VirtualClock:
 
 
 class ActorsClock:
-    """The clock of one actor: the engine's real time generator over virtual time. A wait advances virtual time and
-    takes no real time.
+    """The clock of one actor: the engine's real time generator, running on virtual time. A wait only advances virtual
+    time.
 
-    ``ahead`` is the lead of this clock over the slowest clock, in ticks. If ``ahead`` is -1, the clock shows the newest
-    tick that was taken.
+    ``ahead`` is how many ticks this clock is ahead of the slowest clock. If ``ahead`` is -1, the clock shows the newest
+    tick that an actor has taken.
     """
 
     def __init__(self, virtual: VirtualClock) -> None:
@@ -57,28 +56,29 @@ class ActorsClock:
         self._generator = WallClock(virtual.skew, self._now_ns, self._sleep)
 
     def take(self) -> str:
-        """Return the next time of the generator. `take` returns when every other clock has passed the returned time,
+        """Return the generator's next time. `take` first waits until all other clocks have passed the returned time, as
         judged by this actor's clock.
         """
         return self._generator.take()
 
     @property
     def in_two(self) -> bool:
-        """Return whether reading the clock and waiting are two calls."""
+        """Return whether reading the clock and waiting are two separate calls."""
         return self._virtual.in_two
 
     def read(self) -> str:
-        """Return the next time of the generator, without the wait for other clocks."""
+        """Return the generator's next time without waiting for other clocks."""
         self._read_ahead = self.ahead
         return self._generator.read()
 
     def wait(self, instant: str) -> None:
-        """Wait until every clock has passed the time that `read` returned, judged by this actor's clock."""
+        """Wait until all clocks have passed the time `instant`, which `read` returned, as judged by this actor's clock.
+        """
         self.ahead = self._read_ahead
         self._generator.wait(instant)
 
     def not_before(self, instant: str) -> None:
-        """Make all times that the clock returns from now on greater than a time on the timeline."""
+        """Ensure that all times returned from now on are greater than `instant`."""
         self._generator.not_before(instant)
 
     def _now_ns(self) -> int:
@@ -89,14 +89,14 @@ class ActorsClock:
 
 
 class ReadOnlyClock:
-    """A clock that returns the newest time without taking a new time, so that reads do not change the times of actors.
+    """A clock that returns the newest time instead of taking a new one, so that reads do not affect the actors' times.
     """
 
     def __init__(self, clock: VirtualClock) -> None:
         self._clock = clock
 
     def take(self) -> str:
-        """The newest instant that an actor has taken."""
+        """Return the newest time that an actor has taken."""
         return instant_of(self._clock.tick)
 
     def not_before(self, instant: str) -> None:

@@ -1,8 +1,8 @@
-"""The conductor: each operation of an actor runs in its own thread, and exactly one thread runs at a time.
+"""The conductor runs each actor's operation in a separate thread, of which exactly one runs at a time.
 
-The controlled storage, lock, clock and jobs announce each call to `Task.call`. If the previous call ended the requested
-segment of calls, the actor's thread waits and the main thread continues. Therefore each actor waits directly before a
-call between two segments, and the schedule alone decides which actor runs next.
+The controlled storage, lock, clock and jobs pass each call to `Task.call`. When the requested segment (the calls of one
+model step) has ended, the actor's thread waits and the main thread continues. Each actor therefore waits between two
+segments, and the schedule alone decides which actor runs next.
 """
 
 from __future__ import annotations
@@ -21,24 +21,24 @@ RETURN = "return"
 
 
 class ActorCrashed(BaseException):
-    """Raised in the thread of a crashed actor to end it. The class is not an Exception, so no ``except Exception`` of
-    the engine stops it.
+    """Raised in the thread of a crashed actor in order to end the thread. `ActorCrashed` is not an Exception, so no
+    ``except Exception`` in the engine catches it.
     """
 
 
 class ActorSilent(Exception):
-    """Raised if an actor neither makes a controlled call nor returns in time. The message contains the stack of the
-    actor's thread.
+    """Raised if an actor neither makes a controlled call nor returns within its timeout. The error message contains the
+    stack of the actor's thread.
     """
 
 
 class ActorBlocked(Exception):
-    """Raised if another actor holds the lock, so that the actor's next call cannot proceed."""
+    """Raised if an actor's next call must wait for the lock because another actor holds it."""
 
 
 class Task:
-    """One operation of one actor; the operation runs in segments (groups of calls). `run` executes the next segment;
-    `crash` ends the operation before the next call.
+    """One operation of one actor, executed segment by segment (one segment: the calls of one model step). `run`
+    executes the next segment; `crash` ends the operation before its next call.
     """
 
     def __init__(self, actor: str, function: Callable[[], object], patience: float = 10.0) -> None:
@@ -60,14 +60,16 @@ class Task:
         self._thread = threading.Thread(target=self._main, name=f"nbcc-{actor}", daemon=True)
 
     def run(self, ends_after: str | tuple[str, ...], also: Container[str] = ()) -> list[Call]:
-        """Run the operation to the end of a segment, and return the calls that it made in the segment.
+        """Run the operation to the end of its next segment (the calls of one model step), and return the segment's
+        calls.
 
-        The segment ends after the first call whose text equals ``ends_after`` or is one of its texts. Calls directly
-        after the last call belong to the segment if their text is in ``also``. The segment also ends when the operation
-        returns. ``error`` stores an exception of the operation.
+        The segment ends after the first call whose text equals ``ends_after``, or one of the texts in ``ends_after``.
+        Calls directly after the segment's last call also belong to the segment if their text is in ``also``. A segment
+        also ends when the operation returns. An exception of the operation is stored in ``error``.
 
-        Raises ActorBlocked if the next call waits for a lock that another actor holds. The segment ends before the call
-        that waits for the lock. Raises ActorSilent if the actor makes no controlled call before its timeout.
+        Raises ActorBlocked if the next call must wait for a lock that another actor holds. If the next call must wait
+        for the lock, the segment ends before this call. Raises ActorSilent if the actor makes no controlled call within
+        its timeout.
         """
         if self.finished:
             return []
@@ -80,7 +82,7 @@ class Task:
         return self.calls[before:]
 
     def crash(self) -> None:
-        """Disable every handle of the actor, then end its thread, so that its ``finally`` blocks cannot change the
+        """Disable all handles of the actor, then end its thread, so that its ``finally`` blocks cannot change the
         table.
         """
         self.dead = True
@@ -91,10 +93,10 @@ class Task:
             self._switch()
 
     def call(self, call: Call, execute: Callable[[], T], ready: Callable[[], bool] | None = None) -> T:
-        """Announce a call, wait for permission, and execute it. Controlled storage, lock, clock and jobs use
-        `Task.call` on the actor's thread.
+        """Announce a call, wait until the schedule permits it, and execute it. The controlled storage, lock, clock and
+        jobs call `Task.call` on the actor's thread.
 
-        A call from another thread, such as a read by the harness, belongs to no actor and runs at once.
+        A call from another thread, such as a read by the test harness, belongs to no actor and is executed immediately.
         """
         if threading.current_thread() is not self._thread:
             return execute()

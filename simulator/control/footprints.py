@@ -1,10 +1,9 @@
-"""Records the objects that each segment (the calls of one model step) accessed, and checks that each segment was
-atomic.
+"""Records the objects that each segment (the calls of one model step) accessed, and checks that the segment was atomic.
 
-The model treats a segment of the engine's calls as one step. The model may treat a segment as one step if no other
-actor can observe a difference (Lipton's reduction). An atomic segment consists of lock acquisitions, at most one call
-that conflicts with another actor's call, and lock releases. After each history, `violations` searches the recorded
-accesses for a segment that is not atomic.
+In the model, all calls of a segment are a single step. Treating a segment as one step is sound if no other actor can
+observe a difference (Lipton's reduction). An atomic segment consists of lock acquisitions, then at most one call that
+conflicts with another actor's call, then lock releases. After each history, `violations` searches the recorded accesses
+for segments that are not atomic.
 """
 
 from __future__ import annotations
@@ -38,19 +37,20 @@ class Access(NamedTuple):
 
 
 def is_unobserved(path: str) -> bool:
-    """Return whether an object changes no answer: only other systems read inflight files, markers and partition
-    metadata. A state checkpoint also counts as unobserved, because it is derived from commits; promise SAME checks the
-    answers.
+    """Return True for an object on which no actor's result depends: an inflight file, a marker, partition metadata or a
+    state checkpoint. State checkpoints are included because they are derived from commits; the promise SAME checks
+    reads with them.
     """
     kind = kind_of(path)
     return kind in {"marker", "partition_metadata", "checkpoint"} or kind.endswith("inflight")
 
 
 def violations(accesses: Iterable[Access], crashed: Mapping[str, int] | None = None) -> list[str]:
-    """Return one sentence for each segment whose intermediate state another actor could have observed.
+    """Return one sentence for each segment (the calls of one model step) whose intermediate state another actor could
+    have observed.
 
-    ``crashed`` maps an actor to the step in which the actor crashed. No later segment can interleave with the calls of
-    a crashed actor.
+    ``crashed`` maps each crashed actor to the step in which it crashed. A crashed actor makes no more calls, so its
+    calls cannot interleave with later segments.
     """
     observed = [access for access in accesses if not is_unobserved(access.path)]
     attempts = unread_attempts(observed)
@@ -64,10 +64,10 @@ def violations(accesses: Iterable[Access], crashed: Mapping[str, int] | None = N
 
 
 def unread_attempts(accesses: Iterable[Access]) -> set[str]:
-    """Return the data files of one instant that rivals put and no actor has read.
+    """Return the data files that several actors put for the same instant and that no actor has read.
 
-    Rivals are several actors that put files of one instant. Readers open only files that a completed instant lists.
-    Therefore other actors can observe an unread file of a rival only through its marker.
+    Readers open only data files listed in a completed instant. Therefore, other actors can observe an unread file of a
+    rival attempt only through its marker.
     """
     putters: dict[str, set[str]] = defaultdict(set)
     files: dict[str, str] = {}
@@ -84,7 +84,7 @@ def unread_attempts(accesses: Iterable[Access]) -> set[str]:
 
 
 def _broken(segment: list[Access], conflicting: _Conflicts) -> str:
-    """Return the reason why a segment lacks the form acquire* conflict? release*; '' if it has this form."""
+    """Return the reason why a segment does not have the form acquire* conflict? release*; '' if it has this form."""
     past = ""  # the call after which only releases may follow
     for access in _merged_listings(_without_explanation(segment)):
         if access.verb == "lock.release":
@@ -101,11 +101,11 @@ def _broken(segment: list[Access], conflicting: _Conflicts) -> str:
 
 
 def _without_explanation(segment: list[Access]) -> list[Access]:
-    """Omit the timeline accesses at the end of a segment by which a reader explains a missing file.
+    """Omit the timeline accesses at the end of a segment with which a reader explains a missing file.
 
-    The reader searches for the clean or restore that deleted the file. The plan of the clean or restore was put before
-    the deletion and stays, so the time of the search does not matter. If the segment reads another file after the
-    search, it has used the result of the search, and is judged as a whole.
+    The reader searches the timeline for the clean or restore that deleted the file. The plan of the clean or restore
+    was put before the file was deleted and remains, so the time of the search does not matter. If the segment reads
+    another file after the search, the segment may depend on the result, so no access is omitted.
     """
     last = next((n for n in reversed(range(len(segment))) if not _is_explanation(segment[n])), None)
     if last is None or (segment[last].verb, segment[last].outcome) != ("get", "missing"):
@@ -126,10 +126,10 @@ def _is_explanation(access: Access) -> bool:
 
 
 def _merged_listings(segment: list[Access]) -> Iterator[Access]:
-    """Represent each listing as one access, if the listing begins and ends in the segment.
+    """Merge the begin and the end of each listing within the segment into one access.
 
-    A listing of the timeline and the following read of the archive count as one access. If an archiver moves an instant
-    between the listing and the read, a reader finds the instant in one of the two places.
+    A listing of the timeline and the following read of the archive also count as one access. If an archiver moves an
+    instant between the listing and the read of the archive, the reader finds the instant in one of the two places.
     """
     previous: Access | None = None
     for access in segment:
@@ -186,16 +186,16 @@ class _Conflicts:
 
 
 def _may_delete(access: Access, path: str) -> bool:
-    """Return whether a deletion may delete this object. The access of a `delete.all` names the first of its objects
-    only.
+    """Return whether the recorded deletion may include the object at `path`. The access recorded for a `delete.all`
+    names only the first deleted object.
     """
     folder = path.rpartition("/")[0]
     return access.path == path or (access.verb == "delete.all" and access.path.rpartition("/")[0] == folder)
 
 
 def _is_in_vain(one: Access, other: Access) -> bool:
-    """Return whether `one` deletes an object that `other` has already deleted. A second deletion changes nothing, so
-    the two deletions commute.
+    """Return whether `one` deletes an object that `other` has already deleted. The second deletion of an object changes
+    nothing, so the two deletions commute.
     """
     return one.verb == "delete" and one.outcome == "missing" and other.step < one.step
 
@@ -212,8 +212,8 @@ def _conflict(one: Access, other: Access) -> bool:
 
 
 def _is_archived(read: Access, delete: Access) -> bool:
-    """Return whether `read` has the same result before and after an archived instant is removed from the active
-    timeline.
+    """Return whether `read` returns the same result before and after `delete` removes an archived instant from the
+    active timeline.
 
     After the removal, a get of the archived instant finds the same content in the archive. A listing under the lock
     uses only the pending instants, the newest time and the archive.
@@ -224,8 +224,8 @@ def _is_archived(read: Access, delete: Access) -> bool:
 
 
 def _immutable_read(read: Access, write: Access) -> bool:
-    """Return whether `read` is a get that found its object. Objects are put once, so every later get finds the same
-    content.
+    """Return whether `read` is a get that found its object, and `write` is a put. Each object is put only once, so
+    every later get returns the same content.
     """
     return read.verb == "get" and read.outcome == "done" and write.verb == "put"
 

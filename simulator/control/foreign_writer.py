@@ -1,4 +1,4 @@
-"""A foreign service is an operation of nbcc whose instants lack nbcc's mark, like instants of another engine."""
+"""Simulates a service of another engine: an operation of nbcc whose instants lack nbcc's format mark."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ class _ForeignStorage:
 
 
 def foreign_storage(storage: Storage) -> Storage:
-    """Return a storage that removes nbcc's mark from each put, so that the actor looks like a service of an engine
-    other than nbcc.
+    """Return a storage that removes nbcc's format mark from each put, so that the actor looks like a service of another
+    engine.
     """
     return cast(Storage, _ForeignStorage(storage))
 

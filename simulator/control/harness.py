@@ -1,4 +1,5 @@
-"""The harness holds one table's store, lock, clock and heartbeats, and the handles of its actors."""
+"""The test harness of a table in the simulator: its store, lock, clock and heartbeats, and the handles of its actors.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +23,9 @@ T = TypeVar("T")
 
 
 class Harness:
-    """The objects that all actors of a history share. ``step`` is the number of the current model step."""
+    """The store, lock, clock and heartbeats that all actors of a history share. ``step`` is the number of the current
+    model step.
+    """
 
     def __init__(self, storage: Storage | None = None, patience: float = 10.0, skew: int = 0) -> None:
         self.storage: Storage = storage if storage is not None else MemoryStorage()
@@ -36,13 +39,14 @@ class Harness:
         self._started: dict[str, int] = {}
 
     def started(self, actor: str) -> int:
-        """The number of operations that the actor has begun."""
+        """Return the number of operations that the actor has begun."""
         return self._started.get(actor, 0)
 
     def start(self, actor: str, operation: Callable[[Handle], object]) -> Handle:
-        """Prepare an operation of an actor. The operation begins with the first `Task.run`.
+        """Prepare an operation of an actor, and return its handle. The operation begins when `Task.run` is first
+        called.
 
-        Each operation has a new handle, so that the handle of a crashed operation stays dead.
+        Each operation gets a new handle, so that the handle of a crashed operation stays disabled.
         """
         number = self._started[actor] = self._started.get(actor, 0) + 1
         handle = Handle(self, actor, number)
@@ -51,8 +55,8 @@ class Harness:
 
 
 class Handle:
-    """One actor's access to the harness during one operation. The storage, lock and clock of a handle make their calls
-    through `call`.
+    """The access of one actor to the harness (store, lock, clock and heartbeats) during one operation. The storage,
+    lock and clock of a handle pass each call to `Handle.call`.
     """
 
     task: Task
@@ -78,7 +82,7 @@ class Handle:
         outcome: Callable[[T], str] = lambda result: "done",
         ready: Callable[[], bool] | None = None,
     ) -> T:
-        """Make a call when the conductor permits it, and record the access."""
+        """Make a call when the schedule permits it, and record the access."""
 
         def recorded() -> T:
             locked = self.harness.lock.holder == self.actor
@@ -92,15 +96,15 @@ class Handle:
 
 
 class ControlledClock:
-    """The clock of the table, as one actor uses it."""
+    """The table's clock, as used by one actor."""
 
     def __init__(self, clock: ActorsClock, caller: Caller) -> None:
         self._clock = clock
         self._caller = caller
 
     def take(self) -> str:
-        """Return the next time of the clock. The call can be interrupted once, or twice: at the reading of the clock
-        and at the end of the wait.
+        """Return the clock's next time. The schedule can suspend the actor before the clock is read, and also before
+        the wait if `in_two` is True.
         """
         if not self._clock.in_two:
             return self._caller.call(Call("clock.take"), self._clock.take)
@@ -109,32 +113,34 @@ class ControlledClock:
         return instant
 
     def not_before(self, instant: str) -> None:
-        """Make all times that the clock returns from now on greater than this time. `not_before` never yields to other
-        actors, because they cannot observe it.
+        """Ensure that all times returned from now on are greater than `instant`. `not_before` never yields to other
+        actors, because other actors cannot observe it.
         """
         self._clock.not_before(instant)
 
 
 class ControlledNames:
-    """Write tokens that the trace determines: the actor, the number of the operation, and a counter."""
+    """Write tokens that are reproducible in a replay: they consist of the actor, the operation's number, and a counter.
+    """
 
     def __init__(self, actor: str, number: int) -> None:
         self._prefix = f"{_digits(actor)}-{number}"
         self._count = 0
 
     def write_token(self) -> str:
-        """Return three integers that are distinct within a history, and equal in every replay of a trace."""
+        """Return a write token of three integers that is unique within a history, and equal in every replay of a trace.
+        """
         self._count += 1
         return f"{self._prefix}-{self._count}"
 
     def file_id(self, bucket: int) -> str:
-        """Return the fixed file id of a bucket under NBCC."""
+        """Return the fixed file id that non-blocking concurrency control assigns to a bucket."""
         return bucket_file_id(bucket)
 
 
 def _digits(actor: str) -> str:
-    """Convert the name of an actor to digits: two for the position of each letter in the alphabet, then the number. The
-    digits are unique for each actor.
+    """Convert an actor's name to digits: two digits for each letter's position in the alphabet, then the actor's
+    number. Different actors get different digits.
     """
     letters = actor.rstrip("0123456789")
     places = "".join(f"{ord(letter) - 96:02d}" for letter in letters)

@@ -1,11 +1,11 @@
-"""Controlled heartbeats: a heartbeat stays valid until the schedule lets it expire."""
+"""Controlled heartbeats, which stay valid until the schedule lets them expire."""
 
 from __future__ import annotations
 
 
 class VirtualHeartbeats:
-    """The heartbeats of one table. The check of a heartbeat never yields to other actors; its expiry is a step of the
-    model.
+    """The heartbeats of all instants of one table. Checking a heartbeat never yields to other actors, and the expiry of
+    a heartbeat is a separate step of the model.
     """
 
     def __init__(self) -> None:
@@ -13,15 +13,14 @@ class VirtualHeartbeats:
         self.stopped: set[str] = set()  # live actors whose heartbeat a rollback has ended
 
     def began(self, actor: str) -> bool:
-        """Return whether an instant of the actor has a heartbeat, or had a heartbeat that another actor ended."""
+        """Return whether an instant of the actor has a heartbeat, or had one that another actor ended."""
         return actor in self.stopped or actor in self.beating.values()
 
     def expire(self, actor: str) -> None:
-        """Let the heartbeat of the actor expire. If another actor has already ended the heartbeat, `expire` changes
-        nothing.
+        """Let the heartbeat of the actor's instant expire. If another actor has already ended the heartbeat, `expire`
+        has no effect.
 
-        Raises:
-            KeyError: no instant of the actor has, or had, a heartbeat.
+        Raises KeyError if no instant of the actor has or had a heartbeat.
         """
         mine = [requested for requested, owner in self.beating.items() if owner == actor]
         if not self.began(actor):
@@ -31,26 +30,26 @@ class VirtualHeartbeats:
 
 
 class ControlledHeartbeats:
-    """The heartbeats of the table, as one actor uses them."""
+    """The table's heartbeats, as used by one actor."""
 
     def __init__(self, heartbeats: VirtualHeartbeats, actor: str) -> None:
         self._heartbeats = heartbeats
         self._actor = actor
 
     def start(self, requested: str) -> None:
-        """Begin the heartbeat of the actor's instant."""
+        """Start the heartbeat of the actor's instant."""
         self._heartbeats.stopped.discard(self._actor)
         self._heartbeats.beating[requested] = self._actor
 
     def is_alive(self, requested: str) -> bool:
-        """Return whether the heartbeat of the instant has neither expired nor ended."""
+        """Return whether the instant's heartbeat has neither expired nor been ended."""
         return requested in self._heartbeats.beating
 
     def stop_renewing(self, requested: str) -> None:
-        """Do nothing: without renewal the heartbeat stays valid until the schedule lets it expire."""
+        """Do nothing: even without renewal, the heartbeat stays valid until the schedule lets it expire."""
 
     def stop(self, requested: str) -> None:
-        """End the heartbeat of the instant."""
+        """End the heartbeat of the given instant."""
         owner = self._heartbeats.beating.pop(requested, self._actor)
         if owner != self._actor:
             self._heartbeats.stopped.add(owner)

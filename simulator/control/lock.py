@@ -1,4 +1,4 @@
-"""The controlled lock: the schedule decides when a waiting actor continues, and no real time passes."""
+"""The controlled lock: the schedule decides when a waiting actor continues, and waiting takes no real time."""
 
 from __future__ import annotations
 
@@ -9,35 +9,35 @@ from .calls import Call
 
 
 class VirtualLock:
-    """The single lock of a table."""
+    """The simulated lock of one table."""
 
     def __init__(self) -> None:
         self.holder: str | None = None
         self.lost: set[str] = set()  # actors that have lost it and do not know
 
     def expire(self) -> None:
-        """Free the lock, because the lease of its dead holder has expired."""
+        """Free the lock, because the lease of its crashed holder has expired."""
         self.holder = None
 
     def lose(self) -> None:
-        """Free the lock without notice to the live holder of the lock."""
+        """Free the lock without notifying its holder, which is still alive."""
         assert self.holder is not None, "an actor holds it"
         self.lost.add(self.holder)
         self.holder = None
 
 
 class ControlledLock:
-    """The lock of the table, as one actor uses it."""
+    """The table's lock, as used by one actor."""
 
     def __init__(self, lock: VirtualLock, caller: Caller) -> None:
         self._lock = lock
         self._caller = caller
 
     def acquire(self) -> None:
-        """Wait until the lock is free, then hold it. The schedule may end the wait before the lock is free.
+        """Wait until the lock is free, then acquire it. The schedule may end the wait while another actor still holds
+        the lock.
 
-        Raises:
-            LockTimeout: the wait has ended, and another actor holds the lock.
+        Raises LockTimeout if the wait has ended and another actor holds the lock.
         """
         caller = self._caller
         caller.call(Call("lock.acquire"), self._take, ready=lambda: caller.stops_waiting or self._lock.holder is None)
@@ -45,8 +45,7 @@ class ControlledLock:
     def release(self) -> None:
         """Release the lock.
 
-        Raises:
-            RuntimeError: the caller does not hold the lock.
+        Raises RuntimeError if the caller does not hold the lock.
         """
         self._caller.call(Call("lock.release"), self._give)
 
@@ -65,7 +64,9 @@ class ControlledLock:
 
 
 class ObserversLock:
-    """The lock of an observer. An observer's lock has no effect, because an observer takes no time from the clock."""
+    """A lock without effect for observers, which only read the table. Observers need no lock, because they take no time
+    from the clock.
+    """
 
     def acquire(self) -> None:
         ...

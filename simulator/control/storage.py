@@ -1,4 +1,4 @@
-"""Controlled storage, and a store in memory."""
+"""Controlled storage, whose calls the schedule can delay, and an in-memory store."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .calls import Call
 
 
 class MemoryStorage:
-    """The objects of one table in a dictionary."""
+    """An in-memory store with the objects of one table."""
 
     url = "memory://table"
 
@@ -21,50 +21,48 @@ class MemoryStorage:
         self.changes = 0  # the number of puts and deletions so far
 
     def put_if_absent(self, path: str, data: bytes) -> bool:
-        """Create the object; False if it exists."""
+        """Create the object; return False if it already exists."""
         if confined(path) in self.objects:
             return False
         self.put(path, data)
         return True
 
     def put(self, path: str, data: bytes) -> None:
-        """Create or replace the object."""
         self.objects[confined(path)] = bytes(data)
         self.changes += 1
 
     def get(self, path: str) -> bytes:
-        """The object's content.
+        """Return the content of the object at `path`.
 
-        Raises:
-            NotFound: there is no such object.
+        Raises NotFound if there is no object at `path`.
         """
         if confined(path) not in self.objects:
             raise NotFound(path)
         return self.objects[path]
 
     def list(self, prefix: str) -> list[Entry]:
-        """All objects below the prefix, sorted by path."""
+        """Return all objects below the prefix, sorted by path."""
         folder = confined_folder(prefix) + "/" if prefix else ""
         return [Entry(path, len(data)) for path, data in sorted(self.objects.items()) if path.startswith(folder)]
 
     def delete(self, path: str) -> None:
-        """Delete the object, if it exists."""
+        """Delete the object if it exists."""
         if (data := self.objects.pop(confined(path), None)) is not None:
             self.deleted[path] = Entry(path, len(data))
             self.changes += 1
 
     def delete_all(self, paths: Sequence[str]) -> None:
-        """Delete the objects at these paths, if they exist."""
+        """Delete the objects at the given paths if they exist."""
         for path in paths:
             self.delete(path)
 
 
 class ControlledStorage:
-    """The storage as one actor uses it: the schedule can delay each call, and each call is recorded with the outcome.
+    """The storage as used by one actor: the schedule can delay each call, and each call is recorded with its outcome.
 
-    A listing can be delayed at its begin and at its end, because it is not a snapshot. A listing contains the objects
-    that existed during the whole listing. The schedule decides whether the listing also contains objects that were put
-    or deleted while it ran.
+    A listing can be delayed both at its begin and at its end, because a listing is not a snapshot. A listing contains
+    all objects that exist during the entire listing. The schedule decides whether a listing also contains objects that
+    are put or deleted while it runs.
     """
 
     def __init__(self, backend: Storage, caller: Caller) -> None:
@@ -73,7 +71,8 @@ class ControlledStorage:
         self.url = backend.url
 
     def put_if_absent(self, path: str, data: bytes) -> bool:
-        """Create the object as the backend does. The recorded outcome of a put of an existing object is ``exists``."""
+        """Create the object in the wrapped store. A put of an existing object is recorded with the outcome ``exists``.
+        """
         call = Call("put", path)
         created = self._caller.call(
             call,
@@ -85,11 +84,10 @@ class ControlledStorage:
         return created and not lost
 
     def put(self, path: str, data: bytes) -> None:
-        """Put the object as the backend does."""
         self._caller.call(Call("put", path), lambda: self._backend.put(path, data))
 
     def get(self, path: str) -> bytes:
-        """Return the object's content as the backend does. The recorded outcome of a get of an absent object is
+        """Return the content of the object in the wrapped store. A get of an absent object is recorded with the outcome
         ``missing``.
         """
         data = self._caller.call(
@@ -102,7 +100,8 @@ class ControlledStorage:
         return data
 
     def delete(self, path: str) -> None:
-        """Delete the object as the backend does. The recorded outcome of a deletion of an absent object is ``missing``.
+        """Delete the object in the wrapped store. The deletion of an absent object is recorded with the outcome
+        ``missing``.
         """
 
         def delete() -> bool:
@@ -113,8 +112,8 @@ class ControlledStorage:
         self._caller.call(Call("delete", path), delete, lambda exists: "done" if exists else "missing")
 
     def delete_all(self, paths: Sequence[str]) -> None:
-        """Delete the objects as the backend does, in one call. A reader that needs one of the files fails, regardless
-        of which of the files are deleted.
+        """Delete all objects in the wrapped store, in one call. A reader that needs any of the deleted files fails,
+        regardless of the order of the deletions.
         """
         self._caller.call(Call("delete.all", paths[0]), lambda: self._backend.delete_all(paths))
 
@@ -126,7 +125,7 @@ class ControlledStorage:
         return shown + [entry for entry in removed if self._caller.still_shows(entry.path)]
 
     def list(self, prefix: str) -> list[Entry]:
-        """List the objects as the backend does; the schedule can delay the begin and the end of the listing."""
+        """List the objects of the wrapped store; the schedule can delay both the begin and the end of the listing."""
         first = self._caller.call(Call("list.begin", prefix), lambda: self._backend.list(prefix))
         ended = Call("list.end", prefix)
         return self._caller.call(ended, lambda: self._ended(prefix, first, self._backend.list(prefix)))

@@ -1,5 +1,5 @@
-"""`nbcc table TABLE …`: commands on one table. Each module of this package that defines `command` is one of these
-commands.
+"""`nbcc table TABLE …`: commands that work on one table. Each module of this package that defines `command` is one of
+the sub-commands.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ def command(ctx: click.Context, table: str) -> None:
     """Inspect TABLE, run its services, repair it.
 
     TABLE is a path or a URL (s3://, gs://, abfs://; credentials from the environment or the --storage-option of a
-    command). No Spark and no JVM without --spark. With --dry-run, a command that changes the table only reports what it
-    would do.
+    command). Spark and a JVM are needed only with --spark. With --dry-run, a command that changes the table only
+    reports what it would do.
 
     \b
     Examples:

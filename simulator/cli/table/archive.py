@@ -1,4 +1,4 @@
-"""`nbcc table TABLE archive`: move old instants into the archived timeline."""
+"""`nbcc table TABLE archive`: moves old instants into the archived timeline."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ from .service import say, service
               help="How many of the newest writes stay on the active timeline.")  # fmt: skip
 @changes_table
 def command(table: str, retain: int, dry_run: bool, as_json: bool) -> Exit:
-    """Keep the active timeline short, because every write and every read lists it. No answer changes.
+    """Keep the active timeline short, because every write and every read lists it. Archiving does not change the rows
+    of any read.
 
-    These instants also stay: a write whose logs are not compacted yet, the newest clean, and every instant requested or
-    completed since the oldest pending instant was requested. So compact first, and roll back failed writes.
+    The newest clean, writes whose logs are not compacted, and all instants requested or completed since the oldest
+    pending instant was requested also remain active. Therefore, compact the table and roll back failed writes first.
 
     \b
     Examples:

@@ -1,4 +1,4 @@
-"""`nbcc table TABLE clean`: delete files that no retained read needs."""
+"""`nbcc table TABLE clean`: deletes files that no retained read needs."""
 
 from __future__ import annotations
 
@@ -30,10 +30,11 @@ POLICIES: Final[Mapping[str, PolicyName]] = {
               help="The unit of --retain: writes, hours, or base files of each file group.")  # fmt: skip
 @changes_table
 def command(table: str, retain: int, policy: str, dry_run: bool, as_json: bool) -> Exit:
-    """Publish a plan with a horizon, delete the files that it lists, and complete it. First finish a pending clean.
+    """Publish a clean plan with a horizon (the oldest readable time), delete the files listed in the plan, and complete
+    the clean. A pending clean is finished first.
 
-    Reads as of a time before the horizon are refused from then on, and so are windows that begin before it. Inputs of a
-    pending compaction stay. Answers of other reads do not change.
+    After the clean, as-of reads before the horizon and incremental reads that begin before the horizon are refused. The
+    input files of a pending compaction are kept. All other reads return the same rows as before.
 
     \b
     Examples:

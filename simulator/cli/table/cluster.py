@@ -1,4 +1,4 @@
-"""`nbcc table TABLE cluster`: merge logs into new base files, sorted."""
+"""`nbcc table TABLE cluster`: merges logs into new, sorted base files."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from .service import master_option, say, service
 @master_option
 @changes_table
 def command(table: str, sort_by: str, master: str | None, dry_run: bool, as_json: bool) -> Exit:
-    """Plan all file groups with logs and run that plan. The rows of each new base file are sorted.
+    """Plan a compaction of all file groups with logs, and run the plan. The rows of each new base file are sorted.
 
-    Writers do not wait for the clustering, and no answer changes. File groups are not split, joined or renamed, because
-    buckets fix their ids.
+    Writers do not wait for the clustering, and snapshots return the same rows as before. File groups are not split,
+    joined or renamed, because buckets fix their ids.
 
     \b
     Examples:

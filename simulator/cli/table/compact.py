@@ -1,4 +1,4 @@
-"""`nbcc table TABLE compact`: merge logs into new base files."""
+"""`nbcc table TABLE compact`: merges logs into new base files."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ from .service import Service, master_option, say, service
 @master_option
 @changes_table
 def command(table: str, plan_only: bool, master: str | None, dry_run: bool, as_json: bool) -> Exit:
-    """Run the pending plans, oldest first. Then plan all file groups that still have logs, and run that plan.
+    """Run the pending plans, oldest first. Then plan a compaction of all file groups that still have logs, and run the
+    new plan.
 
-    Writers do not wait for the compaction, and no answer changes except those of read-optimised reads. Several
+    Writers do not wait for the compaction, and only read-optimised reads return other rows than before. Several
     processes may run the same plan: the first one completes it.
 
     \b

@@ -1,4 +1,4 @@
-"""`nbcc table TABLE log-compact`: merge several logs into one."""
+"""`nbcc table TABLE log-compact`: merges several logs into one log."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ from .service import Service, master_option, say, service
 @master_option
 @changes_table
 def command(table: str, master: str | None, dry_run: bool, as_json: bool) -> Exit:
-    """Run the pending log compactions, oldest first. Then plan and run one for all file groups with several logs.
+    """Run the pending log compactions, oldest first. Then plan and run a log compaction of all file groups with several
+    logs.
 
-    It reads and writes logs only, no base files. Writers do not wait for the log compaction, and no answer changes. The
-    logs that it replaces stay until a clean deletes their slice.
+    A log compaction reads and writes only logs, no base files. Writers do not wait for the log compaction, and no read
+    returns other rows than before. The replaced logs stay until a clean deletes their file slice.
 
     \b
     Examples:

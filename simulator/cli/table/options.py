@@ -1,4 +1,4 @@
-"""The parts that the commands of `nbcc table` share: their options, the table's audit, its lock."""
+"""The parts shared by the commands of `nbcc table`: their options, the audit of the table, and its lock."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _KEY = "nbcc.table"
 
 
 def remember(ctx: click.Context, table: str) -> None:
-    """Store the table for the sub-command."""
+    """Store the table's path or URL for the sub-command."""
     ctx.meta[_KEY] = table
 
 
@@ -36,12 +36,12 @@ def reads_table(function: Callable[..., Exit]) -> Callable[..., Exit]:
 
 
 def changes_table(function: Callable[..., Exit]) -> Callable[..., Exit]:
-    """Do the same as `reads_table`, and also add --dry-run to the command."""
+    """Add the same as `reads_table`, and --dry-run, to a command."""
     return click.option("--dry-run", is_flag=True, help="Only report what would be done.")(reads_table(function))
 
 
 def audit_of(storage: Storage) -> Audit:
-    """Return the audit of the table, and show a progress bar during the audit."""
+    """Return the audit (a listing and the decoded timeline) of the table, with a progress bar on standard error."""
     from nbcc.engine.audit import gather
 
     with on_stderr() as progress:
@@ -50,8 +50,7 @@ def audit_of(storage: Storage) -> Audit:
 
 @contextmanager
 def locked(storage: Storage) -> Iterator[None]:
-    """Hold the lock that the writers of the table take. The properties of an nbcc table name the lock that its writers
-    take.
+    """Hold the table's lock during a `with` block. The properties of an nbcc table name the lock that its writers use.
     """
     from dataclasses import replace
 
@@ -73,6 +72,6 @@ def locked(storage: Storage) -> Iterator[None]:
 
 
 def done(verb: str, paths: list[str], dry_run: bool) -> None:
-    """Print one line for each file: the change that was made, or that would be made."""
+    """Print one line for each file that was changed, or that would be changed in a dry run."""
     for path in paths:
         click.echo(f"{'would ' if dry_run else ''}{verb} {path}")

@@ -1,4 +1,4 @@
-"""`nbcc table TABLE orphans`: data files of no completed write."""
+"""`nbcc table TABLE orphans`: lists or deletes data files of no completed write."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ from .options import audit_of, changes_table, done, locked
 @click.option("--delete", is_flag=True, help="Delete them, except files that a lost archive may have listed.")
 @changes_table
 def command(table: str, delete: bool, dry_run: bool, as_json: bool) -> Exit:
-    """List data files whose instant is on no timeline, or whose completed instant does not list them.
+    """List orphans: data files whose instant is on no timeline (active or archived), or whose completed instant does
+    not list them.
 
-    Readers of nbcc ignore such files. Apache Hudi's readers show the rows of orphans once newer instants are archived.
-    Exit code 1 if orphans remain.
+    Readers of nbcc ignore orphans. Apache Hudi's readers show the rows of orphans once newer instants are archived. The
+    exit code is 1 if orphans remain.
     """
     from nbcc.engine.audit.amounts import several, size
     from nbcc.engine.repair import orphan_files

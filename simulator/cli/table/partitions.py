@@ -1,4 +1,4 @@
-"""`nbcc table TABLE partitions`: partitions that Apache Hudi on Spark does not see."""
+"""`nbcc table TABLE partitions`: lists or repairs partitions that Apache Hudi on Spark does not see."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .options import audit_of, changes_table, done
 def command(table: str, write: bool, dry_run: bool, as_json: bool) -> Exit:
     """List the partitions without .hoodie_partition_metadata: Hudi on Spark returns no rows of them.
 
-    Exit code 1 if files are still missing.
+    The exit code is 1 if files are still missing.
     """
     from nbcc.engine.audit.amounts import several
     from nbcc.engine.file_names import PARTITION_METADATA, in_partition

@@ -1,4 +1,4 @@
-"""`nbcc table TABLE plans`: list pending compactions, or drop one."""
+"""`nbcc table TABLE plans`: lists pending compactions, or drops one of them."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from .options import audit_of, changes_table, done, locked
 def command(table: str, barrier: str | None, dry_run: bool, as_json: bool) -> Exit:
     """List the pending compactions, each with its missing inputs.
 
-    A dropped plan loses no row: its logs return to the slice before. Make sure that no process runs it. Exit code 1 if
-    a plan lacks inputs.
+    Dropping a plan loses no rows, because its logs return to the previous file slice. Make sure that no process is
+    running the plan. The exit code is 1 if a plan lacks input files.
     """
     from nbcc.engine.audit.amounts import several
     from nbcc.engine.errors import BadInput

@@ -1,4 +1,4 @@
-"""`nbcc table TABLE retime`: correct the completion time of an instant."""
+"""`nbcc table TABLE retime`: corrects the completion time of an instant."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from .options import audit_of, changes_table, done, locked
 def command(table: str, instant: str, dry_run: bool, as_json: bool) -> Exit:
     """Correct the completion time of the instant requested at T.
 
-    A completion in the future becomes now. A completion at the time of another instant becomes the next millisecond. If
-    an instant has two completions, the first one remains. A pending instant in the future is deleted, with its files.
-    The command refuses if another instant's time is in between, because slices, plans and reads depend on the order of
-    times.
+    A completion time in the future is changed to the current time. A completion time equal to another instant's time is
+    increased by one millisecond. If an instant has two completion times, the first one remains. A pending instant with
+    a requested time in the future is deleted, with its files. The command refuses a change that would cross another
+    instant's time, because slices, plans and reads depend on the order of times.
 
     \b
     Examples:

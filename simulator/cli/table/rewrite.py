@@ -1,4 +1,4 @@
-"""`nbcc table TABLE rewrite`: write again the rows of a log that no reader sees."""
+"""`nbcc table TABLE rewrite`: writes the rows of a log again if no reader sees the log."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from .service import say, service
 def command(table: str, files: tuple[str, ...], dry_run: bool, as_json: bool) -> Exit:
     """Write the rows and deletes of the log files FILE (paths below TABLE) again, each file once.
 
-    Such a write repairs a committed log whose rows no read returns: a compaction left it out, or a base file supersedes
-    it. The table needs an ordering column, so that a newer row still outranks an old row that is written again. Reads
-    as of an earlier time do not change. A file that was rewritten before is not rewritten again.
+    The command repairs a committed log whose rows no read returns, because a compaction omitted the log or a base file
+    supersedes it. The table needs an ordering column, so that newer rows still win against the old rows that are
+    written again. Reads as of an earlier time do not change. A file that has already been rewritten is skipped.
 
     \b
     Examples:

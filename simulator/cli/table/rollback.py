@@ -1,4 +1,4 @@
-"""`nbcc table TABLE rollback`: undo failed writes."""
+"""`nbcc table TABLE rollback`: undoes failed writes."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from .service import Service, say, service
 @click.option("--instant", metavar="T", help="Only the write requested at that time.")
 @changes_table
 def command(table: str, instant: str | None, dry_run: bool, as_json: bool) -> Exit:
-    """Delete the files of pending writes whose heartbeat is older than two minutes, then their instants.
+    """Delete the files of pending writes whose heartbeat is older than two minutes, then the instants of these writes.
 
-    No reader has seen these files, so that no answer changes. Running writes are skipped, and completed writes are
-    never undone. A failed compaction needs no rollback: `compact` resumes its plan.
+    No reader has seen the files of a pending write, so no read returns other rows than before. Running writes are
+    skipped, and completed writes are never undone. A failed compaction needs no rollback: `compact` resumes its plan.
 
     \b
     Examples:

@@ -1,4 +1,4 @@
-"""`nbcc table TABLE savepoint`: pin the state after an instant, or drop a savepoint."""
+"""`nbcc table TABLE savepoint`: pins the table's state after an instant, or drops a savepoint."""
 
 from __future__ import annotations
 
@@ -14,9 +14,11 @@ from .service import Service, say, service
 @click.option("--drop", is_flag=True, help="Drop the savepoint of the instant.  [default: the oldest]")
 @changes_table
 def command(table: str, instant: str | None, drop: bool, dry_run: bool, as_json: bool) -> Exit:
-    """Protect the files of a read as of the instant's completion from cleaning, so that `restore` can return to it.
+    """Protect the files that a read as of the instant's completion time needs, so that `restore` can return to that
+    state.
 
-    No later instant is archived. After the savepoint is dropped, the next clean deletes the files.
+    Instants requested after the savepoint's instant are not archived. After the savepoint is dropped, the next clean
+    may delete the protected files.
 
     \b
     Examples:

@@ -1,4 +1,4 @@
-"""The parts that service commands share: a table opened for a run or a dry run, and the report."""
+"""The parts shared by the commands that run a table service: the opened table, the dry run, and the report."""
 
 from __future__ import annotations
 
@@ -29,10 +29,11 @@ master_option = click.option(
 
 @dataclass(slots=True)
 class Service:
-    """A table whose storage records every change. In a dry run the operation runs, but the storage changes nothing.
+    """A table opened for a service, whose storage records every change. In a dry run, the service runs to its end, but
+    the storage changes nothing.
 
-    `ran` contains the instants that the command completed, or would complete. `expected` is the number of files to
-    delete.
+    `ran` contains the instants that the command completed, or would complete in a dry run. `expected` is the number of
+    files that the service will delete.
     """
 
     table: Table
@@ -43,11 +44,11 @@ class Service:
 
     @property
     def deleted(self) -> list[str]:
-        """The data files that were deleted, or would be deleted."""
+        """The paths of the data files that the service deleted, or would delete in a dry run."""
         return [path for path in self.storage.deleted if not path.startswith(".hoodie/")]
 
     def size_of(self, paths: Iterable[str]) -> int:
-        """The total size in bytes of the objects at these paths that exist."""
+        """Return the total size in bytes of the existing objects among `paths`."""
         wanted = {*paths}
         folders = {path.rpartition("/")[0] for path in wanted}
         return sum(entry.size for folder in folders for entry in self.storage.list(folder) if entry.path in wanted)
@@ -55,9 +56,11 @@ class Service:
 
 @contextmanager
 def service(path: str, verb: str, dry_run: bool, master: str | None = None) -> Iterator[Service]:
-    """Open the table at `path` for a service. `master` is the Spark master for the data work; None: this process.
+    """Open the table at `path` for a service. `master` is the Spark master that does the data work; if it is None, this
+    process does the work.
 
-    A dry run takes no lock, because it publishes nothing. The report of a dry run may be outdated when it is printed.
+    A dry run takes no lock, because it publishes nothing. The report of a dry run may therefore be outdated when it is
+    printed.
     """
     from nbcc.engine import Context, Table
     from nbcc.engine.clock import WallClock
@@ -81,8 +84,8 @@ def service(path: str, verb: str, dry_run: bool, master: str | None = None) -> I
 
 
 def say(work: Service, lines: Sequence[str], as_json: bool, **more: Any) -> Exit:
-    """Print the report of a service: its files, then `lines`. With --json, print the instants and files of the service,
-    and the entries of `more`.
+    """Print the report of a service: the deleted files, then `lines`. With --json, print the instants and the deleted
+    files, and the entries of `more`.
     """
     from nbcc.engine.timeline.instant import COLUMNS
 

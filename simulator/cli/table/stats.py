@@ -1,4 +1,4 @@
-"""`nbcc table TABLE stats`: figures of a table."""
+"""`nbcc table TABLE stats`: prints the numbers and sizes of a table's files and instants."""
 
 from __future__ import annotations
 
@@ -20,10 +20,11 @@ if TYPE_CHECKING:
 @click.command(short_help="Counts, sizes, logs per file group, write amplification.")
 @reads_table
 def command(table: str, as_json: bool) -> Exit:
-    """Report figures of TABLE: its instants and files, what a snapshot reads, and its write amplification.
+    """Report the instants and files of TABLE, the files that a snapshot reads, and the write amplification.
 
-    Write amplification is the number of bytes that all commits wrote, divided by the number that writers wrote. Files
-    that a clean has deleted, and archived commits, are counted too. Without compaction write amplification is 1.
+    Write amplification is the number of bytes that all commits wrote, divided by the number of bytes that writers
+    wrote. Files that a clean has deleted, and archived commits, are counted too. Without compaction, write
+    amplification is 1.
     """
     from nbcc.engine.audit.stats import stats
 

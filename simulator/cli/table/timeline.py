@@ -1,4 +1,4 @@
-"""`nbcc table TABLE timeline`: the instants."""
+"""`nbcc table TABLE timeline`: lists the instants of a table."""
 
 from __future__ import annotations
 
