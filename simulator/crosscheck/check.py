@@ -62,7 +62,8 @@ class CheckOptions:
 
     @property
     def widened(self) -> bool:
-        """True if histories may have themes, repeated keys and early ends; Apache Hudi's client supports none of these.
+        """True if histories may use what Apache Hudi's client does not support: themes (added mechanisms), repeated
+        keys, early ends.
         """
         return self.kinds is None and self.system != "hudi"
 
@@ -191,7 +192,7 @@ def close(system: System) -> None:
 
 
 def trace_of(history: History, batches: traces.Batches, disagreement: Disagreement, found_by: str) -> traces.Trace:
-    """Return the trace of a history that disagreed, with the rows of its writes."""
+    """Return the trace of a history in which model and system differed, including the rows of all writes."""
     difference = disagreement.difference
     return traces.Trace(
         world=history.model.world,

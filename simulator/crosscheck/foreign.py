@@ -1,5 +1,5 @@
-"""Predicts the answers of a foreign reader such as hudi-rs. The reader builds file slices by its own rules, and reads
-base files as the writer merged them.
+"""Predicts the answers of a foreign reader such as hudi-rs. A foreign reader builds file slices by different rules than
+nbcc, but reads base files as the writer merged them.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def foreign_rows(
     model: Model, state: State, query: Query, data: Mapping[int, Batch], reader: Protocol
 ) -> tuple[Any, ...]:
     """Return the rows that a foreign reader returns for a snapshot, as-of or incremental read. ``reader`` is the
-    protocol (set of rules) by which it reads; the table follows the model's rules.
+    protocol (set of rules) of the foreign reader; the table follows the model's protocol.
     """
     table = model.table(state)
     rows = {}
@@ -90,7 +90,8 @@ def rule_of_difference(model: Model, state: State, query: Query, data: Mapping[i
 def is_inverted(table: Table) -> bool:
     """True if a write W was requested before, but completed after, another write or completed plan.
 
-    Without such an inversion, readers that order by requested time return correct snapshots.
+    If requested and completion times have the same order, readers that order by requested time return correct
+    snapshots.
     """
     rules = rules_of(Protocol())
     writes = [write for write in table.writes if write.completed is not None]

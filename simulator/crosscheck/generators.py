@@ -1,4 +1,6 @@
-"""Random worlds and rows. Each choice is one random number, so that Hypothesis can shrink a counterexample."""
+"""Generates random worlds (sets of actors and limits) and random rows. Each choice is one random number, so that
+Hypothesis can shrink a counterexample.
+"""
 
 from __future__ import annotations
 
@@ -67,8 +69,8 @@ def _limits(choose: Choose, actors: Mapping[str, int]) -> dict[str, int]:
 
 
 def _one_of(choose: Choose, numbers: Sequence[int]) -> int:
-    """Return a random element of ``numbers``. A single element consumes no random number, so that later choices do not
-    shift.
+    """Return a random element of ``numbers``. If ``numbers`` has one element, no random number is drawn, so that later
+    choices do not shift.
     """
     return numbers[choose(len(numbers)) if len(numbers) > 1 else 0]
 

@@ -65,7 +65,8 @@ class History:
         self.symbols = Symbols(())  # symbols of the times so far
 
     def enabled(self) -> list[Step]:
-        """Return the steps that the model allows now. The system must be able to take each of them."""
+        """Return the steps that the model allows now. The system must be able to take every step that the model allows.
+        """
         return list(self.model.enabled(self.state))
 
     def resolved(self, named: Step) -> Step:
@@ -115,9 +116,7 @@ class History:
 
     @property
     def keeps_promises(self) -> bool:
-        """True if every promise must hold: the protocol is the default, and the world has no fault beyond those it
-        tolerates.
-        """
+        """True if every promise must hold: the protocol is the default one and tolerates all faults of the world."""
         world = self.model.world
         return getattr(self.model, "protocol", Protocol()) == Protocol() and is_assumed(world)
 

@@ -1,9 +1,9 @@
 """Maps each action of the model to a segment: the consecutive engine calls that perform the action.
 
-A segment begins at the actor's next call. A segment ends after the first call whose `Call.text` is in ``ends_after``,
-plus the calls in ``also`` that follow directly. If ``ends_after`` is RETURN, the segment ends when the operation
-returns. After every history, `footprints.violations` checks that each segment was atomic for other actors. To map a new
-action, append a row to `MAPPING`. The module `mapping_reads` contains the rows of readers, consumers and queriers.
+A segment begins at the actor's next call. A segment ends with the first call whose `Call.text` is in ``ends_after``,
+and any directly following calls in ``also``. If ``ends_after`` is RETURN, the segment ends when the operation returns.
+After every history, `footprints.violations` checks that each segment was atomic for other actors. To map a new action,
+append a row to `MAPPING`. The module `mapping_reads` contains the rows of readers, consumers and queriers.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def giving_way(kind: str, operation: str) -> tuple[MappingRow, ...]:
 
 
 def losing_files(kind: str, operation: str) -> tuple[MappingRow, ...]:
-    """Return the mapping rows for losing data files: another actor that runs the same plan may delete them."""
+    """Return the mapping rows of an actor whose data files may be deleted by another actor that runs the same plan."""
     return (
         # A file of its plan is deleted. It deletes its files without the lock.
         MappingRow(f"{kind}_finds_input_cleaned", operation),
@@ -333,7 +333,7 @@ def by_action(rows: Iterable[MappingRow]) -> dict[str, MappingRow]:
     """Index mapping rows by action.
 
     Raises:
-        ValueError: An action has two rows.
+        ValueError: If an action has two rows.
     """
     table: dict[str, MappingRow] = {}
     for row in rows:

@@ -84,10 +84,11 @@ def is_answer(rows: Any) -> bool:
 
 
 def reader_rows(model: Any, state: Any, reader: str, data: Mapping[int, Batch]) -> tuple[Any, ...]:
-    """Return the answer of a reading actor, computed from the instants that it has listed, or the refusal.
+    """Return the answer of a reading actor, computed from the instants that the actor has listed. For a refused read,
+    return the refusal.
 
-    For a consumer (incremental reader), this is the answer for the newest window. For a querier (actor that runs
-    arbitrary reads), this is the answer to the newest query.
+    A consumer (incremental reader) answers for its newest window. A querier (actor that runs arbitrary reads) answers
+    its newest query.
     """
     own = model.component(state, reader)
     if reader in model.actors_of("querier"):
@@ -134,10 +135,10 @@ def final_queries(timeline: tuple[Any, ...], change_logs: bool = True, most_wind
     """Yield the reads that are compared at the end of a history: as-of, incremental, change-log and read-optimised
     reads.
 
-    The incremental reads cover all pairs of completion times (and 0), if there are at most ``most_windows`` pairs.
-    Otherwise they cover the full time range and each pair of consecutive completion times. Change logs are always
-    restricted to the full time range and consecutive completion times. Pass ``change_logs=False`` for protocols that
-    break promises: there the engine's change logs may be wrong.
+    The incremental reads cover all pairs of completion times (and 0), if there are at most ``most_windows`` pairs. If
+    there are more pairs, the incremental reads cover the full time range and each pair of consecutive completion times.
+    Change-log reads always cover only the full time range and each pair of consecutive completion times. Pass
+    ``change_logs=False`` for protocols that break promises: there the engine's change logs may be wrong.
     """
     ends = sorted(completed for action, _, _, completed in timeline if completed is not None and action != "savepoint")
     first = min((completed for action, _, _, completed in timeline if completed and action != "rollback"), default=None)

@@ -22,7 +22,8 @@ class CheckReport:
     number of edges that the histories took in the world `coverage.PINNED`, which has ``all_edges`` edges.
     ``differences`` counts the wrong answers of foreign readers that the model predicted, by the option that explains
     them. ``skipped`` counts steps and reads that the system does not support. ``faults`` counts the requests that a
-    store failed, by method and kind of fault. ``disagreement`` is the shrunk trace of a history that disagreed.
+    store failed, by method and kind of fault. ``disagreement`` is the shortened trace of a history in which model and
+    system differed, or None.
     """
 
     histories: int
@@ -120,7 +121,7 @@ class Tally:
         self.crowded = 0  # histories with any such overlap
 
     def add(self, steps: Sequence[Step], overlapped: bool, pairs: Collection[tuple[str, str]] = ()) -> None:
-        """Add a completely played history to the counts."""
+        """Count a history that was played to its end."""
         self.pairs.update(pairs)
         self.crowded += bool(pairs)
         self.lengths.append(len(steps))

@@ -15,8 +15,8 @@ def expected_of_stream(model: Any, before: Any, after: Any, step: Step, data: Ma
     """Return the offset, window rows, refusal and sink batches that the engine must have after a step of a Structured
     Streaming query.
 
-    The engine's sink recognises a batch by its rows, the model by its writes. Therefore two windows with equal rows
-    count as the same batch, which the sink does not refuse.
+    The engine's sink recognises a batch by its rows, the model by its writes. If a window of other writes has equal
+    rows, the sink accepts the window as the same batch.
     """
     was: streams.Stream = model.component(before, step.actor)
     own: streams.Stream = model.component(after, step.actor)
@@ -47,13 +47,15 @@ def _in_logs(rows: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def rows_of_writes(model: Any, state: Any, writes: tuple[int, ...], data: Mapping[int, Batch]) -> tuple[Any, ...]:
-    """Return the merge of some completed writes, as an incremental read returns it."""
+    """Return the merged rows of some completed writes, as an incremental read returns them."""
     query = Query("incremental", after=0, until=streams.newest_offset(model.component(state, "published")))
     return canonical_rows(model.window_rows(state, writes, query, data))
 
 
 def progress_after(step: Step, before: int, was: streams.Stream) -> int:
-    """Return the offset that a named stream has committed after a step, given the offset ``before`` the step."""
+    """Return the offset that a Structured Streaming query has committed after a step; ``before`` is the offset before
+    the step.
+    """
     if step.action == "stream_chooses_offset" and not was.checkpoint.ends:
         return 0  # a new query begins
     return was.checkpoint.ends[-1] if step.action == "stream_commits_batch" else before

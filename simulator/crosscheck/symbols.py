@@ -46,12 +46,14 @@ class Symbols:
         """Return the step with its symbols replaced by clock ticks.
 
         Raises:
-            KeyError: A symbol has no tick.
+            KeyError: If a symbol has no tick.
         """
         return step._replace(args=tuple((name, self._numbered(value)) for name, value in step.args))
 
     def sentence(self, text: str) -> str:
-        """Return a sentence with its times (``t3``) replaced by symbols. A time that belongs to no instant remains."""
+        """Return a sentence with its times (``t3``) replaced by symbols. A time that belongs to no instant is not
+        replaced.
+        """
         return re.sub(r"\bt(\d+)\b", lambda time: self._symbols.get(int(time[1]), time[0]), text)
 
     def _named(self, value: object) -> object:

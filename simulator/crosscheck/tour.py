@@ -98,7 +98,7 @@ def tour(
     equal seeds write equal rows.
 
     Raises:
-        ValueError: `options.world` is None, or the system cannot take single steps.
+        ValueError: If `options.world` is None, or if the system cannot take single steps.
     """
     if options.world is None:
         raise ValueError("a tour needs a world: nbcc check WORLD --tour")

@@ -2,9 +2,9 @@
 
 In a cycle, every component (state variable) returns to the value that it had at the start. Therefore, a transition is
 not part of a cycle if it always changes a component whose values never recur. The proof removes transitions that are
-outside every cycle, and examines the remaining transitions again. For example, a compactor returns to the idle state
-only after it has added to the set of published instants, which only grows. If the proof removes every transition, there
-is no cycle. If some transitions remain, `progress.judge_cycles` must examine all states.
+outside every cycle, and examines the remaining transitions again. For example, a compactor becomes idle again only
+after it has published an instant, and the set of published instants only grows. If the proof removes every transition,
+there is no cycle. If some transitions remain, `lasso.find_lasso` must examine all states.
 
 Under symmetry reduction, a cycle of canonical states may rename actors. If such a cycle is repeated often enough, the
 names at its end equal the names at its start. Therefore the proof ignores the names of exchangeable actors.

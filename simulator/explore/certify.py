@@ -1,11 +1,11 @@
 """Verifies after a search that the symmetry reduction was sound for a user's `TransitionSystem`.
 
 Exchangeable actors are detected on a sample of states (`symmetry_detection`). The sample suffices for the built-in
-model, because its actors of one kind have the same transitions. A `TransitionSystem` may declare the same with
-`uniform`. Without `uniform`, two actors may behave differently in states outside the sample. Therefore, this module
-checks every transition and every promise on all values that the search evaluated. For each exchange of two actors, the
-exchanged transition or promise must have the same result. If all of them do, the symmetry holds in every reachable
-state.
+model, because its actors of one kind have the same transitions. A `TransitionSystem` may declare with `uniform` that
+all actors of one kind have the same transitions. Without `uniform`, two actors may behave differently in states outside
+the sample. Therefore, this module checks every transition and every promise on all values that the search evaluated.
+After the names of two actors are exchanged, each transition and each promise must have the corresponding result. If all
+results correspond, the symmetry holds in every reachable state.
 """
 
 from __future__ import annotations

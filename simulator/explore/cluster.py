@@ -23,7 +23,8 @@ def search_on_spark(
     done: Callable[[SearchJob, Result], None] | None = None,
     **bounds: Any,
 ) -> Iterator[tuple[SearchJob, Result]]:
-    """Run search jobs like `run_jobs`, but on a Spark cluster. Its Python workers must be able to import nbcc.
+    """Run search jobs like `run_jobs`, but on a Spark cluster. The cluster's Python workers must be able to import
+    nbcc.
 
     Among the `bounds`, `memory` is in GiB for each job; `workers` and `progress` have no effect.
     """

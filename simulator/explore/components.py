@@ -29,8 +29,8 @@ def numbered(space: Space, states: Sequence[Any], numbers: Mapping[Any, int]) ->
 def components(
     following: Following, count: int, within: Container[int] | None = None
 ) -> Iterator[list[int]]:
-    """Yield the strongly connected components of a graph, as lists of state numbers. Reachable components come first
-    (reverse topological order).
+    """Yield the strongly connected components of a graph, as lists of state numbers. Each component comes after all
+    components that are reachable from it (reverse topological order).
 
     The graph has `count` states; `within` restricts the graph to some states. The implementation is Tarjan's algorithm
     without recursion.

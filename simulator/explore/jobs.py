@@ -71,7 +71,8 @@ def _foreign(name: str) -> Any:
 
 
 def promises_of(system: Any, names: Sequence[str] = ()) -> tuple[list[Any], Any]:
-    """Return the named promises (all promises if `names` is empty) and the canary. A user's model has no canary: None.
+    """Return the named promises (all promises if `names` is empty) and the canary. For a user's model, the canary is
+    None.
     """
     table = isinstance(system, Model)
     known: Mapping[str, Any] = PROMISES if table else {each.name: each for each in getattr(system, "promises", ())}
@@ -83,7 +84,7 @@ def known_promises(names: Sequence[str], known: Mapping[str, Any] = PROMISES) ->
     """Return the given promise names as a tuple, after checking that each promise exists.
 
     Raises:
-        ValueError: A promise does not exist; the message suggests the most similar name.
+        ValueError: If a promise does not exist; the message suggests the most similar name.
     """
     for name in names:
         if name not in known:
@@ -138,12 +139,12 @@ def run_jobs(
     """Run search jobs and yield each job with its result, in the given order.
 
     Args:
-        workers: The number of concurrent processes; 1 runs the jobs in this process.
-        memory: The memory in GiB, divided among the workers.
-        raises: True to propagate a job's error; False to return the result UNDETERMINED with the reason.
-        done: A function that is called with each job and its result as soon as the job ends.
-        progress: A function that is called as ``progress(job, *figures)``, with the figures of `explore`.
-        bounds: Further keyword arguments of `explore`, for every search.
+        `workers`: The number of concurrent processes; 1 runs the jobs in this process.
+        `memory`: The memory in GiB, divided among the workers.
+        `raises`: True to propagate a job's error; False to return the result UNDETERMINED with the reason.
+        `done`: A function that is called with each job and its result as soon as the job ends.
+        `progress`: A function that is called as ``progress(job, *figures)``, with the figures of `explore`.
+        `bounds`: Further keyword arguments of `explore`, for every search.
     """
     one = run_job if raises else try_job
     work = partial(one, memory=memory / workers if memory else None, **bounds)

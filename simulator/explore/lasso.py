@@ -1,8 +1,8 @@
-"""Lassos: counterexamples of liveness promises. A lasso is a run to a cycle, which repeats forever.
+"""Lassos: counterexamples of liveness promises. A lasso is a run that ends in a cycle, which repeats forever.
 
-Fairness is judged on states of the original system, not on canonical states. After a reduced search, the states on
-cycles of the reduced graph are therefore unfolded: into their images under all exchanges of actors, with and without
-every private step. Every cycle of the original system lies within the unfolded states.
+Fairness is judged on states of the original system, not on canonical states. After a reduced search, each state on a
+cycle is therefore expanded: into its images under all exchanges of actors, with and without every private step. Every
+cycle of the original system lies within the expanded states.
 """
 
 from __future__ import annotations
@@ -63,7 +63,9 @@ class Graph(NamedTuple):
         return found
 
     def taken(self, step: Any) -> set[Action]:
-        """Return the actions of a step to which fairness applies; the set is empty if the step is not fair."""
+        """Return the actions by which a step counts for fairness. If fairness does not apply to the step, the set is
+        empty.
+        """
         fair = self.promise.fair(self.space.system, step)
         return {(step.actor, step.action), (step.actor, ANY)} if fair else set()
 

@@ -2,9 +2,9 @@
 
 A promise about whole runs (`kind` run) has a method `outstanding(system, state)`, which returns the events that must
 still occur. Each event has a sentence that describes it. Under weak fairness, a run either ends in a state without
-successors, or remains forever within a strongly connected component. A run cannot remain there if some fair action is
-possible in every state of the component and never taken. An event that is outstanding in all states in which a run
-remains never occurs.
+successors, or remains forever within a strongly connected component. A run cannot remain within a component if some
+fair action is possible in all of its states but never taken. If an event is outstanding in every state in which a run
+remains, the event never occurs.
 """
 
 from __future__ import annotations

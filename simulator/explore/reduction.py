@@ -1,11 +1,11 @@
 """Partial-order reduction: a search fuses an actor's private steps with the actor's next visible step.
 
-A transition is private if it touches only the component (state variable) of its actor, which no other actor's
-transition and no judged promise reads or writes. A private step therefore commutes with all steps of other actors: it
-makes no difference to them whether the private step happens early or just before the actor's next visible step.
+A transition is private if it touches only the component (state variable) of its actor, and if no other actor and no
+judged promise uses this component. A private step commutes with all steps of other actors. Therefore a search can delay
+a private step until the actor's next visible step.
 
 A visible step, such as a crash, is taken after each possible number of private steps. A component has no private
-transitions if another actor reads it, for example to roll back a write or to let a heartbeat expire.
+transitions if another actor reads the component, for example to roll back a write or to let a heartbeat expire.
 """
 
 from __future__ import annotations

@@ -30,11 +30,11 @@ class PromiseResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Coverage:
-    """The coverage of a search: what it exercised.
+    """The coverage of a search: the actions, guards and promises that were exercised.
 
-    `actions` counts for each action the combinations of read values for which the action was possible. `never_false`
-    contains the pairs (action, guard) for which the guard alone never prevented the action. `untested` contains the
-    promises that no state exercised.
+    `actions` maps each action to the number of combinations of read values for which the action was possible.
+    `never_false` contains the pairs (action, guard) for which the guard alone never prevented the action. `untested`
+    contains the promises that no state exercised.
     """
 
     actions: dict[str, int]

@@ -32,7 +32,7 @@ class ResultCache:
     searches that were run.
 
     Raises:
-        ValueError: The file is not a search cache, or another version of nbcc wrote it.
+        ValueError: If the file is not a search cache, or if another version of nbcc wrote it.
     """
 
     def __init__(self, path: Path) -> None:

@@ -146,15 +146,15 @@ class Search:
             self.progress(len(self.states), self.generated, self.depth, len(self.states) - self.at)
 
     def chain(self, number: int) -> list[Any]:
-        """Return the canonical states on a shortest path from the initial state to the state with this index."""
+        """Return the canonical states on a shortest path from the initial state to the state with index `number`."""
         numbers = [number]
         while self.parents[numbers[-1]] >= 0:
             numbers.append(self.parents[numbers[-1]])
         return [self.states[each] for each in reversed(numbers)]
 
     def run_to_end(self, number: int | None) -> tuple[Any, ...] | None:
-        """Return a run of the system through the state with this index to an end state. Exchangeable actors may have
-        swapped names in that state.
+        """Return a run of the system that passes the state with index `number` and ends in a state without successors.
+        The run may pass a symmetric state instead, in which exchangeable actors have swapped names.
         """
         if number is None:
             return None

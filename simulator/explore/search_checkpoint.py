@@ -52,7 +52,7 @@ def read(path: Path, wanted: str, system: Any) -> dict[str, Any] | None:
     """Return the content of a checkpoint file, or None if the file does not exist.
 
     Raises:
-        NotACheckpoint: The file has another format, or another search wrote it.
+        NotACheckpoint: If the file has another format, or if another search wrote it.
     """
     if not path.exists():
         return None

@@ -99,8 +99,8 @@ class PrefixSearch(Search):
 
 
 class _PrefixEnds(Ends):
-    """Collects the end states of runs within the prefix. A shard's first states are not end states, because they were
-    not expanded.
+    """Collects the end states of runs within the prefix (states without a shard key). A shard's first states are not
+    end states, because they were not expanded.
     """
 
     def __init__(self, space: Space, watchers: Watchers, keys: ShardKeys) -> None:
@@ -113,8 +113,8 @@ class _PrefixEnds(Ends):
 
 
 class ShardSearch(Search):
-    """Searches all states of one shard. The shard's first states are not counted and judged again, because the prefix
-    search has done so.
+    """Searches all states of one shard (part of a search). The shard's first states are not counted and judged again,
+    because the prefix search has done so.
     """
 
     def __init__(

@@ -50,15 +50,15 @@ class Space:
         return 1
 
     def ends(self, state: Any) -> Iterator[Any]:
-        """Yield the system's end states that a state without successors in the reduced space represents."""
+        """Yield the original system's end states that an end state of the reduced space represents."""
         yield state
 
     def to_end(self, state: Any) -> Iterator[Any]:
-        """Yield the steps that the system can still take from a state without successors in the reduced space."""
+        """Yield the steps that the original system can still take from an end state of the reduced space."""
         yield from ()
 
     def steps(self, before: Any, step: Any, after: Any) -> Iterator[Any]:
-        """Yield the steps of the system that one step of the reduced space represents."""
+        """Yield the original system's steps that one step of the reduced space represents."""
         yield step
 
     def walk(self, chain_of_canonical: Sequence[Any]) -> tuple[list[Any], Any]:
@@ -77,7 +77,7 @@ class Space:
 def _may_strand(model: Model | TransitionSystem, promises: Sequence[Any]) -> bool:
     """True if a run may end with a private step, because the actor has no visible step afterwards.
 
-    In the built-in model this cannot happen; a test verifies that a visible step follows each private step.
+    In the built-in model, a visible step always follows a private step, as a test verifies.
     """
     return not isinstance(model, Model) and (hasattr(model, "finished") or any(p.kind == "run" for p in promises))
 

@@ -127,7 +127,9 @@ class Symmetry:
         )
 
     def _tie_breakers(self, alike: Order, rest: State) -> _Tried:
-        """Return the renamings that order actors with equal components by where other components first name them."""
+        """Return the renamings that sort actors with equal components by the position of their first mention in other
+        components.
+        """
         orders = tuple([self._order_in(place, rest & mask) for place, mask in self._others])
         return self._tried.get((alike, orders)) or self._ordering(alike, orders)
 

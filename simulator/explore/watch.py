@@ -1,8 +1,8 @@
 """Judges promises during a search, until the first violation of each promise.
 
 A promise is judged once for each combination of the values that it reads. In a breadth-first search, the violation
-found first has a shortest counterexample. Components that a promise does not declare in `reads` are hidden from it. If
-it reads one of them, `packed.UndeclaredRead` is raised.
+found first has a shortest counterexample. Components that a promise does not declare in `reads` are hidden. Reading a
+hidden component raises `packed.UndeclaredRead`.
 """
 
 from __future__ import annotations

@@ -135,7 +135,7 @@ class _Contenders:
     # The parts that depend on the protocol.
 
     def name_owner(self, name: str, own: Any) -> None:
-        """Map the owner name in a pending put to the contender and attempt of the model."""
+        """Record the contender and attempt to which the owner name in a pending put belongs."""
         raise NotImplementedError
 
     def awaited(self, own: Any) -> str:

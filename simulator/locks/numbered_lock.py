@@ -157,7 +157,9 @@ def _always(own: Contender, numbers: Numbers) -> bool:
 
 
 class _Effects:
-    """The guards and effects of one contender's transitions. All take the contender and the stored lock numbers."""
+    """The guards and effects of one contender's transitions. Every guard and effect takes the contender and the stored
+    lock numbers.
+    """
 
     def __init__(self, me: str, limits: LockLimits, rules: NumberedLockRules) -> None:
         self.me, self.limits, self.rules = me, limits, rules
@@ -182,7 +184,7 @@ class _Effects:
         return is_own or own.clock > last.since + self.limits.lease + self.rules.margin
 
     def may_create(self, own: Contender, numbers: Numbers) -> bool:
-        """no lock with the contender's number must exist"""
+        """a lock with the contender's number must not exist"""
         return self._entry(own, numbers) is None or not self.rules.is_conditional
 
     def may_not_create(self, own: Contender, numbers: Numbers) -> bool:
@@ -190,7 +192,7 @@ class _Effects:
         return not self.may_create(own, numbers)
 
     def is_absent(self, own: Contender, numbers: Numbers) -> bool:
-        """no lock with the contender's number must exist"""
+        """a lock with the contender's number must not exist"""
         return self._entry(own, numbers) is None
 
     def is_present(self, own: Contender, numbers: Numbers) -> bool:

@@ -60,7 +60,9 @@ class Stepper:
             self._wait()
 
     def access(self, name: str, execute: Callable[[], T], refusal: T, content: bytes = b"") -> T:
-        """Wait at a storage access until `advance` is called, then execute the access with its fault."""
+        """Wait at a storage access until `advance` is called, then execute the access, with the fault if one is
+        pending.
+        """
         if threading.current_thread() is not self._thread:
             raise Stopped  # a renewal by the lock's own thread: the runs of the model contain every renewal
         if self.dead:
@@ -116,7 +118,7 @@ class MemoryObject:
 
 
 class SteppedObject:
-    """The lease object as one contender accesses it, one step at a time."""
+    """Wraps the lease object, and pauses one contender before each access."""
 
     def __init__(self, inner: ConditionalObject, stepper: Stepper) -> None:
         self._inner, self._stepper = inner, stepper
@@ -129,8 +131,8 @@ class SteppedObject:
 
 
 class SteppedStorage:
-    """The storage of numbered lock files as one contender accesses it, one step at a time. Deletions are not steps of a
-    run.
+    """Wraps the storage of numbered lock files, and pauses one contender before each access. Deletions are not steps of
+    a run.
     """
 
     def __init__(self, inner: MemoryStorage, stepper: Stepper) -> None:
@@ -138,7 +140,7 @@ class SteppedStorage:
         self.url = inner.url
 
     def put_if_absent(self, path: str, data: bytes) -> bool:
-        """Create the file if it is absent, as a step of the run. The access is named by the path's suffix."""
+        """Create the file if it is absent, as a step of the run. The path's suffix is the name of the access."""
         name = path.rpartition(".")[2]
         return self._stepper.access(name, lambda: self._inner.put_if_absent(path, data), False, data)
 

@@ -148,7 +148,9 @@ def _always(own: Contender, lease: Lease | None) -> bool:
 
 
 class _Effects:
-    """The guards and effects of one contender's transitions. All take the contender and the stored lease."""
+    """The guards and effects of one contender's transitions. Every guard and effect takes the contender and the stored
+    lease.
+    """
 
     def __init__(self, me: str, limits: LockLimits, rules: StorageLockRules) -> None:
         self.me, self.limits, self.rules = me, limits, rules
