@@ -36,8 +36,8 @@ class PeerProcess:
         """Send one request to the peer and return the answer.
 
         Raises:
-            PeerRefused: The peer refuses the step.
-            PeerMissing: The peer's environment does not exist, or the peer's process has ended.
+            PeerRefused: If the peer refuses the step.
+            PeerMissing: If the peer's environment does not exist, or if the peer's process has ended.
         """
         process = self._started()
         assert process.stdin is not None, "a pipe"
@@ -76,10 +76,10 @@ def peer(name: str, version: str | None = None) -> PeerProcess:
     """Return the process of a peer. The environment variable NBCC_<NAME>_PYTHON selects the peer's Python interpreter;
     the default is ``.venv-<name>`` next to the packages.
 
-    Use ``version`` to select another release of the product than the peer's default.
+    Use ``version`` to select a release of the product other than the peer's default release.
 
     Raises:
-        PeerMissing: The Python interpreter does not exist.
+        PeerMissing: If the Python interpreter does not exist.
     """
     there = _HERE.parents[1] / _ENVIRONMENT.format(name=name) / "bin" / "python"
     python = Path(os.environ.get(f"NBCC_{name.upper()}_PYTHON", there))

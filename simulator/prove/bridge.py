@@ -2,8 +2,8 @@
 
 The function `compare` visits every reachable state of a world. The module `interpretation.py` translates each state of
 the model into facts of the transition relation. Every clause of the invariant must be true in every reachable state.
-For each step of the model, some action of the transition relation must be possible and have the same effect. Only steps
-in `SILENT` may change no fact.
+For each step of the model, some action of the transition relation must be possible and have the same effect. Steps of
+the model in `SILENT` may leave all facts unchanged.
 """
 
 from __future__ import annotations

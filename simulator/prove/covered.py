@@ -12,8 +12,8 @@ from .finite import Table
 
 
 def logs_of(part: GroupPlan, by_time: dict[int, Any], covers: dict[int, set[Any]]) -> set[Any]:
-    """Return the logs of writes that a plan takes in a file group. The log of a log compaction is replaced by the logs
-    that it covers.
+    """Return the logs of writes that a plan takes in a file group. For the log of a log compaction, the result contains
+    the covered logs instead.
     """
     taken: set[Any] = set()
     for requested, version in part.logs:

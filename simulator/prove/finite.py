@@ -31,7 +31,9 @@ class Instance:
 
 @dataclass(frozen=True)
 class Taken:
-    """A step: an action with values for its parameters. A set parameter has a frozenset of tuples of elements."""
+    """A step: an action with values for its parameters. The value of a set parameter is a frozenset of tuples of
+    elements.
+    """
 
     action: Action
     parameters: tuple[Any, ...]
@@ -72,7 +74,8 @@ class Explorer:
     def successors(
         self, state: tuple[Any, ...], actions: tuple[Action, ...] | None = None
     ) -> Iterator[tuple[Taken, tuple[Any, ...]]]:
-        """Yield each step from a state with the resulting state. `actions` restricts the steps (default: all actions).
+        """Yield each step that is possible in a state, with the resulting state. `actions` restricts the steps
+        (default: all actions).
         """
         now = self.view(state)
         for action in self.system.actions if actions is None else actions:

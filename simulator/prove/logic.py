@@ -151,7 +151,9 @@ def _quantified(quantifier: Callable[..., Term], sorts_and_body: Sequence[Any]) 
 
 
 class Finite:
-    """A state over named elements. `table` maps (relation, *arguments) to a value."""
+    """A state with a few named elements, on which formulas are evaluated in Python. `table` maps (relation, *arguments)
+    to a value.
+    """
 
     def __init__(self, domain: Mapping[Sort, Sequence[Any]], table: Mapping[tuple[Any, ...], Any]) -> None:
         self._domain = domain

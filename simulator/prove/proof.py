@@ -41,8 +41,8 @@ class Part:
 
     @property
     def promises(self) -> dict[str, Answer]:
-        """Return the verdict on each promise whose obligations were checked. If the lemma module does not apply, return
-        all promises.
+        """Return the verdict on each promise whose obligations were checked. If the lemma module does not apply to the
+        protocol, all promises are UNDETERMINED.
         """
         asked = {result.obligation.clause for result in self.results if result.obligation.kind == "implied"}
         names = dict.fromkeys(claim.promise for claim in self.lemmas.system().claims)

@@ -1,7 +1,7 @@
 """Describes a counterexample to induction in words: the facts of a state, element by element.
 
-z3's name of an element, such as `Write!val!0`, is replaced by `write 1`. Facts that are false, times that are 0, and
-elements without facts are omitted.
+The name that z3 generates for an element, such as `Write!val!0`, is replaced by `write 1`. Facts that are false, times
+that are 0, and elements without facts are omitted.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ MEANS_WITH: Final = {
 
 
 class Counterexample(NamedTuple):
-    """The state before a failing step. `values` maps a relation and its elements to each value other than false and 0.
+    """The state before a failing step. `values` maps (relation, *elements) to the value, unless the value is false or
+    0.
 
     `step` is the action with its parameters, or "" for an obligation about one state. `named` contains the elements
     that occur in `step`.
@@ -100,7 +101,7 @@ def facts(system: System | None, result: Result) -> Iterator[str]:
 
 
 def shown(relations: Mapping[str, Relation], found: Counterexample) -> set[str]:
-    """Return the elements that occur in the step or in a true fact, and the elements to which those refer."""
+    """Return the elements that occur in the step or in a true fact, and all elements to which these elements refer."""
     needed = set(found.named)
     for name, *elements in found.values:
         relation = relations[name]

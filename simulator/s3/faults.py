@@ -37,8 +37,8 @@ class Request:
 
 @dataclass
 class Fault:
-    """A fault that is applied to `times` requests of `method` with a matching key, after skipping the next `spared` of
-    them.
+    """Defines a fault for `times` requests of `method` with a matching key, after `spared` matching requests without a
+    fault.
 
     The kind `refuse` executes the request and answers 412. The kind `lose` executes the request, and closes the
     connection without an answer. The kind `stall` executes the request, and answers after `Bucket.stall_seconds`, so
@@ -66,8 +66,8 @@ class Fault:
 class Meeting:
     """Requests that the server delays until all of them have begun, to force concurrency.
 
-    The first `size` matching requests are delayed, after skipping the next `spared` ones. `is_missed` is True if not
-    all requests began in time.
+    After `spared` matching requests, the next `size` matching requests are delayed. `is_missed` is True if not all
+    requests began in time.
     """
 
     method: str
@@ -80,14 +80,14 @@ class Meeting:
         self.begun, self._barrier = 0, threading.Barrier(self.size)
 
     def join(self, request: Request) -> bool:
-        """Return True if the request is one of those to delay. Only one thread at a time may call `join`."""
+        """Return True if the request must be delayed. Only one thread at a time may call `join`."""
         if self.method != request.method or not re.search(self.pattern, request.key):
             return False
         self.begun += 1
         return self.spared < self.begun <= self.spared + self.size
 
     def wait(self) -> None:
-        """Wait until all requests of the meeting have begun."""
+        """Wait until all delayed requests have begun."""
         try:
             self._barrier.wait(20)
         except threading.BrokenBarrierError:

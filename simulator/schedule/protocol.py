@@ -14,7 +14,7 @@ Choose = Callable[[int], int]
 
 
 class Schedule(Protocol):
-    """Chooses one of the enabled steps, again and again, until the history ends."""
+    """Chooses one enabled step after another, until the history ends."""
 
     def begin(self, choose: Choose, actors: Sequence[str], actions: Sequence[str]) -> None:
         """Start a history, and make the random choices for the whole history. ``actions`` are the names of the model's

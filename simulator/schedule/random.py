@@ -31,7 +31,7 @@ class Random:
 
 def one_of(choose: Choose, mine: Sequence[Step]) -> Step:
     """Return one of an actor's steps: choose an action, then its arguments, so that the number of arguments does not
-    make an action more likely. A single possibility consumes no random number.
+    make an action more likely. If only one step is possible, no random number is drawn.
     """
     actions = list(dict.fromkeys(step.action for step in mine))
     action = actions[choose(len(actions)) if len(actions) > 1 or len(mine) == 1 else 0]

@@ -17,8 +17,8 @@ def no_choice(n: int) -> int:
 class Replay:
     """Takes the recorded steps in the recorded order.
 
-    ``resolve`` replaces symbols such as ``r1`` in a step by the times of the current run. For an unknown symbol, it
-    raises KeyError and the replay ends.
+    ``resolve`` replaces symbols such as ``r1`` in a step by the times of the current run. If a symbol is unknown,
+    ``resolve`` raises KeyError, and the replay ends.
     """
 
     def __init__(self, steps: Sequence[Step], resolve: Callable[[Step], Step] = lambda step: step) -> None:

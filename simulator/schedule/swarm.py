@@ -28,6 +28,6 @@ class Swarm:
         self._inner.begin(choose, actors, actions)
 
     def next(self, choose: Choose, enabled: Sequence[Step]) -> Step | None:
-        """Return the inner schedule's choice among the steps with actions that are not avoided."""
+        """Return the step that the inner schedule chooses among the steps that are not avoided."""
         kept = [step for step in enabled if step.action not in self._avoided]
         return self._inner.next(choose, kept or enabled)

@@ -168,8 +168,7 @@ class EngineSystem:
         return {}
 
     def _late_file(self, actor: str, group: int, version: int) -> None:
-        """Put a marker and an incomplete data file, as a Spark task does that continues after its driver has crashed.
-        """
+        """Put a marker and an incomplete data file, like a Spark task that continues after the driver has crashed."""
         puts = [access.path for access in self.harness.accesses if access.actor == actor and access.verb == "put"]
         requested = [name["requested"] for name in map(parsed, puts) if "requested" in name][-1]
         number, bucket = divmod(group, self.world.buckets)
@@ -228,8 +227,8 @@ class EngineSystem:
         return EngineOperation(self, name, handle)
 
     def actors_jobs(self, handle: Handle) -> Jobs:
-        """Return the job runner for an actor's data phase, which runs in the actor's thread and uses the actor's
-        storage.
+        """Return the job runner for an actor's data phase. The job runner works in the actor's thread and uses the
+        actor's storage.
         """
         return InProcessJobs(handle.storage, handle.names)
 

@@ -29,7 +29,7 @@ class Host(Protocol):
         """Return the rows of a read's answer as dictionaries."""
 
     def group(self, partition: str, file_id: str) -> int:
-        """Return the model's number of a file group."""
+        """Return the number by which the model identifies a file group."""
 
 
 LOST_ANSWERS: Final = ("answer_is_lost", "answer_to_decision_is_lost")
@@ -59,7 +59,7 @@ class EngineOperation:
 
     def segment(self, row: MappingRow) -> Mapping[str, Any]:
         """Run the calls of one segment, as described by the mapping row `row`. Return the values in the name of the
-        object that ended the segment.
+        object whose put ended the segment.
         """
         title = f"{self.name} of {self.task.actor}"
         if self.task.finished and row.ends_after != RETURN:  # before RETURN it may have made its last call

@@ -74,7 +74,7 @@ def rules_of(protocol: Protocol) -> Rules:
     """Return the engine's rules for a protocol of the model.
 
     Raises:
-        CannotPlay: The engine does not support an option; the message says what the engine does instead.
+        CannotPlay: If the engine does not support an option; the message says what the engine does instead.
     """
     for (name, value), why in _NOT_OURS.items():
         if protocol.to_mapping()[name] == value:

@@ -1,8 +1,9 @@
 """Apache Hudi on Spark as the system of a check: Hudi's real client runs in a separate process, one protocol step at a
 time.
 
-Hudi's instants are readings of a real clock. Therefore each instant is mapped to the model's clock tick of the step in
-which the instant appeared. The method `complaints` reports instants whose order differs from the order of their ticks.
+Hudi's instants are readings of a real clock. Therefore each instant is mapped to a clock tick of the model: the tick of
+the step in which the instant appeared. The method `complaints` reports instants whose order differs from the order of
+their ticks.
 """
 
 from __future__ import annotations
@@ -73,8 +74,8 @@ class HudiSystem:
         return HudiOperation(self, actor, rows, instants.get(args.get("instant", 0)))
 
     def fault(self, actor: str, action: str, args: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Apply a fault. Only heartbeats can expire: Hudi holds its lock within a single call, so that a crashed actor
-        holds no lock.
+        """Apply a fault. The only possible fault is an expired heartbeat. Hudi holds its lock within a single call, so
+        a crashed actor holds no lock.
         """
         if call := _STEP[action].call:
             self.ask(call, actor=actor)

@@ -29,7 +29,7 @@ def in_turn(older: Row, newer: Row) -> Row:
 
 
 def by_two(older: Row, newer: Row) -> Row:
-    """Return a row whose value is both values in parentheses. `by_two` is not associative."""
+    """Return a row whose value contains the values of both rows in parentheses. `by_two` is not associative."""
     one, other = sorted((older["value"], newer["value"]))
     return _row(older, newer, one if one == other else f"({one} {other})")
 

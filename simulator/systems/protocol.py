@@ -1,6 +1,6 @@
 """The interface of a system under test: a table on which actors take single steps, observable between any two steps.
 
-Times are clock ticks, as in the model. A system with real instants translates them to ticks (see
+Times are clock ticks, as in the model. A system with real instants translates its instants to ticks (see
 `nbcc.simulator.control.clock`).
 """
 
@@ -28,11 +28,11 @@ class Operation(Protocol):
     def step(self, action: str, args: Mapping[str, Any]) -> Mapping[str, Any]:
         """Run the segment of the operation (the calls) that corresponds to the given action of the model.
 
-        Returns the observed values by name. If a name is also an argument of the action (``group``, ``version``), the
-        values must be equal. The name ``rows`` is used for the answer of a read.
+        Returns the observed values by name. If an argument of the action (``group``, ``version``) has the name of an
+        observed value, both must be equal. The name ``rows`` is used for the answer of a read.
 
         Raises:
-            CannotStep: The segment cannot be run to its end.
+            CannotStep: If the segment cannot be run to its end.
         """
         ...
 

@@ -22,7 +22,7 @@ def factory(name: str) -> Factory:
     """Return the function that creates a new system for each history.
 
     Raises:
-        ValueError: No system has the given name; the message lists the existing systems.
+        ValueError: If no system has the given name; the message lists the existing systems.
     """
     if name in _OURS:
         return _OURS[name]

@@ -61,7 +61,7 @@ def one_in_some(chance: random.Random, method: str) -> Kind | None:
 
 
 def every_answer(chance: random.Random, method: str) -> Kind | None:
-    """Return the fault that loses the answer, for every put request."""
+    """Return the fault ``lose`` (execute the request, lose the answer) for every put, and None for other requests."""
     return "lose" if method == "PUT" else None
 
 

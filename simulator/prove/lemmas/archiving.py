@@ -162,7 +162,7 @@ class Archiving(core.Core):
         """Return the actions by which a reader reads the archive.
 
         After the first listing, the archive may raise the time of the read. After the second listing, the reader adds
-        the archived instants that completed by this time.
+        the archived instants that completed by the time of the read.
         """
         return (
             Action(
@@ -189,7 +189,7 @@ class Archiving(core.Core):
         )  # fmt: skip
 
     def covers(self, s: Any, d: Term, w: Term) -> Term:
-        """True if the write completed by the reader's time, or is in the archive, which the reader has yet to read."""
+        """True if the write completed by the reader's time, or if the reader will find the write in the archive."""
         return either(super().covers(s, d, w), s.archived(w))
 
     def keeps_time(self, s: Any, n: Any, d: Term) -> Term:

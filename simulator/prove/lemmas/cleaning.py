@@ -3,8 +3,8 @@ pending plan needs.
 
 A cleaner takes a completion time as horizon, under the lock. In each file group, a clean deletes the files that are
 older than the newest base file complete at the horizon. In the transition relation, a cleaner may delete any subset of
-these files in any order. The proof therefore covers every retention policy by completion time, and cleaners that crash
-during a clean.
+the older files in any order. The proof therefore covers every retention policy by completion time, and cleaners that
+crash during a clean.
 """
 
 from __future__ import annotations
@@ -147,7 +147,7 @@ class Cleaning(Services):
         }  # fmt: skip
 
     def common(self) -> frozenset[str]:
-        """Return all clauses as common, because the proofs of all promises depend on undeleted files."""
+        """Return the names of all clauses, because the proof of every promise depends on which files are deleted."""
         return frozenset(self.clauses())
 
     def claims(self) -> tuple[Claim, ...]:

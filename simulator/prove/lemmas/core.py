@@ -59,8 +59,7 @@ class Core(Writers, Compactors, Readers):
         return either(s.holds(q, log), self.in_logs(s, q, log, t))
 
     def axis(self, s: Any, w: Term, option: str) -> Term:
-        """Return the time of a write that reads compare: the completion time or the requested time, according to
-        `option`.
+        """Return the time by which reads select a write: its completion time or requested time, according to `option`.
         """
         return s.completed(w) if option == "completion" else s.requested(w)
 
@@ -143,7 +142,7 @@ class Core(Writers, Compactors, Readers):
             either(both(waits, no(s.writer_locks(w))), self.helps(s, w), *(step.guard(s, w) for step in steps))))
 
     def helps(self, s: Any, w: Term) -> Term:
-        """True if a writer may finish the step of another actor instead of waiting for it."""
+        """True if a writer may finish the step of another actor instead of waiting for that actor."""
         return False
 
     def on_the_way(self) -> frozenset[str]:
@@ -158,7 +157,7 @@ class Core(Writers, Compactors, Readers):
     def reads_late_enough(self, s: Any, n: Any) -> Term:
         """True if a reader's time is not before the completion of any write that was published when the read began.
 
-        From its first listing until the next read, the reader must not lower its time.
+        Until a reader begins its next read, it must not lower its time.
         """
         return s.every(READER, WRITE, lambda d, w: both(
             implies(both(s.reading(d) == LISTING, n.reading(d) > LISTING, s.there_write(d, w)),

@@ -1,7 +1,7 @@
 """Writers that abandon a write: they release the lock, and delete the write's files and instant.
 
 Several mechanisms make a writer check a condition under the lock, and abandon the write if the check fails. Each
-mechanism defines its condition.
+mechanism defines which condition is checked.
 """
 
 from __future__ import annotations

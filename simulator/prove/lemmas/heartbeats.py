@@ -144,7 +144,7 @@ class Heartbeats(GivingUp, Services):
         }  # fmt: skip
 
     def common(self) -> frozenset[str]:
-        """Return all clauses as common, because the proofs of all promises depend on undeleted logs."""
+        """Return the names of all clauses, because the proof of every promise depends on which logs are deleted."""
         return frozenset(self.clauses())
 
     def claims(self) -> tuple[Claim, ...]:

@@ -2,8 +2,8 @@
 merges.
 
 The plan of a log compaction takes every completed log of the newest slice of a file group, including the logs of
-earlier log compactions. A read as of a time at or after its completion uses the compacted log instead of the covered
-logs.
+earlier log compactions. A read as of the completion time of a log compaction, or later, uses the compacted log instead
+of the covered logs.
 """
 
 from __future__ import annotations

@@ -81,8 +81,8 @@ def counts_too(s: Any, c: Term) -> Term:
 
 
 def number_is_taken(s: Any) -> dict[str, Update]:
-    """Return the state updates that mark all actors that have counted the entries as late, because another actor puts
-    the next entry.
+    """Return the state updates after the next entry is put: all other actors that have counted the entries are marked
+    as late.
     """
     return {
         "late": lambda w: either(s.late(w), counts(s, w)),

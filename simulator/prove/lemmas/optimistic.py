@@ -1,9 +1,9 @@
 """Optimistic writers alongside non-blocking writers: if another write of a file group completes during an optimistic
 write, the optimistic write aborts.
 
-An optimistic writer lists the timeline when it requests its instant. Under the lock, it checks for conflicts with the
-writes that have completed since the request, and then publishes or aborts. The proof covers every mix of optimistic and
-non-blocking writers.
+An optimistic writer lists the timeline when it requests its instant. Under the lock, an optimistic writer checks for
+conflicts with the writes that have completed since the request, and then publishes or aborts. The proof covers every
+mix of optimistic and non-blocking writers.
 """
 
 from __future__ import annotations

@@ -26,7 +26,9 @@ class Options:
 
 
 class Relations:
-    """The conditions that depend on options. A subclass for each kind of actor adds its actions."""
+    """The conditions of a transition relation that depend on options. Each kind of actor has a subclass that adds its
+    actions.
+    """
 
     def __init__(self, options: Options) -> None:
         self.options = options
@@ -37,7 +39,7 @@ class Relations:
         return self.options.completion_time == "outside_lock"
 
     def lock_is_free(self, s: Any) -> Term:
-        """True if no actor holds the lock. Mechanisms with further actors override this condition."""
+        """True if no actor holds the lock. Mechanisms with further actors override `lock_is_free`."""
         return lock_is_free(s)
 
     def can_write(self, s: Any, w: Term, phase: int) -> Term:

@@ -1,8 +1,8 @@
 """Merge by rank, with tombstones: the rows of a read, for any number of records of one key.
 
-The core transition relation determines which logs a read contains. Here, each log may also have a record of one key: a
-row or a delete. A base file contains the record that wins the merge of its inputs. Commit-time ordering is the special
-case of equal ordering values.
+The core transition relation determines which logs a read contains. In this extension, each log may also contain a
+record of one key: a row or a delete. A base file contains the record that wins the merge of its inputs. Commit-time
+ordering is the special case of equal ordering values.
 """
 
 from __future__ import annotations
@@ -83,8 +83,8 @@ class Ranks(core.Core):
         return self._later(s, one, other, s.completed if by_completion else s.requested)
 
     def wins(self, s: Any, log: Term, base: Any, logs: Any) -> Term:
-        """True if the record of the log wins the merge of a base file and logs. Ties in the ordering value go to a log
-        over the base file.
+        """True if the record of the log wins the merge of a base file and logs. If ordering values are equal, a log
+        wins over the base file.
         """
 
         def over_base(other: Term) -> Term:
@@ -125,8 +125,8 @@ class Ranks(core.Core):
     def may_schedule(self, s: Any, c: Term, p: Term) -> Term:
         """True if the core transition relation allows the plan and the merge of each group has a winner.
 
-        A merge of finitely many records always has a winner, but first-order logic cannot express finiteness, so it is
-        assumed here.
+        A merge of finitely many records always has a winner, but first-order logic cannot express finiteness. Therefore
+        the existence of a winner is assumed.
         """
 
         def candidate(log: Term) -> Term:

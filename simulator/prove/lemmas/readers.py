@@ -34,8 +34,8 @@ class Readers(Relations):
         return (first, *listings, last)
 
     def may_end_listing(self, s: Any, d: Term, sw: Term, sp: Term, t: Term) -> Term:
-        """True if the reader's listing may end with time t, having also shown the instants sw and sp that were
-        published during the listing.
+        """True if a reader's listing may end now, so that the reader takes the time t and also sees the later writes sw
+        and plans sp.
         """
         by_clock = self.options.read_time == "clock"
         takes = t == s.clock() if by_clock else self.is_greatest_shown(s, d, sw, sp, t)
@@ -70,8 +70,8 @@ class Readers(Relations):
         )  # fmt: skip
 
     def listing_once(self) -> tuple[Action, ...]:
-        """Return the actions of readers that list once. The listing determines both the time of the read and the
-        instants.
+        """Return the actions of readers that list once. The reader's only listing determines both the time of the read
+        and its instants.
         """
         return (
             Action(
@@ -119,7 +119,7 @@ class Readers(Relations):
 
 
 def begin(s: Any, d: Term) -> dict[str, Update]:
-    """Return the state updates that begin a listing, which will show at least every instant that exists now."""
+    """Return the state updates that begin a listing. The listing will show at least every instant that exists now."""
     return {
         "there_write": lambda r, w: choose(r == d, published(s, w), s.there_write(r, w)),
         "there_plan": lambda r, p: choose(r == d, s.done(p), s.there_plan(r, p)),
@@ -135,7 +135,7 @@ def forget(s: Any, d: Term) -> dict[str, Update]:
 
 
 def is_greatest(s: Any, write: Any, plan: Any, t: Term) -> Term:
-    """True if t is the greatest completion time of the given writes and plans, or 0 without any."""
+    """True if t is the greatest completion time of the given writes and plans, or 0 if there are none."""
     return both(
         s.every(WRITE, lambda w: implies(write(w), s.completed(w) <= t)),
         s.every(PLAN, lambda p: implies(plan(p), s.compacted(p) <= t)),

@@ -2,7 +2,8 @@
 its request.
 
 An overwriter (actor) acts like a compactor, but its plan takes no logs, and its base files contain the new rows. Each
-overwriter replaces once. When an overwriter takes the requested time, no plan may be pending in its file groups.
+overwriter replaces once. When an overwriter takes the requested time, no plan may be pending in the overwriter's file
+groups.
 """
 
 from __future__ import annotations
