@@ -1,3 +1,3 @@
-"""Runs the same steps on a model and a system, and compares them after each step."""
+"""Plays the same steps on the model and on a system under test, and compares both after each step."""
 
 from __future__ import annotations

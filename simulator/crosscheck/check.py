@@ -1,5 +1,5 @@
-"""Plays random histories on a model and a system. Hypothesis generates and shrinks the histories. The agreement of
-model and system is evidence, not proof.
+"""Plays random histories (sequences of steps) on the model and on a system under test. Hypothesis generates and shrinks
+the histories. Agreement between model and system is evidence, not proof.
 """
 
 from __future__ import annotations
@@ -44,7 +44,8 @@ LONGEST_IN_FLIGHT = 32
 
 @dataclass
 class CheckOptions:
-    """The options of a check. Without ``world`` each history generates its own world."""
+    """The options of a check. If ``world`` is None, each history runs in a random world (a set of actors and limits).
+    """
 
     factory: Factory
     protocol: Protocol = field(default_factory=Protocol)
@@ -61,14 +62,16 @@ class CheckOptions:
 
     @property
     def widened(self) -> bool:
-        """True if histories may have themes, repeated keys and early ends, which the client of Apache Hudi does not
-        support.
+        """True if histories may use what Apache Hudi's client does not support: themes (added mechanisms), repeated
+        keys, early ends.
         """
         return self.kinds is None and self.system != "hudi"
 
 
 class Check:
-    """Plays histories and counts them. `disagreed` is the trace of the last history that failed."""
+    """Plays random histories and counts their steps, faults and skipped reads. `disagreed` is the trace of the last
+    history in which model and system differed.
+    """
 
     def __init__(self, options: CheckOptions) -> None:
         self.options = options
@@ -77,7 +80,7 @@ class Check:
         self.disagreed: traces.Trace | None = None
 
     def play(self, choose: Choose) -> None:
-        """Play one history. The function ``choose`` makes every random decision of the history.
+        """Play one history. Every random decision is made by ``choose``, which maps n to a number below n.
 
         Raises:
             Disagreement: model and system differ.
@@ -109,7 +112,7 @@ class Check:
         choose: Choose = no_choice,
         graph: Quotient | None = None,
     ) -> None:
-        """Play one history of a world with a schedule. If the `graph` of the world is known, count the edges that the
+        """Play one history whose steps ``schedule`` selects. If ``graph`` is given, count the graph's edges that the
         history takes.
 
         Raises:
@@ -133,9 +136,7 @@ class Check:
         tally.faults.update(getattr(system, "faults", {}))
 
     def again(self, trace: traces.Trace) -> traces.Trace | None:
-        """Play a trace again, like `play`. Return the played trace if it disagrees in the same way as the given trace,
-        otherwise None.
-        """
+        """Replay a trace. Return the replayed trace if it disagrees in the same way as ``trace``, otherwise None."""
         options = self.options
         model = options.model(trace.world, options.protocol)
         system = options.factory(trace.world, options.protocol, trace.batches)
@@ -191,7 +192,7 @@ def close(system: System) -> None:
 
 
 def trace_of(history: History, batches: traces.Batches, disagreement: Disagreement, found_by: str) -> traces.Trace:
-    """Return the trace of a history that disagreed, with the rows of its writes."""
+    """Return the trace of a history in which model and system differed, including the rows of all writes."""
     difference = disagreement.difference
     return traces.Trace(
         world=history.model.world,
@@ -216,11 +217,10 @@ def run(
     progress: Callable[[int], None] | None = None,
     traces_dir: Path | None = None,
 ) -> CheckReport:
-    """Play up to ``examples`` histories, or the histories that can start within ``seconds``. Stop at the first
-    disagreement.
+    """Play up to ``examples`` histories; start no new history after ``seconds``. Stop at the first disagreement.
 
-    With ``shrinks``, Hypothesis searches for a shorter history after a disagreement. Then `nbcc.simulator.shrink` makes
-    the shortest history easier to read. Two checks with equal seeds play equal histories.
+    With ``shrinks``, Hypothesis searches for a shorter history after a disagreement. After Hypothesis,
+    `nbcc.simulator.shrink` makes the shortest history easier to read. Two checks with equal seeds play equal histories.
     """
     # Imported here, because only a check needs Hypothesis installed.
     from .hypothesis_driver import TimeIsUp, given_choices

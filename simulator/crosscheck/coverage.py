@@ -1,7 +1,7 @@
-"""The coverage of a small world: the share of the world's edges (steps between states) that random histories took.
+"""Measures edge coverage: how many transitions of a small state graph random histories took.
 
-The world is small enough for a complete search. The total number of edges is known, so a check can report how many
-edges its histories did not take.
+The measured world (two writers and a compactor) is small enough for a complete search, so its number of transitions is
+known.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ PINNED = World(
 
 
 class EdgeCoverage:
-    """Collects the edges of histories in one world. Edges that differ only in the names of interchangeable actors are
-    counted once.
+    """Collects the state-graph edges that histories of one world take. Edges that differ only in the names of
+    interchangeable actors are counted once.
     """
 
     def __init__(self) -> None:
@@ -28,7 +28,7 @@ class EdgeCoverage:
         self._seen: set[Edge] = set()
 
     def visit(self, quotient: Quotient, state: State, step: Step) -> None:
-        """Record a step of a history."""
+        """Record the edge that ``step`` takes from ``state``."""
         if (state, step) not in self._steps:
             self._steps.add((state, step))
             self._seen.add(quotient.edge(state, step, quotient.model.apply(state, step)))
@@ -40,13 +40,13 @@ class EdgeCoverage:
 
 @cache
 def pinned(world: World, protocol: Protocol) -> Quotient:
-    """Return the state graph of the pinned world (a world with fixed actors and limits). The graph is cached, so that
-    each state has the same encoding in every history.
+    """Return the state graph of the world on which edge coverage is measured. The graph is cached, so that all
+    histories encode states equally.
     """
     return Quotient(Model(world, protocol))
 
 
 @cache
 def all_edges(world: World, protocol: Protocol) -> int:
-    """Return the number of edges of the pinned world, computed by exploring the world."""
+    """Return the number of edges in the world's state graph, after exploring the whole graph."""
     return len(pinned(world, protocol).edges())

@@ -1,4 +1,4 @@
-"""A disagreement: after a step, an observable differs between model and system."""
+"""A disagreement: after a step, an observable value differs between model and system."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import Any, NamedTuple
 
 
 class Difference(NamedTuple):
-    """An observable with its value in the model and in the system."""
+    """One observable (such as the timeline), with its value in the model and in the system."""
 
     what: str
     model: Any
     system: Any
 
     def in_words(self, says: Callable[[Any], str]) -> Difference:
-        """Return the difference as text, with a sentence for each element of a tuple."""
+        """Return a copy in which each element of a tuple is formatted as text by the function ``says``."""
         return Difference(self.what, *(_worded(value, says) for value in (self.model, self.system)))
 
     def __str__(self) -> str:
@@ -34,8 +34,7 @@ class Disagreement(Exception):
 
 
 def first_difference(what: str, model: Any, system: Any) -> Difference | None:
-    """Return the difference of two observables, reduced to the elements that differ; None if the observables are equal.
-    """
+    """Return how two observable values differ, reduced to the elements that differ, or None if the values are equal."""
     if model == system:
         return None
     if isinstance(model, tuple) and isinstance(system, tuple):

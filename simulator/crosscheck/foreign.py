@@ -1,5 +1,5 @@
-"""Computes the answers of a reader other than nbcc's: it slices by its own protocol, and reads base files as they were
-written.
+"""Predicts the answers of a foreign reader such as hudi-rs. A foreign reader builds file slices by different rules than
+nbcc, but reads base files as the writer merged them.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ _BASE: Log = (0, 0)  # the rows of a base file, in the place of a log; no log ha
 def foreign_rows(
     model: Model, state: State, query: Query, data: Mapping[int, Batch], reader: Protocol
 ) -> tuple[Any, ...]:
-    """Return the answer of ``reader`` to a snapshot, as-of or incremental read of a table that follows the model's
-    rules.
+    """Return the rows that a foreign reader returns for a snapshot, as-of or incremental read. ``reader`` is the
+    protocol (set of rules) of the foreign reader; the table follows the model's protocol.
     """
     table = model.table(state)
     rows = {}
@@ -51,7 +51,7 @@ def foreign_rows(
 
 
 def _base_as_written(table: Table, group: int, shape: Fold, writer: Rules, reader: Rules) -> Fold | None:
-    """Return the content of a base file as the writer's compaction merged it, in the reader's representation."""
+    """Return a base file as the writer's compaction merged it. ``shape`` is the file slice that the reader builds."""
     if shape.base is None:
         return None
     whole = shape.base._replace(shown=None)  # a window may hide rows of it
@@ -76,8 +76,8 @@ def _on_base(base: Ranked | None, record_of: Callable[[Log], Ranked | None], log
 
 
 def rule_of_difference(model: Model, state: State, query: Query, data: Mapping[int, Batch], reader: Protocol) -> str:
-    """Return the option of the reader that alone explains why the reader's answer differs. If no single option explains
-    the difference, return all options of the reader.
+    """Return the reader's option, such as the merge order, that alone explains a wrong answer. If no single option
+    explains the difference, return all options in which the reader differs from the default.
     """
     answer = foreign_rows(model, state, query, data, reader)
     for name, value in reader.differences().items():
@@ -88,9 +88,10 @@ def rule_of_difference(model: Model, state: State, query: Query, data: Mapping[i
 
 
 def is_inverted(table: Table) -> bool:
-    """True if a completed write was requested before another write or completed plan, but completed after it.
+    """True if a write W was requested before, but completed after, another write or completed plan.
 
-    If the function returns False, a reader that orders by requested time returns the promised snapshot.
+    If requested and completion times have the same order, readers that order by requested time return correct
+    snapshots.
     """
     rules = rules_of(Protocol())
     writes = [write for write in table.writes if write.completed is not None]

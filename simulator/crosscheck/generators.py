@@ -1,4 +1,6 @@
-"""Random worlds and rows, generated number by number so that Hypothesis can shrink a counterexample."""
+"""Generates random worlds (sets of actors and limits) and random rows. Each choice is one random number, so that
+Hypothesis can shrink a counterexample.
+"""
 
 from __future__ import annotations
 
@@ -25,11 +27,12 @@ REPEATED_ONE_IN = 6
 
 
 def draw_world(choose: Choose, of: Collection[str] | None = None) -> World:
-    """Return a random world, within the numbers of actors and the limits that mechanisms declare for random worlds.
+    """Return a random world (a set of actors and limits), within the bounds that each mechanism declares for random
+    worlds.
 
-    The world has at most 3 buckets, 2 partitions and 2 writes for each writer. Choice 0 of each number leads to the
-    simplest world. `of` contains the allowed kinds of actors (default: all kinds). The possible numbers of actors of
-    one kind do not depend on the other kinds.
+    The world has at most 3 buckets, 2 partitions and 2 writes for each writer. If every random number is 0, the world
+    is the simplest one. The argument `of` contains the allowed kinds of actors (default: all kinds). The number of
+    actors of one kind does not depend on which other kinds are allowed.
     """
     actors = dict.fromkeys(kinds(), 0)
     for kind in sorted(kinds() if of is None else of):
@@ -66,8 +69,8 @@ def _limits(choose: Choose, actors: Mapping[str, int]) -> dict[str, int]:
 
 
 def _one_of(choose: Choose, numbers: Sequence[int]) -> int:
-    """Return a random choice among the given numbers. If only one number is given, the function makes no choice, so
-    that it does not shift later choices.
+    """Return a random element of ``numbers``. If ``numbers`` has one element, no random number is drawn, so that later
+    choices do not shift.
     """
     return numbers[choose(len(numbers)) if len(numbers) > 1 else 0]
 
@@ -83,12 +86,11 @@ def _groups(choose: Choose, groups: int) -> tuple[int, ...]:
 
 
 def draw_batches(choose: Choose, world: World, repeats: bool = False) -> dict[tuple[str, int], Batch]:
-    """Return the rows of every write of the world. Few keys and ordering values are used, so that rows of different
-    writes often have the same key or ordering value.
+    """Return random rows for every write of the world. Few keys and ordering values occur, so that rows of different
+    writes often collide.
 
-    If a write has several log versions in a group, each version has one row, because the engine starts a new log after
-    each row. A write with one log version in a group has from one to ``world.keys`` rows in the group. If `repeats` is
-    True, a batch may have two records of a key.
+    If a write has several log files in a file group, each log has one row. Otherwise the write has 1 to ``world.keys``
+    rows in each of its file groups. If `repeats` is True, a batch may contain two records with one key.
     """
     batches: dict[tuple[str, int], Batch] = {}
     repeats = repeats and not world.custom
@@ -117,16 +119,16 @@ def _sent_before(batches: dict[tuple[str, int], Batch], world: World, actor: str
 
 
 def _replacing(choose: Choose, world: World, actor: str) -> Batch:
-    """Return random rows for a replacing write. About a third of the replacing writes have no rows, so that they delete
-    the partition.
+    """Return random rows for an insert overwrite. In a third of the cases there are no rows, so that the partition is
+    deleted.
     """
     batch = _batch(choose, world, actor, 1, deletes=False)
     return {file: {} for file in batch} if choose(3) == 2 else batch
 
 
 def _batch(choose: Choose, world: World, actor: str, number: int, deletes: bool = True) -> Batch:
-    """Return the rows of one write. Without `deletes` (for a bulk insert or replace), the write has one file in each
-    group.
+    """Return the rows of one write. If `deletes` is False (bulk insert, overwrite), the write puts one file in each
+    file group.
     """
     files = tuple(file for file in world.files(actor, number) if deletes or file[1] == 1)
     rolled = any(version > 1 for _, version in files)
@@ -149,8 +151,8 @@ def _batch(choose: Choose, world: World, actor: str, number: int, deletes: bool 
 
 
 def _with_repeats(choose: Choose, world: World, batch: Batch) -> Batch:
-    """Return the batch with a second record for some keys. The two records of a key have different ordering values,
-    because a writer refuses a batch with equal ordering values for a key.
+    """Return the batch with a second record for some keys. Both records of a key have different ordering values,
+    because a writer rejects equal ordering values for one key.
     """
     others = world.orderings - 1
 
@@ -174,8 +176,8 @@ def _columns(choose: Choose, world: World, some: bool) -> tuple[str, ...]:
 
 
 def keys_of(world: World, group: int) -> tuple[str, ...]:
-    """Return the record keys of a file group. The number of record keys is the world's number of keys or its number of
-    log versions, whichever is greater.
+    """Return the record keys of a file group: as many as `world.keys` or as the log files of one write, whichever is
+    greater.
     """
     partition, bucket = divmod(group, world.buckets)
     most = max(world.keys, world.log_versions, *(max(shape) for shape in world.writes.values()), 1)

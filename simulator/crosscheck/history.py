@@ -1,4 +1,4 @@
-"""A history: the model and a system take the same steps, and are compared after each step."""
+"""A history: model and system take the same steps one by one, and are compared after each step."""
 
 from __future__ import annotations
 
@@ -32,10 +32,9 @@ SNAPSHOT = Query("snapshot")
 
 
 class History:
-    """Plays steps one by one on model and system.
+    """Plays steps one by one on the model and on the system under test.
 
-    ``batches`` maps each write (its actor and its number from 1) to its rows. After a write has taken its requested
-    time, the model uses this time to find the rows of the write.
+    ``batches`` maps each write, as a pair (actor, number from 1), to the rows that it writes.
 
     Raises (from `take` and `finish`):
         Disagreement: model and system differ, and the history cannot continue.
@@ -66,20 +65,22 @@ class History:
         self.symbols = Symbols(())  # symbols of the times so far
 
     def enabled(self) -> list[Step]:
-        """Return the steps that the model allows now. The system must be able to take each step that the model allows.
+        """Return the steps that the model allows now. The system must be able to take every step that the model allows.
         """
         return list(self.model.enabled(self.state))
 
     def resolved(self, named: Step) -> Step:
-        """Return a recorded step with ticks in place of symbols. Raises KeyError for a symbol without a tick."""
+        """Return a recorded step with clock ticks in place of symbols such as ``r1``. Raises KeyError for a symbol
+        without a tick.
+        """
         return self.symbols.resolved(named)
 
     def sentence(self, text: str) -> str:
-        """Return a sentence of the model with symbols in place of ticks."""
+        """Return a sentence with symbols such as ``r1`` in place of clock ticks."""
         return self.symbols.sentence(text)
 
     def take(self, step: Step) -> None:
-        """Take a step on both systems, then compare the observables."""
+        """Take a step on both the model and the system, then compare their observable values."""
         after = self.model.apply(self.state, step)
         self.steps.append(self.symbols.step(step))
         self.observed.append({})
@@ -102,7 +103,7 @@ class History:
             self._observe("read", self.symbols.rows(read))
 
     def finish(self) -> None:
-        """Compare every read that is possible at the end of the history, and check the system's own diagnostics."""
+        """Compare every read that is possible at the end of the history, and run the system's own diagnostics."""
         for query in final_queries(self.timeline, change_logs=self.keeps_promises):
             rows = self._compare_rows(query)
             if query.kind == "as_of" and query.until is not None and is_answer(rows) and self._is_retained(query.until):
@@ -115,8 +116,7 @@ class History:
 
     @property
     def keeps_promises(self) -> bool:
-        """True if every promise must hold: the protocol is the default, and it tolerates all faults of the world.
-        """
+        """True if every promise must hold: the protocol is the default one and tolerates all faults of the world."""
         world = self.model.world
         return getattr(self.model, "protocol", Protocol()) == Protocol() and is_assumed(world)
 
@@ -126,11 +126,11 @@ class History:
 
     @property
     def timeline(self) -> tuple[Any, ...]:
-        """Return ``(action, state, requested, completed)`` for every instant on the present timeline."""
+        """Return ``(action, state, requested, completed)`` for every instant on the current timeline."""
         return self._seen.get("timeline", ())
 
     def described(self, query: Query) -> str:
-        """Return a query as text, for example ``snapshot``, ``as of c2`` or ``incremental (0, c1]``."""
+        """Return a read as text, for example ``snapshot``, ``as of c2`` or ``incremental (0, c1]``."""
         kind, until = query.kind.replace("_", " "), self.symbols.symbol(query.until)
         if query.after is not None:
             return f"{kind} ({self.symbols.symbol(query.after)}, {until}]"
@@ -138,12 +138,12 @@ class History:
 
     @property
     def written(self) -> set[tuple[str, int]]:
-        """Return the writes that have begun, as pairs (actor, number)."""
+        """Return all writes that have begun, as pairs (actor, number from 1)."""
         return {(actor, number) for (actor, _), last in self._started.items() for number in range(1, last + 1)}
 
     @property
     def compaction_overlaps_write(self) -> bool:
-        """True if a compaction and a write are pending now."""
+        """True if a compaction and a write are both pending now."""
         pending = {action for action, _, _, completed in self.timeline if completed is None}
         return {"compaction", "deltacommit"} <= pending
 
@@ -264,8 +264,8 @@ class History:
             raise self._differs(Difference(what, "there is an answer", f"{type(error).__name__}: {error}")) from error
 
     def compare(self, what: str, model: Any, system: Any, says: Callable[[Any], str] = str) -> None:
-        """Raise `Disagreement` unless the values of model and system are equal. ``says`` is a function that formats one
-        element of a tuple as text.
+        """Raise `Disagreement` unless the values of model and system are equal. The function ``says`` formats one
+        element of a tuple value as text.
         """
         if difference := first_difference(what, model, system):
             raise self._differs(difference.in_words(says))

@@ -1,8 +1,8 @@
-"""Plays histories with Hypothesis, which generates the random numbers of each history and simplifies them after a
+"""Runs histories under Hypothesis, which generates the random numbers of each history and simplifies them after a
 failure.
 
-Hypothesis varies each history a few times before it generates a new history. If the caller disables shrinking, every
-history gets independent random numbers instead.
+Hypothesis varies each history a few times before it generates another. If shrinking is disabled, every history gets
+independent random numbers from `random.Random` instead.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from ..schedule import Choose
 
 
 class TimeIsUp(BaseException):
-    """Raised by a history to end the generation of histories. `TimeIsUp` is not an `Exception`, because Hypothesis
-    would treat an `Exception` as a failed history.
+    """Ends the generation of histories. `TimeIsUp` derives from `BaseException`, because Hypothesis treats every
+    `Exception` as a failure.
     """
 
 
@@ -33,8 +33,8 @@ def given_choices(
 ) -> None:
     """Call ``play`` up to ``examples`` times, each time with new random numbers.
 
-    After a failure the function calls ``play`` with simpler numbers; the last failing call has the simplest numbers.
-    Exceptions of the type ``expected`` are failures and do not propagate. All other exceptions propagate. `TimeIsUp`
+    After a failure, Hypothesis calls ``play`` with ever simpler numbers; the last failing call has the simplest ones.
+    An exception of type ``expected`` is a failure and does not propagate; all other exceptions propagate. `TimeIsUp`
     ends the generation without a failure.
     """
     if not shrinks:
@@ -74,7 +74,7 @@ def given_choices(
 
 
 def _independent(play: Callable[[Choose], None], examples: int, seed: int, expected: type[Exception]) -> None:
-    """Call ``play`` with uniform random numbers. Equal seeds produce equal numbers."""
+    """Call ``play`` with uniform random numbers from `random.Random(seed)`."""
     random = Random(seed)
     try:
         for _ in range(examples):

@@ -1,9 +1,9 @@
-"""The mapping: for each action of the model, the group of engine calls (segment) that performs the action.
+"""Maps each action of the model to a segment: the consecutive engine calls that perform the action.
 
-A segment begins at the actor's next call. A segment ends after the first call whose `Call.text` is in ``ends_after``
-and after the directly following calls in ``also``. If ``ends_after`` is RETURN, the segment ends when the operation
-returns. After every history `footprints.violations` checks that each segment was atomic for other actors. To map a new
-action, append a row. `mapping_reads` contains the rows of actors that read.
+A segment begins at the actor's next call. A segment ends with the first call whose `Call.text` is in ``ends_after``,
+and any directly following calls in ``also``. If ``ends_after`` is RETURN, the segment ends when the operation returns.
+After every history, `footprints.violations` checks that each segment was atomic for other actors. To map a new action,
+append a row to `MAPPING`. The module `mapping_reads` contains the rows of readers, consumers and queriers.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ LOOKS_FOR_ROLLBACKS: Final = ("get version", "get archive", "get rollback.reques
 
 
 def retained(world: World, actor: str) -> int:
-    """Return the number of writes that a cleaner retains, or of instants that an archiver leaves on the active
-    timeline.
+    """Return how many commits the cleaner ``actor`` retains, or how many instants the archiver ``actor`` leaves on the
+    active timeline.
     """
     if kind_of(actor) == "archiver":
         return world[ArchiveLimits].instants_retained
@@ -38,7 +38,9 @@ def retained(world: World, actor: str) -> int:
 
 
 def waiting(kind: str, operation: str) -> tuple[MappingRow, ...]:
-    """Return the mapping rows of an actor that reads its clock and waits in two calls."""
+    """Return the mapping rows of an actor that waits on the clock, and reads the clock again if another actor has
+    claimed the time.
+    """
     return (
         MappingRow(f"{kind}_waits", operation, ends_after="clock.wait", also=("put claim", "get claim")),
         MappingRow(f"{kind}_reads_clock_again", operation, ends_after="clock.take"),
@@ -46,7 +48,7 @@ def waiting(kind: str, operation: str) -> tuple[MappingRow, ...]:
 
 
 def giving_way(kind: str, operation: str) -> tuple[MappingRow, ...]:
-    """Return the mapping rows of a runner that checks whether another runner has completed the same plan."""
+    """Return the mapping rows of an actor that runs a plan and checks whether another actor has completed that plan."""
     return (
         # Before it starts its plan it has made no call. Otherwise it deletes its files under the lock.
         MappingRow(f"{kind}_finds_it_done", operation),
@@ -56,7 +58,7 @@ def giving_way(kind: str, operation: str) -> tuple[MappingRow, ...]:
 
 
 def losing_files(kind: str, operation: str) -> tuple[MappingRow, ...]:
-    """Return the mapping rows of a runner that puts data files, which other runners of the same plan may delete."""
+    """Return the mapping rows of an actor whose data files may be deleted by another actor that runs the same plan."""
     return (
         # A file of its plan is deleted. It deletes its files without the lock.
         MappingRow(f"{kind}_finds_input_cleaned", operation),
@@ -328,10 +330,10 @@ MAPPING: Final[list[MappingRow]] = [
 
 
 def by_action(rows: Iterable[MappingRow]) -> dict[str, MappingRow]:
-    """Return a mapping from each action to its row of the mapping.
+    """Index mapping rows by action.
 
     Raises:
-        ValueError: an action has two rows.
+        ValueError: If an action has two rows.
     """
     table: dict[str, MappingRow] = {}
     for row in rows:

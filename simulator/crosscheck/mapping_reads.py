@@ -1,4 +1,4 @@
-"""The rows of the mapping for actors that read: readers, consumers and queriers."""
+"""Maps the actions of reading actors (readers, consumers, queriers, streams) to engine calls."""
 
 from __future__ import annotations
 

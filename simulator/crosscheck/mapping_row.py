@@ -1,4 +1,4 @@
-"""A row of the mapping: one action of the model, and the group of engine calls (segment) that performs the action."""
+"""One row of the mapping: an action of the model, and the engine calls that perform it (a segment)."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ Constant = Callable[[World, str], object]
 
 @dataclass(frozen=True, slots=True)
 class MappingRow:
-    """One action of the model. ``operation`` is the operation of the engine; ``starts`` marks the action that begins
-    this operation.
+    """Maps one action of the model to engine calls.
 
-    ``arguments`` are the arguments of the operation. Each argument is read from a field of the actor's component, or
-    computed by a function of the world and the actor's name. ``raises`` contains the errors that may end the operation
-    in this segment. ``always`` is True if an error in ``raises`` always ends the operation. If ``operation`` is CRASH,
-    the step ends the actor's operation by a crash. If ``operation`` is FAULT, the step affects the system and no actor.
-    If ``operation`` is SPARK, the step is a step of a stream, which `stream_step` executes outside the schedule. The
-    model contains Spark's offset log and commit log.
+    ``operation`` is the engine's operation; ``starts`` is True for the action that begins the operation. ``arguments``
+    are the operation's arguments. Each argument is read from a field of the actor's state in the model, or computed by
+    a function of the world and the actor's name. ``raises`` contains the errors that may end the operation in this
+    segment. ``always`` is True if the operation must end with an error in ``raises``. If ``operation`` is CRASH, the
+    step crashes the actor. If ``operation`` is FAULT, the step changes the system (for example the lock expires) and
+    involves no actor. If ``operation`` is SPARK, the step belongs to a Structured Streaming query, and `stream_step`
+    executes it.
     """
 
     action: str

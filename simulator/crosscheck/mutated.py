@@ -1,4 +1,4 @@
-"""Checks of mutants. A mutant changes an option or a function of the model or of the engine."""
+"""Runs checks against a mutant: a deliberately wrong option or function of the model or the engine."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from .check import CheckOptions
 
 
 def options_of(mutant: Mutant, options: CheckOptions) -> CheckOptions:
-    """Return the options of a check in which the mutated side, model or engine, has the mutant's options.
+    """Return ``options`` changed so that the model or the engine contains the mutant's fault.
 
-    A check of a mutant that replaces a function must run inside the context `nbcc.simulator.mutants.applied`.
+    If the mutant replaces a function, run the check inside the context manager `nbcc.simulator.mutants.applied`.
     """
     if mutant.world:
         options = replace(options, world=specs.world(mutant.world))

@@ -1,5 +1,5 @@
-"""The observables: plain values on which model and system must agree. File names, tokens and sizes are not observables,
-so they may differ.
+"""The observables: plain values, such as the timeline, on which model and system must agree. File names, write tokens
+and sizes may differ.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ A user's batch may hold several records of a key: then it has `Several` in the p
 
 
 def records_in(entry: Record | Several) -> tuple[Record, ...]:
-    """Return the records of one key in a batch, in the order of the batch."""
+    """Return the records of one key, in the order in which the batch contains them."""
     return entry.records if isinstance(entry, Several) else (entry,)
 
 
 def as_written(batch: Batch) -> Batch:
-    """Return the rows that a writer puts: for each key of the batch, only the winning record."""
+    """Return the rows that a writer stores: the winning record of each key in the batch."""
     if not any(isinstance(entry, Several) for records in batch.values() for entry in records.values()):
         return batch
     return {
@@ -39,7 +39,7 @@ def as_written(batch: Batch) -> Batch:
 
 
 class Observable(NamedTuple):
-    """A value that can be observed between any two steps, in the model and in the system."""
+    """A value that can be compared between model and system after any step."""
 
     name: str
     of_model: Callable[[Any, Any], tuple[Any, ...]]  # model, state
@@ -53,9 +53,7 @@ def model_timeline(model: Any, state: Any) -> tuple[Any, ...]:
 
 
 def model_slices(model: Any, state: Any, as_of: int | None = None) -> tuple[Any, ...]:
-    """Return ``(group, barrier, base, logs)`` for each file slice at present or as of a time, sorted by group and
-    barrier.
-    """
+    """Return ``(group, barrier, base, logs)`` for each file slice, now or as of a time, sorted by group and barrier."""
     slices = model.slices(state) if as_of is None else model.slices(state, as_of)
     entries = [(s.group, s.barrier, s.base, tuple(s.logs)) for s in slices]
     return tuple(sorted(entries, key=lambda slice_: (slice_[0], slice_[1] or 0)))
@@ -68,7 +66,7 @@ EVERY_STEP: Final[list[Observable]] = [
 
 
 def model_rows(model: Any, state: Any, query: Query, data: Mapping[int, Batch]) -> tuple[Any, ...]:
-    """Return the model's answer to a read in canonical form, or `refused`."""
+    """Return the model's answer to a read in canonical form. If the model refuses the read, return the refusal."""
     try:
         return canonical_rows(model.rows(state, query, data))
     except (BadInput, Cleaned) as error:
@@ -76,20 +74,21 @@ def model_rows(model: Any, state: Any, query: Query, data: Mapping[int, Batch]) 
 
 
 def refused(error: Exception | str) -> tuple[Any, ...]:
-    """Return a refusal in place of rows: the name of the error class, which model and system share."""
+    """Return the value that represents a refused read: the name of the error class, which model and system share."""
     return (("refused", error if isinstance(error, str) else type(error).__name__),)
 
 
 def is_answer(rows: Any) -> bool:
-    """True if an answer has rows (possibly none) and is not a refusal."""
+    """True if an answer consists of rows (possibly none); false if the read was refused."""
     return isinstance(rows, tuple) and not (rows and rows[0][0] == "refused")
 
 
 def reader_rows(model: Any, state: Any, reader: str, data: Mapping[int, Batch]) -> tuple[Any, ...]:
-    """Return the answer of a reader, computed from the instants that the reader found, or `refused`.
+    """Return the answer of a reading actor, computed from the instants that the actor has listed. For a refused read,
+    return the refusal.
 
-    The answer of a consumer is the read of its newest window. The answer of a querier is the answer to its newest
-    query.
+    A consumer (incremental reader) answers for its newest window. A querier (actor that runs arbitrary reads) answers
+    its newest query.
     """
     own = model.component(state, reader)
     if reader in model.actors_of("querier"):
@@ -105,16 +104,16 @@ def reader_rows(model: Any, state: Any, reader: str, data: Mapping[int, Batch]) 
 
 
 def query_rows(model: Any, own: Any, data: Mapping[int, Batch]) -> tuple[Any, ...]:
-    """Return the answer of a querier, from the table of its second listing."""
+    """Return the answer of a querier (an actor that runs arbitrary reads), from its second timeline listing."""
     return canonical_rows(answer(model.rules, own.table, model.world.groups, own.query, 0, data, model.merger))
 
 
 def canonical_rows(rows: Mapping[Any, Any]) -> tuple[Any, ...]:
-    """Return the rows of an answer, sorted by key, in the form in which a check compares answers.
+    """Return the rows of an answer as tuples sorted by key, so that answers can be compared.
 
-    A record is ``(key, ordering, value, requested)``; the value of a delete is None. A change is ``(key, op, before,
-    after)``, where before and after are ``(ordering, value)`` or None. In a window of partial updates a key can have
-    several records.
+    A record becomes ``(key, ordering, value, requested)``; the value of a delete is None. A change becomes ``(key, op,
+    before, after)``, where before and after are ``(ordering, value)`` or None. An incremental read of partial updates
+    can return several records of one key.
     """
     return tuple((key, *cells) for key in sorted(rows) for cells in _entries(rows[key]))
 
@@ -133,14 +132,13 @@ def _cells(row: Record | Change) -> tuple[Any, ...]:
 
 
 def final_queries(timeline: tuple[Any, ...], change_logs: bool = True, most_windows: int = 6) -> Iterator[Query]:
-    """Yield every read that is compared at the end of a history: as-of points, windows, and the read-optimised read.
+    """Yield the reads that are compared at the end of a history: as-of, incremental, change-log and read-optimised
+    reads.
 
-    The incremental windows are all pairs of completion times (and 0), if there are at most ``most_windows`` pairs. If
-    there are more than ``most_windows`` pairs, the windows are the full window and the windows between consecutive
-    completion times. Change logs of consecutive windows can be joined, so consecutive windows and the full window
-    suffice for change logs. An engine that keeps the promises may compute a change log from the keys in the window's
-    writes. Under protocols that break promises, a change log that is computed from the keys of a window's writes can be
-    wrong. Callers set ``change_logs`` to False for protocols that break promises.
+    The incremental reads cover all pairs of completion times (and 0), if there are at most ``most_windows`` pairs. If
+    there are more pairs, the incremental reads cover the full time range and each pair of consecutive completion times.
+    Change-log reads always cover only the full time range and each pair of consecutive completion times. Pass
+    ``change_logs=False`` for protocols that break promises: there the engine's change logs may be wrong.
     """
     ends = sorted(completed for action, _, _, completed in timeline if completed is not None and action != "savepoint")
     first = min((completed for action, _, _, completed in timeline if completed and action != "rollback"), default=None)
@@ -164,12 +162,12 @@ LONG_AFTER: Final = 1000
 
 
 def other_queries(timeline: tuple[Any, ...], settled: int, most: int = 4) -> Iterator[Query]:
-    """Yield reads at times that are not completion times: at requested times, at barriers, before the first write, and
-    in the future.
+    """Yield reads at times other than completion times: requested times, times before the first write, and future
+    times.
 
-    The function yields up to ``most`` as-of reads, spread over the settled times. One window begins and ends at times
-    that are not completion times; another window ends in the future. The queries take no time from the clock, so they
-    do not change the table.
+    Up to ``most`` as-of reads are spread over the settled times (at which no write can complete any more). One
+    incremental read begins and ends at times other than completion times; another incremental read ends in the future.
+    None of the reads takes a time from the clock, so that the table does not change.
     """
     ends = {completed for _, _, _, completed in timeline}
     times = [time for time in range(1, settled + 1) if time not in ends]

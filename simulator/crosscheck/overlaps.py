@@ -1,4 +1,4 @@
-"""Collects which kinds of actions overlapped on a file group in a history, as pairs ordered by requested time."""
+"""Collects which kinds of instants were pending on one file group at the same time in a history."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .history import History
 
 
 class Interval(NamedTuple):
-    """The period of an instant from its requested time to its completion time, and the instant's file groups."""
+    """One instant with its requested time, completion time, kind and file groups."""
 
     requested: int
     completed: float
@@ -20,11 +20,11 @@ class Interval(NamedTuple):
 
 
 def overlapping_kinds(history: History) -> set[tuple[str, str]]:
-    """Return pairs of kinds of instants that were pending on one file group at the same time. The kind of the instant
-    with the earlier request is first.
+    """Return the pairs of kinds of instants that were pending on one file group at the same time. In each pair, the
+    kind of the instant that was requested first comes first.
 
-    The kind of a write is ``upsert``, or ``delete`` if it deletes in that file group. The kind of an instant that is
-    not a write is its action.
+    A write has the kind ``delete`` if it deletes a record of that file group, otherwise ``upsert``. Any other instant
+    has its timeline action as kind.
     """
     intervals = sorted(_intervals(history))
     return {

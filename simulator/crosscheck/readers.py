@@ -1,4 +1,4 @@
-"""Readers other than nbcc's, which read the system's table at the end of a history."""
+"""Foreign readers (hudi-rs), which read the system's table at the end of a history."""
 
 from __future__ import annotations
 
@@ -35,15 +35,14 @@ REFUSES_RIVALS = "is already present in File Group"
 
 
 def standard_readers() -> list[Reader]:
-    """Return the reader hudi-rs, if it is installed."""
+    """Return hudi-rs as the only reader. If hudi-rs is not installed, its comparison is counted as skipped."""
     return [hudi_rs if find_spec("hudi") else _not_installed]
 
 
 def hudi_rs(history: History, tally: Tally) -> None:
-    """Compare hudi-rs's snapshot, as-of points and windows with the model's prediction under hudi-rs's protocol.
+    """Compare hudi-rs's snapshot, as-of and incremental reads with the answers that the model predicts for hudi-rs.
 
-    If no write completed after a write or plan that was requested later, hudi-rs must also return the promised
-    snapshot.
+    If requested times and completion times have the same order, hudi-rs must also return the correct snapshot.
     """
     from ..systems.hudi_rs import HudiRs
 
@@ -77,7 +76,7 @@ def hudi_rs(history: History, tally: Tally) -> None:
 
 
 def not_predicted(history: History) -> str:
-    """Return why the model does not predict hudi-rs's answers for this history; '' if it predicts them."""
+    """Return the reason why the model cannot predict hudi-rs's answers for this history, or '' if it can."""
     model = history.model
     reasons = {
         "partial updates (finding partial-updates-in-hudi-files)": model.world[PartialColumns].columns,
@@ -123,9 +122,9 @@ def _queries(history: History, most: int = 4) -> Iterator[Query]:
 
 
 def _shows_what_was_rolled_back(history: History, query: Query) -> bool:
-    """True if the as-of time precedes the first commit, and a rolled-back write has left files.
+    """True if hudi-rs shows files of a rolled-back write, because the as-of time precedes the first commit.
 
-    The finding rolled-back-write-shown-before-the-first-commit describes reads that show files of a rolled-back write.
+    The finding rolled-back-write-shown-before-the-first-commit describes this behaviour of hudi-rs.
     """
     model, state = history.model, history.state
     if query.kind != "as_of" or "rollbacks" not in model.components:

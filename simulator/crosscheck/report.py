@@ -1,4 +1,4 @@
-"""The report of a check: the figures of the check, and the disagreement, if any."""
+"""The report of a check: its figures and, if model and system disagreed, the trace."""
 
 from __future__ import annotations
 
@@ -16,13 +16,14 @@ from ..view.text import render, screen_width
 
 @dataclass(frozen=True, slots=True)
 class CheckReport:
-    """The figures of a check, and the disagreement that the check found, if any.
+    """The result of a check.
 
-    ``overlapping`` counts histories in which a compaction and a write were pending at the same time. The pinned world
-    has ``all_edges`` edges; the histories took ``edges`` of these edges. ``differences`` maps an option of a reader
-    other than nbcc's to the number of predicted reads whose answer it changed. ``skipped`` counts steps and reads that
-    the system does not support. ``faults`` counts the requests that a store failed, by method and kind of fault.
-    ``disagreement`` is the shrunk trace of a history that disagreed.
+    ``overlapping`` counts histories in which a compaction and a write were pending at the same time. ``edges`` is the
+    number of edges that the histories took in the world `coverage.PINNED`, which has ``all_edges`` edges.
+    ``differences`` counts the wrong answers of foreign readers that the model predicted, by the option that explains
+    them. ``skipped`` counts steps and reads that the system does not support. ``faults`` counts the requests that a
+    store failed, by method and kind of fault. ``disagreement`` is the shortened trace of a history in which model and
+    system differed, or None.
     """
 
     histories: int
@@ -51,7 +52,7 @@ class CheckReport:
 
     @property
     def sentence(self) -> str:
-        """Return the verdict in a sentence. The verdict of a check is never HOLDS, because histories are random."""
+        """Return the verdict as a sentence. A check never reports HOLDS, because histories are random samples."""
         if self.disagreement is not None:
             return f"DISAGREED after {self.histories} histories: {self.disagreement.because}"
         if not self.histories:
@@ -60,7 +61,7 @@ class CheckReport:
 
     @property
     def text(self) -> str:
-        """Return the report as text: the verdict, the figures, and the interleaving that disagreed, if any."""
+        """Return the report as text: the verdict, the figures and, after a disagreement, its trace."""
         figures = (
             []
             if not self.histories
@@ -120,7 +121,7 @@ class Tally:
         self.crowded = 0  # histories with any such overlap
 
     def add(self, steps: Sequence[Step], overlapped: bool, pairs: Collection[tuple[str, str]] = ()) -> None:
-        """Add a history that was played to its end to the counts."""
+        """Count a history that was played to its end."""
         self.pairs.update(pairs)
         self.crowded += bool(pairs)
         self.lengths.append(len(steps))

@@ -1,6 +1,4 @@
-"""Runs checks with many seeds, in several processes or on a Spark cluster. The check of a seed is independent of all
-other seeds.
-"""
+"""Runs checks with many seeds, in several processes or on a Spark cluster. Each seed is checked independently."""
 
 from __future__ import annotations
 
@@ -19,8 +17,8 @@ Across = Callable[[Callable[[Any], Any], Sequence[Any]], Iterator[tuple[Any, Any
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seed:
-    """A check with one seed, defined by names and numbers, so that it can be sent to another process. Without `world`
-    the check generates random worlds.
+    """The description of one check as names and numbers, so that another process can run it. If `world` is None, the
+    check generates random worlds.
     """
 
     seed: int
@@ -50,8 +48,8 @@ def check_seed(seed: Seed) -> CheckReport:
 
 
 def across_processes(workers: int) -> Across:
-    """Return a function that applies work to many values in ``workers`` processes of this machine. The worker processes
-    inherit no open files of the calling process.
+    """Return a function that applies another function to many values in ``workers`` local processes. The worker
+    processes inherit no open files.
     """
 
     def play(work: Callable[[Any], Any], values: Sequence[Any]) -> Iterator[tuple[Any, Any]]:
@@ -63,5 +61,5 @@ def across_processes(workers: int) -> Across:
 
 
 def check_seeds(seeds: Sequence[Seed], across: Across) -> Iterator[tuple[Seed, CheckReport]]:
-    """Yield each seed with the report of its check, in the order of the seeds."""
+    """Yield each seed with the report of its check, in the given order."""
     yield from across(check_seed, seeds)

@@ -1,4 +1,4 @@
-"""The model's expected results for one step of a stream, with the keys that `simulator.systems.streams` uses."""
+"""The model's expected results for one step of a Structured Streaming query."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ from .observables import Batch, canonical_rows
 
 
 def expected_of_stream(model: Any, before: Any, after: Any, step: Step, data: Mapping[int, Batch]) -> dict[str, Any]:
-    """Return the offset, rows, refusal, batches and progress that the engine must have after a step of a stream.
+    """Return the offset, window rows, refusal and sink batches that the engine must have after a step of a Structured
+    Streaming query.
 
-    The sink refuses a batch by its rows, and the model refuses it by its writes. A window of other writes with equal
-    rows counts as the same batch, so that the sink need not refuse it.
+    The engine's sink recognises a batch by its rows, the model by its writes. If a window of other writes has equal
+    rows, the sink accepts the window as the same batch.
     """
     was: streams.Stream = model.component(before, step.actor)
     own: streams.Stream = model.component(after, step.actor)
@@ -36,23 +37,25 @@ def expected_of_stream(model: Any, before: Any, after: Any, step: Step, data: Ma
 
 
 def _id_of(batch: streams.SinkBatch) -> str:
-    """Return the id under which the engine's sink commits a batch. Spark counts batches from 0."""
+    """Return the id under which the engine's sink commits a batch. Spark numbers batches from 0."""
     return f"query {batch.query}/{batch.number - 1}"
 
 
 def _in_logs(rows: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return rows as the sink stores them: a delete does not have the time of its write."""
+    """Return rows as the sink stores them: without the requested time of a delete."""
     return tuple((*cells[:3], None if cells[2] is None else cells[3]) for cells in rows)
 
 
 def rows_of_writes(model: Any, state: Any, writes: tuple[int, ...], data: Mapping[int, Batch]) -> tuple[Any, ...]:
-    """Return the merge of some completed writes, as a window reads them."""
+    """Return the merged rows of some completed writes, as an incremental read returns them."""
     query = Query("incremental", after=0, until=streams.newest_offset(model.component(state, "published")))
     return canonical_rows(model.window_rows(state, writes, query, data))
 
 
 def progress_after(step: Step, before: int, was: streams.Stream) -> int:
-    """Return the progress that a named stream has published after a step, if it had published ``before``."""
+    """Return the offset that a Structured Streaming query has committed after a step; ``before`` is the offset before
+    the step.
+    """
     if step.action == "stream_chooses_offset" and not was.checkpoint.ends:
         return 0  # a new query begins
     return was.checkpoint.ends[-1] if step.action == "stream_commits_batch" else before

@@ -1,4 +1,5 @@
-"""Replaces times by symbols (r1, c1), so that equal observations have equal texts in every run."""
+"""Replaces clock ticks by symbols such as ``r1`` and ``c1``, so that equal observations have equal texts in every run.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +10,11 @@ from nbcc.model import Step
 
 
 class Symbols:
-    """Symbols for the times of a history: ``r1`` is the first requested time, and ``c1`` is the completion time of the
-    instant with this requested time.
+    """Symbols for the times of a history: ``r1`` is the first requested time, and ``c1`` the completion time of the
+    same instant.
 
-    Requested times increase, so later steps do not change the meaning of a symbol. If an instant leaves the timeline,
-    the symbols that `then` returns still include the times of this instant.
+    Requested times increase, so later steps do not change the meaning of a symbol. The symbols of an instant that has
+    left the timeline remain valid.
     """
 
     def __init__(self, timeline: tuple[Any, ...]) -> None:
@@ -26,31 +27,31 @@ class Symbols:
         self._symbols = {tick: symbol for symbol, tick in self.ticks.items()}
 
     def then(self, timeline: tuple[Any, ...]) -> Symbols:
-        """Return the symbols for the present timeline and for instants that were on an earlier timeline."""
+        """Return the symbols for the current timeline and for all instants that have left the timeline."""
         present = {entry[2] for entry in timeline}
         removed = (("", "", *times) for times in self._times.items() if times[0] not in present)
         return Symbols((*timeline, *removed))
 
     def symbol(self, tick: int | None) -> str:
-        """Return the symbol of a time, such as ``r1`` or ``c1``, or ``-`` for no time. If the tick belongs to no
-        instant, return the tick itself.
+        """Return the symbol of a clock tick, such as ``r1`` or ``c1``, or ``-`` for None. A tick that belongs to no
+        instant is returned as a number.
         """
         return "-" if tick is None else self._symbols.get(tick, str(tick))
 
     def step(self, step: Step) -> Step:
-        """Return the step with symbols for the times in its arguments. Times occur only in tuples."""
+        """Return the step with its times replaced by symbols. Times occur only in tuple arguments."""
         return step._replace(args=tuple((name, self._named(value)) for name, value in step.args))
 
     def resolved(self, step: Step) -> Step:
-        """Return the step with its symbols replaced by ticks.
+        """Return the step with its symbols replaced by clock ticks.
 
         Raises:
-            KeyError: a symbol has no tick.
+            KeyError: If a symbol has no tick.
         """
         return step._replace(args=tuple((name, self._numbered(value)) for name, value in step.args))
 
     def sentence(self, text: str) -> str:
-        """Return a sentence of the model with symbols for its times (``t3``). A time that belongs to no instant is not
+        """Return a sentence with its times (``t3``) replaced by symbols. A time that belongs to no instant is not
         replaced.
         """
         return re.sub(r"\bt(\d+)\b", lambda time: self._symbols.get(int(time[1]), time[0]), text)
@@ -76,12 +77,11 @@ class Symbols:
         return f"group {group} from {self.symbol(barrier)}: base {self.symbol(base)}, logs {files}"
 
     def rows(self, rows: tuple[Any, ...]) -> list[str]:
-        """Return the texts of several rows, each as `row` formats it."""
         return [self.row(row) for row in rows]
 
     def row(self, row: tuple[Any, ...]) -> str:
-        """Return a row as text. A record is ``a1: 2 w1.1 r1``: key, ordering value, write, requested time. A change is
-        ``a1: u 1 w1.1 -> 2 w2.1``, and a refused read is ``refused: Cleaned``.
+        """Return a row as text. A record is formatted as ``a1: 2 w1.1 r1``: key, ordering value, write, requested time.
+        A change is formatted as ``a1: u 1 w1.1 -> 2 w2.1``, and a refused read as ``refused: Cleaned``.
         """
         key, first, *others = row
         if not others:

@@ -1,7 +1,7 @@
-"""The themes of random worlds: a theme adds mechanisms that change how existing actors behave.
+"""The themes of random worlds. A theme adds mechanisms that change how existing actors behave.
 
 If a world had every mechanism at once, each mechanism would rarely take effect. Therefore a random world has at most
-one theme: a large archive, savepoints with a restore, optimistic writers, skewed clocks, or a stream.
+one theme: a large archive, a restore, optimistic writers, skewed clocks, or a stream.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ IN_COPY_ON_WRITE: Final = ("writer", "reader", "querier", "archiver")
 
 
 def themed(choose: Choose, world: World) -> World:
-    """Return the random world with a theme or, more often, without a theme."""
+    """Apply a random theme to the world; four of ten worlds get no theme."""
     return THEMES[choose(len(THEMES))](choose, world)
 
 
@@ -36,9 +36,9 @@ def plain(choose: Choose, world: World) -> World:
 def archiving(choose: Choose, world: World) -> World:
     """Return the world with an archiver that runs up to four times, so that the archive has several files.
 
-    The world has few writers with many writes each, because a pending write keeps later instants on the active
-    timeline. A write whose log a snapshot merges also stays on the active timeline. Therefore most worlds of this theme
-    have a copy-on-write table.
+    The world has few writers with many writes each, because nothing requested after a pending write can be archived.
+    Writes whose log files are not yet compacted cannot be archived either; therefore most worlds of this theme are
+    copy-on-write.
     """
     writers = min(2, world.actors["writer"])
     archived = world.replace(
@@ -52,7 +52,7 @@ def archiving(choose: Choose, world: World) -> World:
 
 
 def copy_on_write(world: World) -> World:
-    """Return the world with a copy-on-write table and without the actors that need log files."""
+    """Return the world with a copy-on-write table, without log files and without the actors that need them."""
     return world.replace(
         table_type="COPY_ON_WRITE",
         actors={kind: count for kind, count in world.actors.items() if kind in IN_COPY_ON_WRITE},
@@ -66,8 +66,8 @@ def copy_on_write(world: World) -> World:
 
 
 def restoring(choose: Choose, world: World) -> World:
-    """Return the world with a savepointer and a restorer, and with services or reads that are modelled together with
-    restores.
+    """Return the world with a savepointer and a restorer (actors). Other actors remain only if the model supports them
+    together with restores.
     """
     kept = WITH_READS if choose(2) else ("writer", "compactor", "overwriter", "querier", *OTHERS)
     actors = {kind: count for kind, count in world.actors.items() if kind in kept}
@@ -81,20 +81,21 @@ def restoring(choose: Choose, world: World) -> World:
 
 
 def optimistic(choose: Choose, world: World) -> World:
-    """Return the world with optimistic writers: all writers, or only the writer w1."""
+    """Return the world with optimistic concurrency control (OCC) for all writers or only for writer w1."""
     who = "w1" if choose(2) else "writer"
     return world.replace(settings={who: {"concurrency": "occ"}}, retries=choose(2))
 
 
 def skewed(choose: Choose, world: World) -> World:
-    """Return the world with clocks that differ by one or two ticks."""
+    """Return the world with clocks that differ by up to one or two ticks."""
     return world.replace(skew=1 + choose(2))
 
 
 def streaming(choose: Choose, world: World) -> World:
-    """Return the world with a stream that restarts up to twice, perhaps without its Spark checkpoint or from a copy.
+    """Return the world with a Structured Streaming query that restarts up to twice, perhaps with a lost or copied Spark
+    checkpoint.
 
-    The model of a stream has neither cleans nor windows in which a partition was replaced.
+    Cleaners and overwriters are removed, because the model of streams does not support them.
     """
     actors = {kind: count for kind, count in world.actors.items() if kind not in NOT_FOLLOWED}
     return world.replace(

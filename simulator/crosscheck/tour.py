@@ -1,7 +1,8 @@
-"""A tour: the fewest runs on a system that take every edge of a world, where interchangeable actors count as equal.
+"""A tour: the fewest runs on a system that take every edge of a world's state graph.
 
-Random histories mostly reach likely states. In contrast, a tour takes every possible step from every state. Runs with
-rare steps come first. The rows of the writes are random: a tour covers the interleavings, not the data.
+States that differ only in the names of interchangeable actors count as one. Random histories mostly reach likely
+states; a tour takes every possible step from every state. Runs with rare steps come first. Row values are random: a
+tour covers all interleavings, not all data.
 """
 
 from __future__ import annotations
@@ -31,8 +32,8 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TourReport:
-    """The figures of a tour. The function `tour` played `runs` of `all_runs` runs, and these runs took `edges` of
-    `all_edges` edges. `disagreement` is the trace of a run that disagreed, or None.
+    """The figures of a tour: `runs` of `all_runs` runs were played, and took `edges` of `all_edges` edges.
+    `disagreement` is the trace of a run in which model and system differed, or None.
     """
 
     world: World
@@ -52,7 +53,7 @@ class TourReport:
 
     @property
     def text(self) -> str:
-        """Return the report as text: the verdict, the figures, and the interleaving that disagreed, if any."""
+        """Return the report as text: the verdict, the figures and, after a disagreement, its trace."""
         verdict = f"AGREED in {self.runs:,} of {self.all_runs:,} runs"
         if self.disagreement is not None:
             verdict = f"DISAGREED in run {self.runs:,} of {self.all_runs:,}: {self.disagreement.because}"
@@ -91,13 +92,13 @@ def tour(
     progress: Progress | None = None,
     traces_dir: Path | None = None,
 ) -> TourReport:
-    """Play a share of the runs of a tour through the world that the options name. Stop at the first disagreement.
+    """Play a share of the tour through `options.world`. Stop at the first disagreement.
 
-    The function calls `progress` after each run, with the number of the run (from 0) and the total number of runs. Two
-    tours with equal seeds write equal rows.
+    After each run, `progress` is called with the run's number (from 0) and the total number of runs. Two tours with
+    equal seeds write equal rows.
 
     Raises:
-        ValueError: the options have no world, or the system cannot take single steps.
+        ValueError: If `options.world` is None, or if the system cannot take single steps.
     """
     if options.world is None:
         raise ValueError("a tour needs a world: nbcc check WORLD --tour")

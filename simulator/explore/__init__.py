@@ -1,7 +1,7 @@
-"""Exhaustive search of every behaviour within a world's limits, with shortest counterexamples.
+"""Exhaustive breadth-first search of all behaviours within a world's limits, with shortest counterexamples.
 
-`explore` searches any system with `initial` and `successors`. A `TransitionSystem` is searched faster and can be
-reduced; docs/write-your-own-model.md shows how to write one.
+The function `explore` searches any system with `initial` and `successors`. A `TransitionSystem` can be searched faster,
+by symmetry and partial-order reduction; see docs/write-your-own-model.md.
 """
 
 from __future__ import annotations

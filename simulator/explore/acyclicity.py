@@ -1,15 +1,13 @@
-"""Acyclicity: proves from the evaluated transitions of a search that no run returns to an earlier state.
+"""Acyclicity: proves from the transitions that a search evaluated that no run returns to an earlier state.
 
-In a cycle every component returns to the value that it had at the start. A component whose values never recur cannot be
-part of a cycle. A transition that always changes a component with non-recurring values is not a step of a cycle. The
-proof removes transitions outside every cycle, and examines the remaining transitions again. For example, a compactor
-returns to the idle state, but only after it has published an instant, and the set of published instants only grows. If
-the proof removes every transition, there is no cycle. If some transitions remain, `progress.judge_cycles` must examine
-all states.
+In a cycle, every component (state variable) returns to the value that it had at the start. Therefore, a transition is
+not part of a cycle if it always changes a component whose values never recur. The proof removes transitions that are
+outside every cycle, and examines the remaining transitions again. For example, a compactor becomes idle again only
+after it has published an instant, and the set of published instants only grows. If the proof removes every transition,
+there is no cycle. If some transitions remain, `lasso.find_lasso` must examine all states.
 
-Under symmetry, the names of actors at the end of a cycle of canonical states may differ from the names at its start. If
-a cycle of canonical states is repeated often enough, the names at its end equal the names at its start. Therefore the
-proof uses values without names of actors, and does not distinguish exchangeable actors.
+Under symmetry reduction, a cycle of canonical states may rename actors. If such a cycle is repeated often enough, the
+names at its end equal the names at its start. Therefore the proof ignores the names of exchangeable actors.
 """
 
 from __future__ import annotations
@@ -30,9 +28,7 @@ _FIELD = (1 << WIDTH) - 1
 
 
 def may_cycle(space: Space) -> bool:
-    """Return False if the proof shows that no run returns to an earlier state. Return True if some run may return to an
-    earlier state.
-    """
+    """Return False if it is proven that no run returns to an earlier state, otherwise True."""
     coding = getattr(space.system, "coding", None)
     if coding is None:
         return True
@@ -65,8 +61,8 @@ def _never_returns(several: Iterable[_Edges]) -> bool:
 
 
 class _WithoutNames:
-    """Collects the changes of each component, with numbers in place of values. Two values have equal numbers if the
-    values differ only in names of actors.
+    """Collects how transitions change each component, as pairs of numbers. Values that differ only in actor names have
+    equal numbers.
     """
 
     def __init__(self, coding: Coding, exchangeable: Iterable[Iterable[str]]) -> None:

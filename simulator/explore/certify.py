@@ -1,14 +1,11 @@
-"""Checks that everything a reduced search of a `TransitionSystem` evaluated is unchanged if exchangeable actors swap
-names.
+"""Verifies after a search that the symmetry reduction was sound for a user's `TransitionSystem`.
 
-`symmetry_detection` finds exchangeable actors on a sample of states. For the model of the table a sample suffices,
-because its actors of one kind have the same transitions. A `TransitionSystem` may declare with `uniform` that its
-actors of one kind have the same transitions. Without `uniform`, the transitions of actors are arbitrary functions: two
-actors may differ in states outside the sample. Therefore, without `uniform` this module checks the search of a
-`TransitionSystem` after its end. The module checks every evaluated transition on every footprint, and every promise on
-every value that the promise read. The module also checks the images of transitions and promises under the exchanges,
-until no new image appears. If all checked transitions and promises commute with the exchanges, every step of every
-reachable state commutes with the exchanges.
+Exchangeable actors are detected on a sample of states (`symmetry_detection`). The sample suffices for the built-in
+model, because its actors of one kind have the same transitions. A `TransitionSystem` may declare with `uniform` that
+all actors of one kind have the same transitions. Without `uniform`, two actors may behave differently in states outside
+the sample. Therefore, this module checks every transition and every promise on all values that the search evaluated.
+After the names of two actors are exchanged, each transition and each promise must have the corresponding result. If all
+results correspond, the symmetry holds in every reachable state.
 """
 
 from __future__ import annotations
@@ -33,7 +30,8 @@ _Check = Callable[[Hashable, "Exchanged"], tuple[Hashable, bool]]
 
 
 def refuted(search: Search) -> str | None:
-    """Return the reason why the reduction of a finished search is not sound; None if the reduction is sound."""
+    """Return the reason why the symmetry reduction of a finished search is unsound, or None if the reduction is sound.
+    """
     space = search.space
     if (
         not isinstance(space, Reduced)
@@ -56,7 +54,7 @@ def refuted(search: Search) -> str | None:
 
 
 class Exchanged:
-    """Exchanges two actor names in states of a system."""
+    """Exchanges two actor names in the states of a system."""
 
     def __init__(self, system: TransitionSystem, names: Renaming) -> None:
         self.names = names
@@ -65,14 +63,11 @@ class Exchanged:
         self._image = Image(system, names, range(len(system.coding.names)), ())
 
     def state(self, state: State, mask: State) -> State:
-        """Return the image of a state under the exchange, restricted to the components in a mask."""
         return self._image.of_own(state) & mask
 
 
 def _first_difference(items: Iterable[Hashable], exchanges: Sequence[Exchanged], check: _Check) -> Exchanged | None:
-    """Return an exchange that changes the behaviour of a transition or promise, or of an image of it; None if no
-    exchange does.
-    """
+    """Return an exchange of actors that changes the behaviour of an item or of an item's image, or None."""
     seen = dict.fromkeys(items)
     queue = list(seen)
     while queue:
@@ -129,9 +124,9 @@ def _check_end(holds: Callable[[State], bool], end: Any, exchange: Exchanged) ->
 
 
 class _Transitions:
-    """The transitions that a finished search evaluated, with the footprints of these transitions.
+    """The transitions that a finished search evaluated, with the values on which they were evaluated.
 
-    A separate stepper evaluates the transitions, because coverage counts the search's footprints.
+    A separate `Stepper` evaluates the transitions again, because coverage counts the evaluations of the search.
     """
 
     def __init__(self, system: TransitionSystem) -> None:
@@ -166,8 +161,6 @@ class _Transitions:
 
 
 class _Promise:
-    """A promise, restricted to the components that it reads and to their images under an exchange."""
-
     def __init__(self, system: TransitionSystem, promise: Any, exchangeable: Sequence[Sequence[str]]) -> None:
         self.system, self.promise = system, promise
         reads = rests_on(system, promise)

@@ -1,4 +1,4 @@
-"""Runs work on a Spark cluster: the jobs of a matrix, the shards of a search, or the seeds of a check."""
+"""Runs work on a Spark cluster: searches, shards (parts) of one search, or checks with many seeds."""
 
 from __future__ import annotations
 
@@ -23,9 +23,10 @@ def search_on_spark(
     done: Callable[[SearchJob, Result], None] | None = None,
     **bounds: Any,
 ) -> Iterator[tuple[SearchJob, Result]]:
-    """Run the same jobs as `run_jobs`, but on a Spark cluster whose workers can import nbcc.
+    """Run search jobs like `run_jobs`, but on a Spark cluster. The cluster's Python workers must be able to import
+    nbcc.
 
-    `memory` is the memory in GiB of each job. The parameters `workers` and `progress` have no effect.
+    Among the `bounds`, `memory` is in GiB for each job; `workers` and `progress` have no effect.
     """
     bounds = {name: value for name, value in bounds.items() if name not in ("workers", "progress")}
     work = partial(run_job if raises else try_job, **bounds)
@@ -40,10 +41,10 @@ def on_spark(
     done: Callable[[Any, Any], None] | None = None,
     failed: Callable[[Exception], Any] | None = None,
 ) -> Iterator[tuple[Any, Any]]:
-    """Run `work` on each value on the cluster, and yield each value with its result, in the given order.
+    """Apply `work` to each value on the cluster; yield each value with its result, in the given order.
 
-    The function calls `done` with the result of each job when the job ends. `failed` returns the result of a job that
-    raised an error; without `failed`, the calling process raises the error.
+    When a job ends, `done` is called with its value and result. If a job raises an error, `failed` maps the error to a
+    result; without `failed`, the error propagates.
     """
 
     def one(value: Any) -> Any:

@@ -12,10 +12,10 @@ Following = Callable[[int], Iterator[int | None]]
 
 
 def numbered(space: Space, states: Sequence[Any], numbers: Mapping[Any, int]) -> Following:
-    """Yield the numbers of the states that follow another state in a search.
+    """Return a function that yields the numbers of a state's successors in a finished search.
 
-    Successors are computed again from cached transitions, because a list of all edges would take ten times as much
-    memory as the states.
+    Successors are recomputed from cached transitions, because a list of all edges would need ten times the memory of
+    the states.
     """
     canonical = space.canonical
 
@@ -29,10 +29,10 @@ def numbered(space: Space, states: Sequence[Any], numbers: Mapping[Any, int]) ->
 def components(
     following: Following, count: int, within: Container[int] | None = None
 ) -> Iterator[list[int]]:
-    """Yield the strongly connected components, as numbers of states. Each component comes after all components that are
-    reachable from it.
+    """Yield the strongly connected components of a graph, as lists of state numbers. Each component comes after all
+    components that are reachable from it (reverse topological order).
 
-    `count` is the number of states. `within` restricts the graph to some states. The function is Tarjan's algorithm
+    The graph has `count` states; `within` restricts the graph to some states. The implementation is Tarjan's algorithm
     without recursion.
     """
     order: dict[int, int] = {}
@@ -68,9 +68,7 @@ def components(
 def _lowering(
     following: Iterator[int], at: int, order: dict[int, int], low: dict[int, int], on_stack: set[int]
 ) -> Iterator[int]:
-    """Yield the successors of the state `at` that were not visited yet. Each successor that is on Tarjan's stack lowers
-    the low link of `at`.
-    """
+    """Yield the unvisited successors of state `at`. Successors on Tarjan's stack lower the low link of `at`."""
     for number in following:
         if number not in order:
             yield number

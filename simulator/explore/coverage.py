@@ -1,6 +1,4 @@
-"""The coverage of a finished search: the actions that were possible, and the conditions that were the only obstacle to
-an action.
-"""
+"""The coverage of a finished search: which actions were possible, and which guards alone prevented an action."""
 
 from __future__ import annotations
 
@@ -21,8 +19,8 @@ FAR = 64
 
 
 def coverage_of(space: Space, watchers: Watchers) -> Coverage:
-    """Return the coverage, computed from the cached evaluations of the transitions. For a system without transitions
-    the coverage has no actions or conditions.
+    """Return the coverage of a search, computed from its cached evaluations of transitions. A system without
+    transitions has no coverage of actions and guards.
     """
     untested = tuple(w.promise.name for w in watchers.watches if not w.reached and not w.unfit)
     actions: dict[str, int] = {}
@@ -39,9 +37,7 @@ def coverage_of(space: Space, watchers: Watchers) -> Coverage:
 
 
 def _decided(coding: Coding, compiled: Compiled) -> Iterator[tuple[BoundGuard, bool]]:
-    """Return a pair for each condition of a transition: the condition, and True if it was the only false condition in
-    some state.
-    """
+    """Yield each guard of a transition, with True if in some state the guard alone prevented the transition."""
     row = compiled.transition
     own = [guard.holds for guard in row.actor_guards]
     yield from zip(row.actor_guards, _alone(own, coding.values(compiled.own)), strict=True)

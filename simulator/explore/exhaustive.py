@@ -1,4 +1,4 @@
-"""Exhaustive search: it visits every state once, judges several promises, and finds shortest counterexamples."""
+"""Exhaustive search: visits every state once, judges several promises, and finds shortest counterexamples."""
 
 from __future__ import annotations
 
@@ -40,23 +40,23 @@ def explore(
     shard: Shard | None = None,
     progress: Progress | None = None,
 ) -> Result:
-    """Visit every state of a system and judge promises. `system.Explorable` and `system.Property` define what a system
-    and a promise need.
+    """Visit every reachable state of a system and judge promises. `system.Explorable` and `system.Property` define the
+    interfaces of systems and promises.
 
     Args:
-        canary: a promise that the search must find violated; if it is not violated, the result is void.
-        max_states: the number of distinct states at which the search stops.
-        max_depth: the number of levels at which the search stops.
-        memory: the search stops when this process uses this many GiB; by default most of the free memory. A
-            promise that is not violated before the search stops at a bound is UNDETERMINED.
-        reduce: True to use symmetry and to fuse private steps, if the system has transitions. For a violated promise a
-            second search then finds a shortest counterexample. The search is repeated without reduction if `certify`
-            refutes the symmetry.
-        coverage: True to collect which actions were possible, and which conditions alone prevented an action.
-        checkpoint: a file from which an interrupted search continues.
-        shard: the search visits only the states of this shard (see `shards`), and no second search follows.
-        progress: the function that the search calls from time to time. Its arguments are the numbers of distinct and
-            generated states, the depth and the frontier.
+        `canary`: A promise that the search must find violated; if no violation is found, the search is no evidence.
+        `max_states`: The search stops at this number of distinct states.
+        `max_depth`: The search stops at this depth.
+        `memory`: The search stops when this process uses this many GiB; the default is most of the free memory. If a
+            search stops at a bound, promises without a violation are UNDETERMINED.
+        `reduce`: True to apply symmetry reduction and to fuse private steps, if the system has transitions. For each
+            violated promise, a second search then finds a shortest counterexample. If `certify` refutes the symmetry,
+            the search is repeated without reduction.
+        `coverage`: True to collect which actions were possible, and which guards alone prevented an action.
+        `checkpoint`: A file from which an interrupted search continues.
+        `shard`: The part of the states to search (see `shards`); no second search follows.
+        `progress`: A function that is called periodically with the numbers of distinct and generated states, the depth
+            and the frontier size.
     """
     watched = [*promises, canary] if canary is not None else list(promises)
     identity = search_checkpoint.identity(system, watched, reduce) if checkpoint else ""
@@ -115,7 +115,9 @@ def _space(system: Any, watched: Sequence[Any], shard: Shard | None, reduce: boo
 def shortest(
     system: Any, promises: Sequence[Any], found: dict[str, PromiseResult], memory: float | None
 ) -> dict[str, PromiseResult]:
-    """Search violated promises again without fused steps, up to the length of the known counterexample."""
+    """Search violated promises again without fusing steps, up to the length of the known counterexample. Returns all
+    results, with the shorter counterexamples that this search finds.
+    """
     broken = [p for p in promises if found[p.name].verdict is Verdict.VIOLATED and not found[p.name].cycle]
     if not broken:
         return found

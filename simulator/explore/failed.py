@@ -1,6 +1,4 @@
-"""Results of searches that failed or ran out of memory. The result of a search that failed or ran out of memory is no
-evidence about the model.
-"""
+"""Results of searches that failed or ran out of memory. Such results are no evidence about the model."""
 
 from __future__ import annotations
 
@@ -28,8 +26,8 @@ def _sentence(error: Exception) -> str:
 
 
 def transient(result: Result) -> str | None:
-    """Return why a second run of a search may end differently: the first run failed or ran out of memory. Return None
-    if a second run would end in the same way.
+    """Return the reason why a repeated search may end differently (the search failed or ran out of memory), or None if
+    repeating is useless.
     """
     reasons = (result.stopped, *(promise.because for promise in result.promises.values()))
     return next((why for why in reasons if why and (FAILED in result.promises or is_of_memory(why))), None)

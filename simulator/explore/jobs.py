@@ -1,7 +1,6 @@
-"""Search jobs: each job searches a world under a protocol for violations of some promises, in a separate process.
+"""Search jobs: each job searches one world (actors and limits) under one protocol (rules) for violations of promises.
 
-A job consists of names and plain values, so that it can be sent to another process or machine. The result of a job is
-the same `Result` that a search in this process returns.
+A job consists of names and plain values, so that it can be sent to another process or machine.
 """
 
 from __future__ import annotations
@@ -27,12 +26,12 @@ from .shards import Shard
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchJob:
-    """One search. `world` and `protocol` are names, paths or values. If `promises` is empty, the search judges all
-    promises.
+    """The description of one search. `world` and `protocol` are names, paths or values. If `promises` is empty, the
+    search judges all promises.
 
     A `world` of the form ``package.module:factory`` names a user's model, which `factory()` returns. `mutant` names a
-    file of specs/mutants that is applied during the search. `reduce` and `shard` are as in `explore`. A shard has no
-    canary; `parallel` checks that one of the shards violates the canary.
+    file of specs/mutants that is applied during the search. `reduce` and `shard` are arguments of `explore`. The search
+    of a shard ignores the canary (a promise that must be violated); `parallel` checks that some shard violates it.
     """
 
     world: str | World
@@ -43,7 +42,7 @@ class SearchJob:
     shard: Shard | None = None
 
     def system(self) -> Any:
-        """Return the system that the job explores.
+        """Return the system (model or user's model) that the job explores.
 
         Raises ValueError for an unknown name; the message lists the known names.
         """
@@ -72,8 +71,8 @@ def _foreign(name: str) -> Any:
 
 
 def promises_of(system: Any, names: Sequence[str] = ()) -> tuple[list[Any], Any]:
-    """Return the promises with the given names, or all promises if `names` is empty. The result includes the canary if
-    the system is a model of the table.
+    """Return the named promises (all promises if `names` is empty) and the canary. For a user's model, the canary is
+    None.
     """
     table = isinstance(system, Model)
     known: Mapping[str, Any] = PROMISES if table else {each.name: each for each in getattr(system, "promises", ())}
@@ -82,10 +81,10 @@ def promises_of(system: Any, names: Sequence[str] = ()) -> tuple[list[Any], Any]
 
 
 def known_promises(names: Sequence[str], known: Mapping[str, Any] = PROMISES) -> tuple[str, ...]:
-    """Return the given names of promises after a check that each promise exists.
+    """Return the given promise names as a tuple, after checking that each promise exists.
 
     Raises:
-        ValueError: a name is not the name of a promise; the message contains the most similar name.
+        ValueError: If a promise does not exist; the message suggests the most similar name.
     """
     for name in names:
         if name not in known:
@@ -94,7 +93,7 @@ def known_promises(names: Sequence[str], known: Mapping[str, Any] = PROMISES) ->
 
 
 def run_job(job: SearchJob, **bounds: Any) -> Result:
-    """Run one job in this process; `bounds` are as in `explore`."""
+    """Run one job in this process. The `bounds` are keyword arguments of `explore`."""
     with applied(job.mutant):
         system = job.system()
         promises, canary = promises_of(system, job.promises)
@@ -111,7 +110,7 @@ def _mutant(name: str) -> Any:
 
 
 def applied(name: str) -> AbstractContextManager[Any]:
-    """Return a context in which the model has the mutant with this name. Without a name the model is unchanged."""
+    """Return a context manager that applies a mutant to the model. With an empty name, the model is unchanged."""
     if not name:
         return nullcontext()
     from nbcc.simulator import mutants
@@ -120,7 +119,7 @@ def applied(name: str) -> AbstractContextManager[Any]:
 
 
 def try_job(job: SearchJob, **bounds: Any) -> Result:
-    """Run one job like `run_job`, but if the job fails, return UNDETERMINED with the reason."""
+    """Run one job like `run_job`. If the job fails, return UNDETERMINED with the reason."""
     try:
         return run_job(job, **bounds)
     except Exception as error:  # any error ends this job alone
@@ -137,15 +136,15 @@ def run_jobs(
     progress: Callable[..., None] | None = None,
     **bounds: Any,
 ) -> Iterator[tuple[SearchJob, Result]]:
-    """Run jobs and yield each with its result, in the given order.
+    """Run search jobs and yield each job with its result, in the given order.
 
     Args:
-        workers: processes at once; 1 runs the jobs in this process.
-        memory: GiB, divided among the workers.
-        raises: True to raise the error of a job; False to make its result UNDETERMINED, with the reason.
-        done: called with each job and result at the end of the job, in any order.
-        progress: called as ``progress(job, *figures)``, with the figures of `explore`.
-        bounds: passed to each search.
+        `workers`: The number of concurrent processes; 1 runs the jobs in this process.
+        `memory`: The memory in GiB, divided among the workers.
+        `raises`: True to propagate a job's error; False to return the result UNDETERMINED with the reason.
+        `done`: A function that is called with each job and its result as soon as the job ends.
+        `progress`: A function that is called as ``progress(job, *figures)``, with the figures of `explore`.
+        `bounds`: Further keyword arguments of `explore`, for every search.
     """
     one = run_job if raises else try_job
     work = partial(one, memory=memory / workers if memory else None, **bounds)

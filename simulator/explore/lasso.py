@@ -1,8 +1,8 @@
-"""Lassos: counterexamples of promises about runs. In a lasso a run reaches a cycle and repeats the cycle forever.
+"""Lassos: counterexamples of liveness promises. A lasso is a run that ends in a cycle, which repeats forever.
 
-Fairness is judged on states of the original system, not on canonical states. After a reduced search only the states on
-cycles of the reduced graph are unfolded. A state is unfolded into its images under all exchanges of actors, with every
-possible private step taken or not. A cycle of the system stays within the unfolded states.
+Fairness is judged on states of the original system, not on canonical states. After a reduced search, each state on a
+cycle is therefore expanded: into its images under all exchanges of actors, with and without every private step. Every
+cycle of the original system lies within the expanded states.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Path = tuple[tuple[Any, Any], ...]
 
 
 class Lasso(NamedTuple):
-    """A run whose last `cycle` steps form a cycle, and the events that never occur in that cycle."""
+    """A run whose last `cycle` steps repeat forever; `because` names the events that never occur."""
 
     because: str
     steps: tuple[Any, ...]
@@ -36,8 +36,8 @@ class Lasso(NamedTuple):
 
 
 class Graph(NamedTuple):
-    """Some states of a system, and the steps of the system between these states. `numbers` maps each state to its place
-    in `states`.
+    """A subgraph of a system: some states, and the steps between them. `numbers` maps each state to its index in
+    `states`.
     """
 
     space: Space
@@ -46,15 +46,14 @@ class Graph(NamedTuple):
     promise: Any
 
     def edges(self, number: int) -> Iterator[tuple[Any, int | None]]:
-        """Yield every step from a state, with the number of the next state; None if the next state is not in the graph.
+        """Yield every step from a state, with the number of the next state, or None if the next state is outside the
+        graph.
         """
         for step, after in self.space.successors(self.states[number]):
             yield step, self.numbers.get(after)
 
     def fair_actions(self, number: int) -> dict[Action, bool]:
-        """Map each possible action to which fairness applies to True if the fairness is strong (the action need not
-        stay possible).
-        """
+        """Map each fair action that is possible in a state to True for strong fairness, False for weak fairness."""
         system = self.space.system
         often: Callable[..., bool] = getattr(self.promise, "often", lambda system, step: False)
         found: dict[Action, bool] = {}
@@ -64,14 +63,16 @@ class Graph(NamedTuple):
         return found
 
     def taken(self, step: Any) -> set[Action]:
-        """Return the actions of a step to which fairness applies."""
+        """Return the actions by which a step counts for fairness. If fairness does not apply to the step, the set is
+        empty.
+        """
         fair = self.promise.fair(self.space.system, step)
         return {(step.actor, step.action), (step.actor, ANY)} if fair else set()
 
 
 def find_lasso(search: Any, promise: Any) -> Lasso | str | None:
-    """Return a fair lasso that violates a promise about runs; None if no such lasso exists. If the search could not
-    decide, the function returns the reason as a text.
+    """Return a fair lasso (run into a cycle) that violates a liveness promise, or None. If the search could not decide,
+    return the reason as text.
     """
     space = search.space
     states: Sequence[Any] = search.states
@@ -110,8 +111,7 @@ def _images(space: Space, state: Any) -> Iterator[Any]:
 
 
 def _fair_cycles(graph: Graph) -> Iterator[frozenset[int]]:
-    """Yield each set of states within which a fair run can stay while an event is outstanding in all states of the set.
-    """
+    """Yield each set of states in which a fair run can remain forever while some event is outstanding."""
     where: dict[str, set[int]] = {}
     for number, state in enumerate(graph.states):
         for name in graph.promise.outstanding(graph.space.system, state):
@@ -152,7 +152,7 @@ def _lasso(search: Any, graph: Graph, fair: Sequence[frozenset[int]]) -> Lasso:
 
 
 def never(promise: Any, system: Any, cycle: Sequence[Any]) -> str | None:
-    """Return the events that never occur if a run repeats the given states forever; None if every event occurs."""
+    """Return a message about the events that never occur in a cycle of states, or None if every event occurs."""
     left = [promise.outstanding(system, state) for state in cycle]
     common = sorted(set.intersection(*(set(each) for each in left)))
     steps = f"its last {len(cycle)} steps" if len(cycle) > 1 else "its last step"
@@ -160,7 +160,7 @@ def never(promise: Any, system: Any, cycle: Sequence[Any]) -> str | None:
 
 
 def _around(graph: Graph, part: frozenset[int], start: int) -> Path:
-    """Return a run within a fair cycle that returns to its first state. Repeating the returned run forever is fair."""
+    """Return a cycle within `part` that starts at state `start` and is fair when repeated forever."""
     path: list[tuple[Any, Any]] = []
     visited, at = [start], start
     while True:

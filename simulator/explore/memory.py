@@ -17,8 +17,8 @@ SHARE = 0.8
 
 
 def held() -> int:
-    """Return the memory of this process in bytes. If the operating system does not report the present value, return the
-    peak.
+    """Return the resident memory of this process in bytes, or the peak if the operating system does not report the
+    current value.
     """
     try:
         pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
@@ -34,7 +34,7 @@ def peak_memory() -> int:
 
 
 def free() -> int | None:
-    """Return the available memory in bytes; None if the system does not report the available memory."""
+    """Return the available memory in bytes, or None if the operating system does not report it."""
     try:
         lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
     except OSError:
@@ -44,13 +44,13 @@ def free() -> int | None:
 
 
 def is_of_memory(reason: str) -> bool:
-    """True if a search stopped for lack of memory, so that it may finish on another machine."""
+    """True if a search stopped for lack of memory; the search may finish on another machine."""
     return "GiB" in reason
 
 
 @contextmanager
 def without_gc() -> Iterator[None]:
-    """Return a context in which Python collects no cyclic garbage.
+    """Disable Python's cyclic garbage collector within the context.
 
     A search holds millions of numbers and small tuples, which the collector would traverse without finding a cycle.
     """
@@ -64,9 +64,10 @@ def without_gc() -> Iterator[None]:
 
 
 class MemoryBound:
-    """A memory bound of `gib`, or of a share of the free memory.
+    """A limit on the memory of this process: `gib` GiB, or by default a share of the free memory.
 
-    `reached` accounts for a table that is about to grow, because the old and the new copy must fit in memory.
+    The method `reached` also reserves memory for growing the largest table, because the old and the new copy must both
+    fit.
     """
 
     def __init__(self, gib: float | None) -> None:
@@ -75,9 +76,7 @@ class MemoryBound:
         self.bytes = int(gib * GIB) if gib else int(held() + left * SHARE) if left else None
 
     def reached(self, table: dict[Any, Any]) -> str | None:
-        """Return the reason why the search must stop, or None if the search may continue. `table` is the largest table
-        of the search.
-        """
+        """Return the reason why the search must stop, or None. `table` is the largest table of the search."""
         if self.bytes is None:
             return None
         size = sys.getsizeof(table)

@@ -1,4 +1,4 @@
-"""Runs one search as several shards and merges their results (see `shards`)."""
+"""Runs one search as several shards (disjoint parts of the states) and merges their results."""
 
 from __future__ import annotations
 
@@ -29,10 +29,11 @@ def explore_in_shards(
     progress: Callable[..., None] | None = None,
     **bounds: Any,
 ) -> Result:
-    """Return the result of `run_job`, computed by several processes; `search` and `bounds` are as in `run_jobs`.
+    """Run one search job in several processes. The `bounds` are those of `run_jobs`. The function `search` runs the
+    jobs of the shards.
 
-    `memory` (GiB) is divided among the processes of this machine; the default is most of the free memory. A system
-    without a shard key is searched in this process.
+    The local processes share `memory` (GiB); the default is most of the free memory. A system without a shard key is
+    searched in this process.
     """
     began = time.perf_counter()
     bounds["max_states"] = max_states
@@ -82,8 +83,8 @@ def _stopped(found: Sequence[Result], max_states: int | None) -> str | None:
 
 
 def merge_results(promises: Sequence[Any], canary: Any | None, found: Sequence[Result], stopped: str | None) -> Result:
-    """Return one result that combines the results of the prefix and of all shards. `stopped` is the reason why states
-    are missing.
+    """Return one result that combines the results of all shards and of their common prefix. `stopped` is the reason why
+    the search is incomplete, or None.
     """
     seen = None if canary is None else any(_violated(result, canary.name) for result in found)
     doubt = stopped or (blind(canary) if seen is False else None)
@@ -123,7 +124,7 @@ def _verdict(name: str, found: Sequence[Result], doubt: str | None) -> PromiseRe
 
 
 def _covered(found: Sequence[Coverage]) -> Coverage | None:
-    """Return the coverage of all shards. The coverage of each shard includes the common prefix of the search."""
+    """Return the merged coverage of all shards, counting their common prefix once."""
     if not found:
         return None
     prefix, *others = found
@@ -137,7 +138,7 @@ def _covered(found: Sequence[Coverage]) -> Coverage | None:
 
 
 def _shortest(job: SearchJob, whole: Result, memory: float | None) -> Result:
-    """Replace the counterexamples of a result by shortest ones, because the counterexamples of shards may be longer."""
+    """Replace the counterexamples of shards by shortest ones, because a shard's counterexample may be longer."""
     if not any(_violated(whole, name) for name in whole.promises):
         return whole
     with applied(job.mutant):

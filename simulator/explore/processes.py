@@ -1,7 +1,6 @@
-"""Runs search jobs in separate processes, which end with the calling process.
+"""Runs search jobs in separate processes, which end when the calling process ends.
 
-If a process dies, the result of its job is UNDETERMINED, with the reason. The death of a process does not affect the
-jobs of other processes.
+If a process dies, the result of its job is UNDETERMINED, with the reason. Other jobs are not affected.
 """
 
 from __future__ import annotations
@@ -33,9 +32,9 @@ EVERY = 0.5
 def in_processes(
     work: Work, jobs: Sequence[Any], workers: int, progress: Callable[..., None] | None = None
 ) -> Generator[tuple[int, Result]]:
-    """Run `work` on each job. Yields the number and the result of each job, in the order in which the jobs end.
+    """Run `work` on each job in a separate process. Yields each job's index and result, in the order in which jobs end.
 
-    The function calls `progress(number, *figures)` from time to time with the figures of a running job.
+    While jobs run, `progress(index, *figures)` is called periodically.
     """
     running: dict[Any, tuple[int, Any]] = {}
     waiting = list(enumerate(jobs))[::-1]
@@ -63,7 +62,7 @@ def in_processes(
 
 
 def prepare() -> None:
-    """Start the fork server in advance, so that it imports the modules of all later processes."""
+    """Start the fork server in advance, and preload the modules that searches import."""
     _server()
 
 
@@ -108,7 +107,7 @@ def _serve(work: Work, job: Any, answer: Connection) -> None:
 
 
 def _received(ready: Any, process: Any) -> Result | tuple[int, ...]:
-    """Return the next message of a process: figures, or the result of the job, after which the process ends."""
+    """Return the next message of a process: progress figures, or the job's result (then the process has ended)."""
     try:
         answer: Any = ready.recv()
     except (EOFError, OSError):  # the process died before or while it answered

@@ -1,10 +1,10 @@
-"""Judges liveness after a finished search, from the states in which runs end and from the cycles.
+"""Judges liveness promises after a finished search, from the end states of runs and from cycles.
 
-A promise about whole runs (`kind` run) has `outstanding(system, state)`. `outstanding` returns the events that must
-still occur, each with a sentence. The result is empty if no event must occur any more. Under weak fairness, a run
-either ends in a state without successors, or stays permanently within a strongly connected component. A run can stay
-within a strongly connected component unless some fair action is possible in all of its states and never taken. An event
-that is outstanding in all states in which a run stays never occurs.
+A promise about whole runs (`kind` run) has a method `outstanding(system, state)`, which returns the events that must
+still occur. Each event has a sentence that describes it. Under weak fairness, a run either ends in a state without
+successors, or remains forever within a strongly connected component. A run cannot remain within a component if some
+fair action is possible in all of its states but never taken. If an event is outstanding in every state in which a run
+remains, the event never occurs.
 """
 
 from __future__ import annotations
@@ -16,9 +16,7 @@ from .watch import Watchers
 
 
 class Ends:
-    """Collects the states without successors. A state without successors is a deadlock, a state at a limit of the
-    world, or the end of a run.
-    """
+    """Collects the states without successors: deadlocks, states at a limit of the world, and regular ends of runs."""
 
     def __init__(self, space: Space, watchers: Watchers) -> None:
         self.space, self.watchers = space, watchers
@@ -26,7 +24,6 @@ class Ends:
         self.deadlock: int | None = None
 
     def see(self, number: int, state: Any) -> None:
-        """Record that the state with this number has no successors."""
         self.count += 1
         ends = list(self.space.ends(state))
         if not all(self.space.finished(end) for end in ends):

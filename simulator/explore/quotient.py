@@ -1,5 +1,5 @@
-"""The reduced graph of a world: states that differ only in the names of exchangeable actors count as one state. Tours
-take the edges of the quotient graph, and coverage counts these edges.
+"""The quotient graph of a world: states that differ only in the names of exchangeable actors count as one state. Edge
+coverage and tours (runs that take every edge) use this graph.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from .symmetry import Symmetry
 
 
 class Edge(NamedTuple):
-    """A step between canonical states. Steps that differ only in the names of exchangeable actors are one edge."""
+    """A step between canonical states. Steps that differ only in the names of exchangeable actors are the same edge."""
 
     before: State
     step: Step
@@ -22,7 +22,9 @@ class Edge(NamedTuple):
 
 
 class Quotient:
-    """The graph in which one state stands for all states that differ only in the names of exchangeable actors."""
+    """The state graph of a model, in which each state represents all states that differ only in the names of
+    exchangeable actors.
+    """
 
     def __init__(self, model: Model) -> None:
         self.model = model
@@ -30,13 +32,13 @@ class Quotient:
         self.first = self.symmetry.canonical(model.initial)
 
     def edge(self, state: State, step: Step, after: State) -> Edge:
-        """Return the edge of a step of the model."""
+        """Return the edge of the quotient graph that represents a step of the model."""
         # Several renamings may lead to the canonical state. The smallest step among their images is unique.
         names = min(renamed_step(step, renaming) for renaming in self.symmetry.renamings(state))
         return Edge(self.symmetry.canonical(state), names, self.symmetry.canonical(after))
 
     def from_state(self, state: State) -> Iterator[Edge]:
-        """Yield the edges that leave a state."""
+        """Yield the edges that leave a canonical state."""
         found = (self.edge(state, step, after) for step, after in self.model.successors(state))
         yield from dict.fromkeys(found)
 

@@ -1,13 +1,11 @@
-"""Reduction: a search fuses the private steps of an actor with the actor's next visible step.
+"""Partial-order reduction: a search fuses an actor's private steps with the actor's next visible step.
 
-A transition is private if it touches only the component of its actor, no transition of another actor touches this
-component, and no judged promise reads it. A private step commutes with all steps of other actors. Consider two runs.
-One run takes a private step early, and the other run takes the private step just before the actor's next visible step.
-In both runs all other actors read the same values.
+A transition is private if it touches only the component (state variable) of its actor, and if no other actor and no
+judged promise uses this component. A private step commutes with all steps of other actors. Therefore a search can delay
+a private step until the actor's next visible step.
 
-A visible step, such as a crash, is taken after each possible number of private steps. The transitions of a component
-are not private if another actor reads the component. For example, another actor reads a writer's component to roll back
-its write, or to let its heartbeat expire.
+A visible step, such as a crash, is taken after each possible number of private steps. A component has no private
+transitions if another actor reads the component, for example to roll back a write or to let a heartbeat expire.
 """
 
 from __future__ import annotations
@@ -22,12 +20,12 @@ from .transition_system import TransitionSystem
 
 
 def touched(transition: BoundTransition) -> frozenset[str]:
-    """Return the components that a transition reads or writes."""
+    """Return the components (state variables) that a transition reads or writes."""
     return frozenset((*transition.reads, *transition.writes))
 
 
 def private_transitions(model: Model | TransitionSystem, promises: Iterable[Any]) -> frozenset[tuple[str, str]]:
-    """Return the transitions, as (actor, action), that the search may fuse under this protocol and for these promises.
+    """Return the private transitions, as (actor, action), that a search for these promises may fuse with visible steps.
     """
     rows = model.transitions
     watched = {name for promise in promises for name in promise.reads(model)}
@@ -40,7 +38,7 @@ def private_transitions(model: Model | TransitionSystem, promises: Iterable[Any]
 
 
 def symmetric(private: frozenset[tuple[str, str]], exchangeable: Sequence[Sequence[str]]) -> frozenset[tuple[str, str]]:
-    """Return the private transitions that stay private under every exchange of actors."""
+    """Return the private transitions that remain private under every exchange of actors."""
     others = {name: each for each in exchangeable for name in each}
     return frozenset(
         (actor, action) for actor, action in private

@@ -1,6 +1,7 @@
-"""Renamings of actors, applied to values, states and steps.
+"""Renames actors in values, states and steps.
 
-A renaming permutes the components of actors, and replaces their names in the values of all components.
+A renaming permutes the components (state variables) of actors, and replaces actor names in the values of all
+components.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ _Field = tuple[int, int, int, dict[State, State]]
 
 
 def renamed(value: Any, names: Renaming) -> Any:
-    """Return a value with renamed actors, at any depth of tuples."""
+    """Return a value with actors renamed at any depth of nested tuples and sets."""
     if isinstance(value, str):
         return names.get(value, value)
     if isinstance(value, tuple):
@@ -37,8 +38,7 @@ def renamed(value: Any, names: Renaming) -> Any:
 
 
 class InOrder:
-    """Maps a value to the actors that the value names, in the order of their first occurrence. Elements of a set are in
-    no order.
+    """Maps a value to the actor names that it contains, in order of first occurrence. Names within a set are unordered.
     """
 
     def __init__(self, names: Iterable[str]) -> None:
@@ -64,7 +64,7 @@ class InOrder:
 
 
 def renamed_state(model: Model | TransitionSystem, state: State, names: Renaming) -> State:
-    """Return a state with renamed actors: components change places, and their values change names."""
+    """Return a state with renamed actors: the actors' components are permuted, and names in all values are replaced."""
     coding, after = model.coding, 0
     for position, name in enumerate(coding.names):
         after = coding.put(after, coding.place[names.get(name, name)], renamed(coding.value(state, position), names))
@@ -72,12 +72,11 @@ def renamed_state(model: Model | TransitionSystem, state: State, names: Renaming
 
 
 def renamed_step(step: Step, names: Renaming) -> Step:
-    """Return a step with renamed actors."""
     return Step(names.get(step.actor, step.actor), step.action, renamed(step.args, names))
 
 
 class Image:
-    """One renaming, applied to each component, with cached results."""
+    """One renaming of actors, applied to states with cached results for each component."""
 
     def __init__(
         self, model: Model | TransitionSystem, names: Renaming, own: Sequence[int], others: Sequence[int]
@@ -108,11 +107,11 @@ class Image:
         return old, new, self.coding.mask((old,)), {}
 
     def of_own(self, bits: State) -> State:
-        """Return the image of the exchangeable components."""
+        """Return the renamed components of exchangeable actors."""
         return self._of(bits, self.own) if self.names else bits
 
     def of_others(self, bits: State) -> State:
-        """Return the image of the components that are not exchangeable."""
+        """Return the renamed components that belong to no exchangeable actor."""
         return self._of(bits, self.others) if self.names else bits
 
     def _of(self, bits: State, fields: Sequence[_Field]) -> State:

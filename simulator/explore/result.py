@@ -1,4 +1,4 @@
-"""The result of a search, as Python values and as the JSON of `nbcc explore --json`."""
+"""The result of a search, as Python values and as the JSON that `nbcc explore --json` prints."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from .verdict import Verdict, worst
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromiseResult:
-    """The verdict on one promise.
+    """The result of a search for one promise (a property that was checked).
 
-    `trace` is the shortest counterexample, and `steps` its length. `because` is the message of the violated promise, or
-    the reason why the verdict is not HOLDS. If `cycle` is not 0, the counterexample is a lasso whose last `cycle` steps
+    `trace` is the shortest counterexample, and `steps` is its length. `because` describes the violation, or the reason
+    why the verdict is UNDETERMINED or NOT_APPLICABLE. If `cycle` is not 0, the last `cycle` steps of the counterexample
     repeat forever.
     """
 
@@ -30,11 +30,11 @@ class PromiseResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Coverage:
-    """The coverage of a search.
+    """The coverage of a search: the actions, guards and promises that were exercised.
 
-    `actions` maps each action to the number of footprints (values that it reads) at which it was possible, summed over
-    shards. `never_false` contains the pairs (action, condition) in which the condition alone never prevented the
-    action. `untested` contains the promises for which no state satisfied `sometimes`.
+    `actions` maps each action to the number of combinations of read values for which the action was possible.
+    `never_false` contains the pairs (action, guard) for which the guard alone never prevented the action. `untested`
+    contains the promises that no state exercised.
     """
 
     actions: dict[str, int]
@@ -43,24 +43,24 @@ class Coverage:
 
     @property
     def never_taken(self) -> tuple[str, ...]:
-        """Actions of the world that were not possible in any state."""
+        """The actions that were not possible in any state."""
         return tuple(name for name, times in self.actions.items() if not times)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the object for this verdict that `explore --json` prints."""
+        """Return the coverage as the JSON object that `explore --json` prints."""
         never = [{"action": action, "condition": reason} for action, reason in self.never_false]
         return {"actions": self.actions, "never_false": never, "untested": list(self.untested)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """The figures and verdicts of a search.
+    """The statistics and verdicts of a search.
 
-    `distinct`, `generated` and `depth` count states, the first state with all successors, and levels, as TLC does.
-    `stopped` is the reason why the search did not visit all states; None if the search visited all states. `deadlock`
-    is a run to a state without successors in which some actor is within an operation. `ends` counts the states without
-    successors. `ends_at_limit` counts the states without successors in which an actor stops only because of a limit of
-    the world.
+    `distinct` counts distinct states, `generated` counts the initial state and all generated successors, and `depth`
+    counts levels; TLC counts likewise. `stopped` is the reason why the search did not visit all states, or None.
+    `deadlock` is a run to a state without successors in which some actor is within an operation. `ends` counts the
+    states without successors. `ends_at_limit` counts the states without successors in which only a limit of the world
+    stops some actor.
     """
 
     distinct: int
@@ -83,7 +83,7 @@ class Result:
 
     @property
     def verdict(self) -> Verdict:
-        """The worst of the verdicts."""
+        """The worst of the verdicts on all promises."""
         return worst(promise.verdict for promise in self.promises.values())
 
     @property
@@ -94,7 +94,7 @@ class Result:
         return f"{part}{self.distinct:,} states{whole}, {self.generated:,} generated, depth {self.depth}"
 
     def to_json(self, world: str, protocol: str) -> dict[str, Any]:
-        """Return the object that `explore --json` prints; a trace is a list of steps, each with its actor, action and
+        """Return the JSON object that `explore --json` prints. A trace is a list of steps with actor, action and
         arguments.
         """
         return {

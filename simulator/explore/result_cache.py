@@ -1,8 +1,7 @@
-"""Caches finished searches in a file, so that an interrupted computation of a matrix continues where it stopped.
+"""Caches finished searches in a file, so that an interrupted series of searches continues where it stopped.
 
-The file has one JSON object for each search: the job (world, protocol, promises, reductions, bounds) and its result.
-The first line identifies the version of the code. If a process dies while it writes a line, only the result of one
-search is lost.
+Each line of the file is a JSON object with a search job (world, protocol, promises, reductions, bounds) and its result.
+The first line contains a hash of the source code. If a process dies while writing a line, only one result is lost.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ class ResultCache:
     searches that were run.
 
     Raises:
-        ValueError: the file is not a cache of searches, or another version of the code wrote it.
+        ValueError: If the file is not a search cache, or if another version of nbcc wrote it.
     """
 
     def __init__(self, path: Path) -> None:
@@ -50,9 +49,10 @@ class ResultCache:
         **bounds: Any,
     ) -> Iterator[tuple[SearchJob, Result]]:
         """Run jobs like `run_jobs`, but take the results of finished searches from the cache. `across` runs the jobs
-        that are not in the cache. `search` first calls `done` for the jobs with cached results.
+        that are missing from the cache. `done` is called first for the cached results.
 
-        `search` does not cache a `transient` result, so that a later call runs the job again.
+        A `transient` result (a failed search or one without enough memory) is not cached, so that a later call runs the
+        job again.
         """
         keys = [key_of(job, bounds) for job in jobs]
         cached = [self._results.get(key) for key in keys]
@@ -81,7 +81,7 @@ class ResultCache:
 
 
 def key_of(job: SearchJob, bounds: Mapping[str, Any]) -> str:
-    """Return all inputs that determine the result of a job, except the code."""
+    """Return the cache key of a job: all inputs that determine its result, except the source code."""
     if job.mutant or job.shard is not None:
         raise ValueError("searches of mutants and of shards are not cached")
     world = specs.world(job.world) if isinstance(job.world, str) else job.world
@@ -99,7 +99,7 @@ def _canonical(value: Any) -> str:
 
 
 def _read(path: Path) -> dict[str, Result]:
-    """Return the cached results that a file contains. If the file is missing, the function creates it."""
+    """Return the cached results from a file. A missing file is created."""
     head = {**HEAD, "code": code(*FOLDERS)}
     if not path.exists():
         temporary = path.with_name(f"{path.name}.{os.getpid()}.part")

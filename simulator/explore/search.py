@@ -1,4 +1,4 @@
-"""The breadth-first search: numbers states in the order of discovery, and judges promises during the search."""
+"""Breadth-first search: numbers states in order of discovery, and judges promises as states are found."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Progress = Callable[[int, int, int, int], None]
 
 
 class Bounds(NamedTuple):
-    """The bounds of a search: distinct states, levels, and memory in GiB (None: most of the free memory)."""
+    """The bounds of a search: distinct states, depth, and memory in GiB (None: most of the free memory)."""
 
     max_states: int | None = None
     max_depth: int | None = None
@@ -31,12 +31,13 @@ class Bounds(NamedTuple):
 
 
 def blind(canary: Any) -> str:
-    """Return the reason why a search is no evidence, if it has not found the violation of the canary."""
+    """Return the message for a search that missed the violation of the canary (a promise known to be violated)."""
     return f"the canary {canary.name} was not found violated: this search proves nothing"
 
 
 class Search:
-    """One search. `states` is in the order of discovery, and `parents` contains the number of each state's predecessor.
+    """One search. `states` contains the states in order of discovery; `parents` contains the index of each state's
+    predecessor.
     """
 
     def __init__(self, space: Space, watchers: Watchers, bounds: Bounds, progress: Progress | None = None) -> None:
@@ -63,11 +64,11 @@ class Search:
 
     @property
     def distinct(self) -> int:
-        """The number of states that this search found."""
+        """The number of distinct states that the search found."""
         return len(self.states)
 
     def run(self) -> str | None:
-        """Search to the end; returns why the search stopped early, or None."""
+        """Run the search to its end. Returns the reason why the search stopped early, or None."""
         if self.at == 0 and not self.coming:
             self.watchers.see_state(self.states[0], None, None)
         stopped = self._run()
@@ -145,15 +146,15 @@ class Search:
             self.progress(len(self.states), self.generated, self.depth, len(self.states) - self.at)
 
     def chain(self, number: int) -> list[Any]:
-        """Return the canonical states on a shortest path from the first state to the state with this number."""
+        """Return the canonical states on a shortest path from the initial state to the state with index `number`."""
         numbers = [number]
         while self.parents[numbers[-1]] >= 0:
             numbers.append(self.parents[numbers[-1]])
         return [self.states[each] for each in reversed(numbers)]
 
     def run_to_end(self, number: int | None) -> tuple[Any, ...] | None:
-        """Return a run of the system that passes the state with this number and ends in a state without successors. The
-        names of exchangeable actors in the passed state may differ.
+        """Return a run of the system that passes the state with index `number` and ends in a state without successors.
+        The run may pass a symmetric state instead, in which exchangeable actors have swapped names.
         """
         if number is None:
             return None
@@ -196,7 +197,8 @@ class Search:
                 watch.broken = (message, self.states[number], None)
 
     def _broken_end(self, watch: Any) -> tuple[Any, ...]:
-        """Return a run to the state that violates a promise about runs, or a run from that state to its end."""
+        """Return the counterexample of a liveness promise: a lasso, a run to the violating state, or a run to its end.
+        """
         if watch.lasso:
             return tuple(watch.lasso.steps)
         number = self.numbers[watch.broken[1]]

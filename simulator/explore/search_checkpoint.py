@@ -1,8 +1,7 @@
-"""Search checkpoints: an unfinished search is stored in a file, and continues in a new process.
+"""Search checkpoints: store an unfinished search in a file, and continue the search in a new process.
 
-A search continues from a file only if the search that wrote the file had the same system, promises, reductions and
-code. The file is read with an unpickler that accepts plain values and nbcc's named tuples, so that a file cannot run
-code.
+A search continues from a file only if system, promises, reductions and source code are unchanged. Unpickling accepts
+only plain values and named tuples of nbcc and the system's module, so that a malicious file cannot run code.
 """
 
 from __future__ import annotations
@@ -29,11 +28,11 @@ FIGURES = ("generated", "depth", "at", "level_end", "stands_for", "goes_back")
 
 
 class NotACheckpoint(ValueError):
-    """Raised if the file is not a checkpoint of this search."""
+    """The file is not a checkpoint of this search."""
 
 
 def identity(system: Any, promises: Sequence[Any], reduced: bool) -> str:
-    """Return a hash of all values that must be unchanged for a search to continue."""
+    """Return a hash of the system, promises, reductions and source code. A checkpoint with another hash is refused."""
     what: Any = repr(system)
     if isinstance(system, Model):
         what = (system.world.to_mapping(), system.protocol.to_mapping())
@@ -44,7 +43,7 @@ def identity(system: Any, promises: Sequence[Any], reduced: bool) -> str:
 
 
 def code(*folders: str) -> str:
-    """Return a hash of the source code in the given folders. A search does not reuse results of other source code."""
+    """Return a hash of the Python source code in the given folders of nbcc."""
     sources = [sorted((files("nbcc") / each).rglob("*.py")) for each in folders]  # type: ignore[attr-defined]  # no zip
     return hashlib.sha256(b"".join(each.read_bytes() for each in chain.from_iterable(sources))).hexdigest()
 
@@ -53,7 +52,7 @@ def read(path: Path, wanted: str, system: Any) -> dict[str, Any] | None:
     """Return the content of a checkpoint file, or None if the file does not exist.
 
     Raises:
-        NotACheckpoint: the file has another format, or another search wrote it.
+        NotACheckpoint: If the file has another format, or if another search wrote it.
     """
     if not path.exists():
         return None
@@ -87,7 +86,7 @@ def write(path: Path, search: Search, wanted: str) -> None:
 
 
 def resume(search: Search, saved: dict[str, Any]) -> None:
-    """Restore the state of a search. The caller must first call `Coding.load`, which restores the numbers of values."""
+    """Restore the state of a search from a checkpoint. Call `Coding.load` first, to restore the encoding of states."""
     search.states = saved["states"]
     search.numbers = {state: number for number, state in enumerate(search.states)}
     search.parents = array("q")
@@ -101,7 +100,7 @@ def resume(search: Search, saved: dict[str, Any]) -> None:
 
 
 class _SafeUnpickler(pickle.Unpickler):
-    """An unpickler that accepts named tuples of nbcc and of the system's module, and refuses every other class."""
+    """An unpickler that accepts only named tuples of nbcc and of the system's module."""
 
     def __init__(self, file: io.BytesIO, module: str) -> None:
         super().__init__(file)

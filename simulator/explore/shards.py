@@ -1,13 +1,12 @@
-"""Shards: parts of one search, each searched by a separate process. The processes never exchange states.
+"""Shards: disjoint parts of a search's states, each searched by a separate process without communication.
 
-A system may name a component as its shard key (`shard_key`). The value of the shard key is set once and then never
-changes. In the model of the table the shard key is the first published instant. States whose shard key is not set yet
-form the prefix, which is small. Every process searches the prefix. Every state outside the prefix belongs to exactly
-one shard. A state of a shard is reachable only through the prefix and through states of the same shard. The shards
-together visit all states of the search. If a promise has several shortest counterexamples, the shards may report a
-different counterexample than a search in one process.
+A system may name one component (state variable) as its shard key, whose value is set once and then never changes. In
+the built-in model, the shard key is the first published instant. The few states whose shard key is not set yet form the
+prefix, which every process searches. Every other state belongs to exactly one shard, and is reachable only through the
+prefix and states of that shard. Together, the shards visit all states. If a promise has several shortest
+counterexamples, sharded and unsharded searches may report different ones.
 
-Each search checks that none of its states escaped to another shard.
+Each search verifies that none of its states belongs to another shard.
 """
 
 from __future__ import annotations
@@ -26,15 +25,14 @@ from .watch import Watchers
 class Shard(NamedTuple):
     """The states of a search whose shard key is in `keys`.
 
-    `exchangeable` contains the classes of actors that are known to be exchangeable. If `exchangeable` is None, the
-    search detects the exchangeable actors.
+    `exchangeable` contains the known classes of exchangeable actors; if None, the search detects them.
     """
 
     keys: tuple[Hashable, ...]
     exchangeable: tuple[tuple[str, ...], ...] | None = None
 
     def split(self, count: int) -> list[Shard]:
-        """Split this shard into at most `count` shards of similar size.
+        """Split a shard into at most `count` shards of similar size.
 
         The first key usually has the most states, so keys are assigned in alternating order: 1 2 3, 3 2 1, 1 2 3, ...
         """
@@ -52,7 +50,7 @@ PREFIX = Shard(())
 
 
 class ShardKeys:
-    """Maps a state to its shard key, or to None if the key is not set yet."""
+    """Maps a state to its shard key, or to None while the shard key is not set."""
 
     def __init__(self, system: Any) -> None:
         component, self.key_of = system.shard_key
@@ -67,12 +65,12 @@ class ShardKeys:
         return self._known[own]
 
     def escaped(self, states: Sequence[Any], keys: Iterable[Hashable]) -> set[Hashable]:
-        """Return the shard keys of the given states that are not among `keys`."""
+        """Return the shard keys of the given states, except those in `keys`."""
         return {self(own) for own in set(map(self.bits.__and__, states))}.difference(keys)
 
 
 class PrefixSearch(Search):
-    """Searches the prefix, and judges but does not expand the first states of each shard."""
+    """Searches the prefix (states without a shard key). The first states of each shard are judged but not expanded."""
 
     def __init__(self, space: Space, watchers: Watchers, bounds: Bounds, progress: Progress | None = None) -> None:
         self.keys = ShardKeys(space.system)
@@ -85,11 +83,11 @@ class PrefixSearch(Search):
         return lambda state: successors(state) if self.keys(state) is None else iter(())
 
     def shards(self) -> Shard:
-        """One shard that contains all shard keys, in the order in which the shards begin."""
+        """Return one shard that contains all shard keys, in order of discovery."""
         return Shard(tuple(self.first_states()), tuple(map(tuple, self.space.exchangeable)))
 
     def first_states(self) -> Mapping[Hashable, Mapping[int, list[Any]]]:
-        """Return, for each shard key and level, the first states of the shard that are reachable from the prefix."""
+        """Map each shard key and depth to the states by which runs enter the shard at this depth."""
         levels = array("q")
         first: dict[Hashable, dict[int, list[Any]]] = {}
         for state, parent in zip(self.states, self.parents, strict=True):
@@ -101,8 +99,8 @@ class PrefixSearch(Search):
 
 
 class _PrefixEnds(Ends):
-    """The ends of runs within the prefix. The first state of a shard has successors in that shard, so it is not an end
-    of a run.
+    """Collects the end states of runs within the prefix (states without a shard key). A shard's first states are not
+    end states, because they were not expanded.
     """
 
     def __init__(self, space: Space, watchers: Watchers, keys: ShardKeys) -> None:
@@ -115,8 +113,8 @@ class _PrefixEnds(Ends):
 
 
 class ShardSearch(Search):
-    """Searches all states of one shard. The search of the prefix has already counted and judged the first states of
-    each shard.
+    """Searches all states of one shard (part of a search). The shard's first states are not counted and judged again,
+    because the prefix search has done so.
     """
 
     def __init__(
@@ -152,9 +150,7 @@ class ShardSearch(Search):
 
 
 def begin(space: Space, watchers: Watchers, bounds: Bounds, progress: Progress | None, shard: Shard | None) -> Search:
-    """Return a search that is ready to run. The search visits all states (None), the states of the prefix, or the
-    states of a shard.
-    """
+    """Return a search that is ready to run, of all states (`shard` is None), of the prefix, or of one shard."""
     if shard is None:
         return Search(space, watchers, bounds, progress)
     if shard == PREFIX:

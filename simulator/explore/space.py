@@ -1,4 +1,4 @@
-"""The space of a search: a system unchanged, or reduced by symmetry and by fusing private steps."""
+"""The state space that a search visits: a system unchanged, or reduced by symmetry and by fusing private steps."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from .transition_system import TransitionSystem
 
 
 def has_transitions(system: Any) -> bool:
-    """True if a system consists of transitions. A system of transitions can be reduced, and its coverage is known."""
+    """True if a system consists of transitions, so that it can be reduced and has coverage."""
     return isinstance(system, Model | TransitionSystem)
 
 
 class Space:
-    """The space of a system without reduction. `canonical(state)`, if not None, is the representative of the state's
-    orbit.
+    """The state space of a system without reduction. `canonical`, if not None, maps a state to the representative of
+    its symmetry orbit.
     """
 
     canonical: Callable[[Any], Any] | None = None
@@ -42,7 +42,7 @@ class Space:
         self.limits: Callable[[Any], Iterable[Any]] = getattr(system, "stopped_by_limits", lambda state: ())
 
     def rows(self) -> Sequence[Compiled]:
-        """Return the compiled transitions with their cached results; empty for a system without transitions."""
+        """Return the compiled transitions with their cached evaluations; empty for a system without transitions."""
         return self.system.stepper.rows if has_transitions(self.system) else ()
 
     def stands_for(self, state: Any) -> int:
@@ -50,19 +50,19 @@ class Space:
         return 1
 
     def ends(self, state: Any) -> Iterator[Any]:
-        """Yield the system's states in which a run ends, for a state without successors in this space."""
+        """Yield the original system's end states that an end state of the reduced space represents."""
         yield state
 
     def to_end(self, state: Any) -> Iterator[Any]:
-        """Yield the steps that the system can still take from a state without successors in this space."""
+        """Yield the steps that the original system can still take from an end state of the reduced space."""
         yield from ()
 
     def steps(self, before: Any, step: Any, after: Any) -> Iterator[Any]:
-        """Yield the steps of the system that make up one step of this space."""
+        """Yield the original system's steps that one step of the reduced space represents."""
         yield step
 
     def walk(self, chain_of_canonical: Sequence[Any]) -> tuple[list[Any], Any]:
-        """Return a run of the system along canonical states: its steps, and its last state."""
+        """Return a run of the system through the given canonical states, as its steps and its last state."""
         state, taken = self.initial, list[Any]()
         for target in chain_of_canonical[1:]:
             step, after = next(
@@ -75,17 +75,17 @@ class Space:
 
 
 def _may_strand(model: Model | TransitionSystem, promises: Sequence[Any]) -> bool:
-    """True if an actor may have no visible step after a private step, so that a run may end after a private step.
+    """True if a run may end with a private step, because the actor has no visible step afterwards.
 
-    In the model of the table, a test shows that every actor can take a visible step after each private step.
+    In the built-in model, a visible step always follows a private step, as a test verifies.
     """
     return not isinstance(model, Model) and (hasattr(model, "finished") or any(p.kind == "run" for p in promises))
 
 
 class Reduced(Space):
-    """The space of a system with canonical states and, if `fuse` is True, with fused private steps.
+    """The state space of a system, reduced by symmetry and, if `fuse` is True, by fusing private steps.
 
-    `known` contains the classes of exchangeable actors, if they are known.
+    `known` contains the classes of exchangeable actors; if None, they are detected.
     """
 
     def __init__(

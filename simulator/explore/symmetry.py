@@ -1,16 +1,13 @@
-"""Symmetry: one canonical state for all states that differ only in the names of exchangeable actors.
+"""Symmetry reduction: one canonical state represents all states that differ only in the names of exchangeable actors.
 
-`symmetry_detection` finds exchangeable actors.
+The module `symmetry_detection` finds exchangeable actors. The reduction is exact: each orbit (set of symmetric states)
+has exactly one canonical state, in which the components of exchangeable actors are sorted. Actors with equal components
+are ordered by the position at which other components first name them. If ties remain, for example among members of a
+set, every order is tried, and the smallest image is canonical. If a component of an exchangeable actor names another
+actor, every renaming is tried.
 
-The reduction by symmetry is exact, because each orbit has exactly one canonical state. The canonical state of an orbit
-is the image in which the components of exchangeable actors are sorted. If the components of exchangeable actors name no
-actor, they are in ascending order. Actors with equal components are ordered by the position at which other components
-first name them. If ties remain, for example among members of a set, every order is tried, and the smallest image is
-canonical. If a component of an exchangeable actor names another actor, every renaming is tried, once for each value of
-the exchangeable components.
-
-A search does not store the renamings of its edges. The path to a canonical state is reconstructed from the first state,
-one canonical state after the other. The reconstructed path is a run of the original system.
+A search does not store the renamings along its edges. A counterexample is reconstructed from the initial state, one
+canonical state after the other, as a run of the original system.
 """
 
 from __future__ import annotations
@@ -43,7 +40,9 @@ NOWHERE = inf
 
 
 class Symmetry:
-    """The exchanges of actors under which a model is symmetric. Without exchanges `canonical` returns its argument."""
+    """The exchanges of actors under which a model is symmetric. Without exchanges, `canonical` returns its argument
+    unchanged.
+    """
 
     def __init__(
         self,
@@ -77,22 +76,22 @@ class Symmetry:
 
     @property
     def about(self) -> str:
-        """Return the exchanges in words; empty if there are no exchanges."""
+        """Return a text that names the exchangeable actors; empty if there are none."""
         return ", ".join(f"{' and '.join(each)} are exchangeable" for each in self.classes)
 
     def canonical(self, state: State) -> State:
-        """Return the representative of the orbit of a state."""
+        """Return the canonical representative of all states that are symmetric to a state."""
         own, tries, least = self._sorted.get(state & self._bits) or self._sorting(state & self._bits)
         rest = state & self._rest
         return own + (least.get(rest) or self._least_of(rest, tries, least))[0] + (state & self._numbers)
 
     def renamings(self, state: State) -> list[Renaming]:
-        """Return the renamings that lead from a state to its canonical state. The tuple of renamings is never empty."""
+        """Return all renamings that map a state to its canonical state. At least one renaming exists."""
         own, rest, canonical = state & self._bits, state & self._rest, self.canonical(state) - (state & self._numbers)
         return [image.names for image in self._every if image.of_own(own) + image.of_others(rest) == canonical]
 
     def orbit(self, state: State) -> int:
-        """Return the size of the orbit of a state."""
+        """Return the number of states that are symmetric to a state, including the state."""
         _, tries, least = self._sorted.get(state & self._bits) or self._sorting(state & self._bits)
         rest = state & self._rest
         return self.order // (least.get(rest) or self._least_of(rest, tries, least))[1]
@@ -128,8 +127,8 @@ class Symmetry:
         )
 
     def _tie_breakers(self, alike: Order, rest: State) -> _Tried:
-        """Return the renamings that sort actors with equal components by the position at which other components first
-        name them.
+        """Return the renamings that sort actors with equal components by the position of their first mention in other
+        components.
         """
         orders = tuple([self._order_in(place, rest & mask) for place, mask in self._others])
         return self._tried.get((alike, orders)) or self._ordering(alike, orders)

@@ -1,12 +1,12 @@
 """Symmetry detection: finds actors that differ only in their names, from a sample of the first states of a search.
 
-Candidates are actors of one kind with the same options and writes in the world. Actors with different options or writes
-might differ only in later states. Two candidates are exchangeable on two conditions. Every step must commute with
-exchanging the candidates' names, and every promise must have the same verdict after it. Promises that judge shapes
-(`promises.shape`) have the same verdict for equal shapes.
+Candidates are actors of one kind with the same options and writes; other actors might differ only in states outside the
+sample. Two candidates are exchangeable if every step in the sample commutes with exchanging their names, and every
+promise then has the same verdict. For promises that depend only on a state's shape (`promises.shape`), equal shapes
+suffice.
 
-The transitions of a `TransitionSystem` may be arbitrary functions. Therefore `certify` checks the exchanges of a
-`TransitionSystem` again, on everything that the search evaluated.
+The transitions of a `TransitionSystem` may be arbitrary functions. Therefore `certify` verifies the symmetry of a
+`TransitionSystem` after the search.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def _same_shape(system: TransitionSystem, names: Renaming) -> bool:
 
 
 class PropertyCache:
-    """The verdicts of promises on steps, cached by the values that each promise reads."""
+    """Caches the verdicts of promises on steps, by the values that each promise reads."""
 
     def __init__(self, model: Model | TransitionSystem, promises: Iterable[Any] = ()) -> None:
         self.model = model
@@ -89,7 +89,7 @@ class PropertyCache:
         self._held: dict[Hashable, bool] = {}
 
     def apart(self, one: Moved, other: Moved) -> str | None:
-        """Return the name of a promise that only one of two steps violates; None if there is no such promise."""
+        """Return the name of a promise that exactly one of two steps violates, or None."""
         for (kind, shape), promises in self._alike.items():
             if shape is not None and self._shaped_alike(kind, shape, one, other):
                 continue
@@ -112,14 +112,14 @@ class PropertyCache:
 
 
 class Exchange:
-    """An exchange of the names of two actors, with a test of whether the exchange is a symmetry."""
+    """An exchange of two actors' names. The method `difference` tests whether the exchange is a symmetry."""
 
     def __init__(self, cache: PropertyCache, names: Renaming) -> None:
         self.cache, self.model, self.names = cache, cache.model, names
         self._image = Image(cache.model, names, range(len(cache.model.coding.names)), ())
 
     def difference(self, state: State) -> str | None:
-        """Return the reason why the exchange is not a symmetry in this state; None if the exchange is a symmetry."""
+        """Return the reason why the exchange is not a symmetry in a state, or None if the exchange is a symmetry."""
         other = self._image.of_own(state)
         moves = [(step, after, self._image.of_own(after)) for step, after in self.model.successors(state)]
         if {(renamed_step(step, self.names), there) for step, _, there in moves} != set(self.model.successors(other)):
@@ -144,9 +144,7 @@ def _first_states(model: Model | TransitionSystem) -> Iterator[State]:
 
 
 def pairs(model: Model | TransitionSystem) -> Iterator[dict[str, str]]:
-    """Yield every pair of actors of one kind, as a renaming. Tests check the renaming of every pair on all states of a
-    world.
-    """
+    """Yield every exchange of two actors of one kind, as a renaming. Only tests use this function."""
     for names in model.actors.values():
         for one, other in combinations(names, 2):
             yield {one: other, other: one}

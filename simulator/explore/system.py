@@ -10,11 +10,12 @@ Projection = Callable[[Any], Hashable]
 
 
 class Explorable(Protocol):
-    """A system: `initial`, and `successors(state)` or both `enabled(state)` and `apply(state, step)`.
+    """A system that can be searched: `initial`, and `successors(state)` or both `enabled(state)` and `apply(state,
+    step)`.
 
-    A system may also have three further methods. `finished(state)` returns True if an end in this state is not a
-    deadlock. `stopped_by_limits(state)` returns the actors that only a limit stops. `projection(names)` returns a
-    function from a state to the values of components.
+    Three further methods are optional. `finished(state)` returns True if a run that ends in this state is not
+    deadlocked. `stopped_by_limits(state)` returns the actors that only a limit of the world stops. `projection(names)`
+    returns a function that maps a state to the values of the named components.
     """
 
     @property
@@ -23,12 +24,12 @@ class Explorable(Protocol):
 
 @runtime_checkable
 class Property(Protocol):
-    """A promise about states or steps (`kind`).
+    """A promise: a property of states or of steps, according to `kind`.
 
-    `holds(system, before, step, after)` returns None or a message. `sometimes(system, state)` is true in a state that
-    exercises the promise. A promise may also have two further methods. `reads(system)` returns the components that the
-    promise reads: a search evaluates it once for each combination of their values. `unfit(system)` returns the reason
-    why the promise does not apply to a system.
+    `holds(system, before, step, after)` returns None, or a message that describes the violation. `sometimes(system,
+    state)` is true in a state that exercises the promise. Two further methods are optional. `reads(system)` returns the
+    components (state variables) that the promise reads; a search judges the promise once for each combination of their
+    values. `unfit(system)` returns the reason why the promise does not apply to a system, or None.
     """
 
     @property
@@ -42,9 +43,7 @@ class Property(Protocol):
 
 
 def successors_of(system: Any) -> Successors:
-    """Return the function `successors` of a system. If the system has no `successors`, the result combines `enabled`
-    and `apply`.
-    """
+    """Return the function `successors` of a system, or its equivalent made from `enabled` and `apply`."""
     if hasattr(system, "successors"):
         return cast(Successors, system.successors)
 
@@ -56,15 +55,15 @@ def successors_of(system: Any) -> Successors:
 
 
 def rests_on(system: Any, promise: Any) -> tuple[str, ...] | None:
-    """Return the components that a promise reads; None if these components are unknown."""
+    """Return the components (state variables) that a promise reads, or None if unknown."""
     if not hasattr(promise, "reads") or not hasattr(system, "coding"):
         return None
     return tuple(promise.reads(system))
 
 
 def projection_of(system: Any, promise: Any) -> Projection:
-    """Return a function from a state to the part of the state that a promise reads. If that part is unknown, the
-    function returns the whole state.
+    """Return a function that maps a state to the part that a promise reads, or to the whole state if that part is
+    unknown.
     """
     if hasattr(promise, "reads") and hasattr(system, "projection"):
         return cast(Projection, system.projection(promise.reads(system)))

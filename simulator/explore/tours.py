@@ -1,11 +1,9 @@
-"""Tours: the fewest runs that take every edge of a graph. A tour is a minimum flow that takes each edge at least once.
+"""Tours: the fewest runs that together take every edge of a graph, computed as a minimum flow.
 
-Every run starts in the first state and may end in any state. Suppose that a set of runs takes each edge exactly once.
-Some states then have more leaving than entering edges, so that they need further visits. In a state with more entering
-than leaving edges a run may end or continue. A maximum flow makes as many runs as possible continue to states that need
-further visits. All other further visits need new runs. With edges from the ends of runs back to the first state, every
-state then has as many entering as leaving edges. An Eulerian circuit of the extended graph, cut at the first state, is
-the set of runs. The graph of a tour may have cycles.
+Every run starts in the first state and may end in any state; the graph may have cycles. A state with more leaving than
+entering edges must be visited several times. A maximum flow extends as many runs as possible to states that need
+another visit; new runs make the remaining visits. Edges from the end of each run back to the first state make the graph
+Eulerian. An Eulerian circuit, cut at the first state, is the set of runs.
 """
 
 from __future__ import annotations
@@ -18,7 +16,7 @@ import networkx as nx
 
 
 class Arrow(Protocol):
-    """An edge of a graph. Several edges may lead from one state to another state."""
+    """An edge of a graph. Parallel edges between two states are allowed."""
 
     @property
     def before(self) -> Hashable: ...
@@ -31,7 +29,7 @@ BACK = "back"
 
 
 def tours(edges: Sequence[A], first: Hashable) -> list[list[A]]:
-    """Return the fewest runs from `first` that take every edge; runs with rare edges come first.
+    """Return the fewest runs from `first` that together take every edge; runs with rare edges come first.
 
     An edge is rare if a random walk seldom takes it. Every edge must be reachable from `first`.
     """
@@ -40,8 +38,7 @@ def tours(edges: Sequence[A], first: Hashable) -> list[list[A]]:
 
 
 def _likely(edges: Sequence[A], first: Hashable) -> dict[A, float]:
-    """Return a mapping from each edge to the probability that a uniform random walk takes the edge. In a cycle, only
-    the first pass is counted.
+    """Map each edge to the probability that a uniform random walk takes it. In a cycle, only the first pass is counted.
     """
     leaving = Counter(edge.before for edge in edges)
     reached: dict[Hashable, float] = {first: 1.0}
@@ -53,9 +50,7 @@ def _likely(edges: Sequence[A], first: Hashable) -> dict[A, float]:
 
 
 def _circuit(edges: Sequence[A], first: Hashable) -> Iterator[A | None]:
-    """Yield the edges of a closed walk that takes every edge. The value None in the result marks a return to the first
-    state.
-    """
+    """Yield the edges of a closed walk that takes every edge. The value None stands for a return to the first state."""
     between: dict[tuple[Hashable, Hashable], A] = {(edge.before, edge.after): edge for edge in edges}
     graph: Any = nx.MultiDiGraph()
     for number, edge in enumerate(edges):
@@ -83,9 +78,7 @@ def _cut(circuit: Iterator[A | None]) -> list[list[A]]:
 
 
 def _repetitions(edges: Sequence[A], first: Hashable) -> Counter[tuple[Hashable, Hashable]]:
-    """Return a mapping from each pair of states to the number of further times that runs must take an edge between the
-    two states.
-    """
+    """Map each pair of states to the number of additional times that runs must take an edge between the two states."""
     more = Counter(edge.after for edge in edges)  # entering minus leaving edges
     more.subtract(Counter(edge.before for edge in edges))
     graph: Any = nx.DiGraph()

@@ -1,6 +1,6 @@
-"""Models that users define: transitions over named components, packed and cached like the table's model.
+"""Lets users define models as transitions over named components (state variables).
 
-docs/write-your-own-model.md shows how to write one.
+The document docs/write-your-own-model.md shows how to write a model.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from nbcc.model.machine.transition import Args
 
 
 class Guard(NamedTuple):
-    """A condition of a transition. `reason` states the condition in words. A condition that is a `limit` is a bound of
-    the world instead of a rule of the protocol.
+    """A condition of a transition. `reason` states the condition in words. If `limit` is True, the condition bounds the
+    search and is not a rule of the modelled protocol.
     """
 
     reason: str
@@ -26,17 +26,17 @@ class Guard(NamedTuple):
 
 
 def no_arguments(*_: object) -> Iterable[Args]:
-    """Return the arguments of a transition whose effect takes no arguments."""
+    """The default of `Transition.arguments`, for an effect without arguments."""
     return ((),)
 
 
 class Transition(NamedTuple):
-    """One action of one actor.
+    """One action of one actor, with its guards and its effect.
 
-    `reads` names components. Guards, `arguments` and `effect` get the values of the components in `reads`, in this
-    order. The first name in `reads` is the actor's own component. `actor_guards` read only the actor's own component,
-    so that they are evaluated once for each of its values. `arguments` returns every choice of keyword arguments.
-    `effect(*values, **args)` returns the new values of the components in `writes`.
+    `reads` names the components (state variables) whose values are passed to `guards`, `arguments` and `effect`, in
+    this order. The first name in `reads` is the actor's own component. `actor_guards` read only the actor's own
+    component, so that a search evaluates them once for each value. `arguments` returns every choice of keyword
+    arguments for `effect`. `effect(*values, **args)` returns the new values of the components in `writes`.
     """
 
     action: str
@@ -50,7 +50,7 @@ class Transition(NamedTuple):
 
 
 def bound(transition: Transition) -> BoundTransition:
-    """Return the transition in the form that the model of the table uses."""
+    """Convert a user's transition to the internal form that the built-in model uses."""
 
     def guards(some: Iterable[Guard], reads: tuple[str, ...]) -> tuple[BoundGuard, ...]:
         return tuple(BoundGuard(each.reason, each.holds, reads, each.limit) for each in some)
@@ -67,10 +67,11 @@ def bound(transition: Transition) -> BoundTransition:
 
 
 class TransitionSystem:
-    """A system made of transitions.
+    """A system that is defined by transitions.
 
-    `first` maps each component to its first value. `actors` maps a kind to the names of its actors. Each actor is a
-    component, and values refer to an actor by the name of its component. The search may exchange actors of one kind.
+    `first` maps each component (state variable) to its initial value. `actors` maps each kind of actor to the names of
+    its actors. Each actor has a component with its name, and values refer to an actor by this name. The search may
+    exchange actors of one kind.
     """
 
     uniform = False
@@ -92,7 +93,7 @@ class TransitionSystem:
         self.initial: State = 0
 
     def successors(self, state: State) -> Iterator[tuple[Step, State]]:
-        """Return every step that is possible in a state, with the state after it."""
+        """Yield every step that is possible in a state, with the resulting state."""
         return self.stepper.successors(state)
 
     def component(self, state: State, name: str) -> Any:
@@ -100,5 +101,5 @@ class TransitionSystem:
         return self.coding.value(state, self.coding.place[name])
 
     def projection(self, names: Iterable[str]) -> Callable[[State], Hashable]:
-        """Return a function whose results for two states are equal if and only if the given components are equal."""
+        """Return a function that maps two states to equal results if and only if the given components are equal."""
         return self.coding.projection(names)

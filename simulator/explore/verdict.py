@@ -1,4 +1,4 @@
-"""Defines the four verdicts, and finds the worst of several verdicts."""
+"""Defines the four verdicts of a search, and selects the worst of several verdicts."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from enum import StrEnum
 
 
 class Verdict(StrEnum):
-    """The verdict on a promise. HOLDS means that every behaviour up to the printed bound keeps the promise."""
+    """The verdict of a search on a promise. HOLDS means that no behaviour within the printed bound violates the
+    promise.
+    """
 
     VIOLATED = "VIOLATED"
     UNDETERMINED = "UNDETERMINED"
@@ -16,6 +18,7 @@ class Verdict(StrEnum):
 
 
 def worst(verdicts: Iterable[Verdict]) -> Verdict:
-    """Return the worst of the verdicts. VIOLATED is worse than UNDETERMINED, and UNDETERMINED is worse than HOLDS."""
+    """Return the worst of several verdicts. VIOLATED is worse than UNDETERMINED, and UNDETERMINED is worse than HOLDS.
+    """
     priority = list(Verdict)
     return min(verdicts, key=priority.index, default=Verdict.NOT_APPLICABLE)

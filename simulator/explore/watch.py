@@ -1,9 +1,8 @@
-"""Evaluates promises during a search: each promise once for each distinct footprint or shape, until the first
-violation.
+"""Judges promises during a search, until the first violation of each promise.
 
-In a breadth-first search, the first violation that is found has a shortest counterexample. The search hides all
-components of a state that a promise does not declare. A promise that reads an undeclared component raises
-`packed.UndeclaredRead`.
+A promise is judged once for each combination of the values that it reads. In a breadth-first search, the violation
+found first has a shortest counterexample. Components that a promise does not declare in `reads` are hidden. Reading a
+hidden component raises `packed.UndeclaredRead`.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ UNREACHED = "no state was reached that tests the promise"
 
 
 class Watch:
-    """One promise, with the results of all evaluations so far."""
+    """One promise, with the results of its evaluations in a search."""
 
     def __init__(self, system: Any, promise: Any) -> None:
         self.promise = promise
@@ -36,7 +35,7 @@ class Watch:
         """The `lasso.Lasso` that violates a promise about runs."""
 
     def result(self, trace: tuple[Any, ...] | None, doubt: str | None) -> PromiseResult:
-        """Return the verdict on the promise; `doubt` is the reason why the search is no evidence."""
+        """Return the result for the promise. `doubt` is the reason why the search is incomplete, or None."""
         name, doubt = self.promise.name, doubt or self.doubt
         if self.unfit:
             return PromiseResult(name=name, verdict=Verdict.NOT_APPLICABLE, because=self.unfit)
@@ -51,7 +50,7 @@ class Watch:
 
 
 class Watchers:
-    """The promises of one search, grouped by the components that they read."""
+    """The promises of one search, grouped by the components (state variables) that they read."""
 
     def __init__(self, system: Any, promises: Sequence[Any]) -> None:
         self.watches = [Watch(system, promise) for promise in promises]
@@ -76,7 +75,7 @@ class Watchers:
         return all(watch.broken for watch in self.watches)
 
     def see_state(self, state: Any, before: Any, step: Any) -> None:
-        """Judge a new state, which `step` reaches from the state `before`."""
+        """Judge a new state, which is reached from the state `before` by `step`."""
         for group in self._open:
             footprint = group.project(state)
             if footprint not in group.seen:
@@ -86,13 +85,14 @@ class Watchers:
                     self._open = [each for each in self._open if not each.is_settled]
 
     def see_step(self, before: Any, step: Any, after: Any) -> None:
-        """Judge a step between two states."""
+        """Judge a step from the state `before` to the state `after`."""
         for group in self._step_groups:
             group.see_step(before, step, after)
 
 
 def _bits(system: Any, groups: Sequence[_Group]) -> int | None:
-    """Return the bits of the components that some promises read; None if the promises may read all components."""
+    """Return the bit mask of the components that some promises read, or None if the promises may read all components.
+    """
     if any(group.rests_on is None for group in groups):
         return None
     names = {name for group in groups for name in group.rests_on or ()}
@@ -100,7 +100,9 @@ def _bits(system: Any, groups: Sequence[_Group]) -> int | None:
 
 
 class _Group:
-    """Promises that read the same components. All other components are hidden from the promises of the group."""
+    """A group of promises that read the same components (state variables). All other components are hidden from the
+    promises.
+    """
 
     def __init__(self, system: Any, members: list[Watch]) -> None:
         self.system = system
@@ -117,7 +119,7 @@ class _Group:
 
     @property
     def is_settled(self) -> bool:
-        """True if no further state can change a verdict: each promise was tested, and each promise about states is
+        """True if no further state can change a verdict: each promise was exercised, and each promise about states is
         violated.
         """
         return all(watch.reached for watch in self.all) and all(watch.broken for watch in self.of_states)
@@ -126,7 +128,7 @@ class _Group:
         return state if self._hiding is None else self.project(state) | self._hiding
 
     def _known(self, kind: Hashable, *states: Any) -> bool:
-        """True if states with the same shape were judged before. The result is False for a state without a shape."""
+        """True if states of the same shape were judged before; False for states without a shape."""
         shape = self.shape(self.system, *states) if self.shape else None
         if shape is None:
             return False

@@ -1,8 +1,9 @@
 """The lock protocols as state machines, separate from the model of the table.
 
-`StorageLockModel` models the lease in `nbcc.engine.lock.storage_lock`, and `NumberedLockModel` the numbered files in
-`nbcc.engine.lock.numbered`. The command ``nbcc explore nbcc.simulator.locks:StorageLockModel`` searches every
-interleaving. The module `driver` takes the engine's real locks through runs of the models.
+The class `StorageLockModel` models the lease in `nbcc.engine.lock.storage_lock`; `NumberedLockModel` models the
+numbered lock files in `nbcc.engine.lock.numbered`. The command ``nbcc explore nbcc.simulator.locks:StorageLockModel``
+searches every interleaving of the contenders. The module `driver` replays runs of the models on the engine's real
+locks.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
-"""Runs the engine's real locks along runs of the lock models, and compares them after every step.
+"""Replays runs of the lock models on the engine's real locks, and compares model and locks after every step.
 
-A run is a sequence of steps of a model. Each contender has a lock object of the engine on one shared store. The clocks
-of the locks advance only by the steps of the run. After each step, three things must equal the model's: the stored
-lock, its holders, and the next storage access of each operation.
+A run is a sequence of the model's steps. Each contender (actor that competes for the lock) has a lock object of the
+engine on one shared store. The clocks of the lock objects advance only when the run contains a clock step. After each
+step, model and engine must agree on the stored lock, the holders of the lock, and the next storage access of each
+operation.
 """
 
 from __future__ import annotations
@@ -33,11 +34,11 @@ NEVER_SECONDS: Final = 1e6
 
 
 class LocksDiffer(AssertionError):
-    """Raised if the engine's lock and the model differ after a step of a run."""
+    """The engine's lock and the model differ after a step of a run."""
 
 
 class _Contenders:
-    """The engine's locks of one run, with a clock for each."""
+    """The engine's lock objects of one run, one for each contender, each with a simulated clock."""
 
     faults: Sequence[str] = ("answer_is_lost", "request_is_lost", "check_fails")
     own_accesses: Sequence[str] = ()
@@ -51,18 +52,18 @@ class _Contenders:
         self.owners: dict[str, tuple[str, int]] = {}
 
     def now(self, name: str) -> int:
-        """Return the time of a contender's clock in milliseconds since the epoch."""
         return BEGAN_MS + self.ticks[name] * TICK_MS
 
     def valid_seconds(self) -> float:
-        """Return the validity of a lease: one millisecond more than whole ticks, so that the lease includes its last
-        tick.
+        """Return the validity of a lease in seconds. One extra millisecond keeps the lease valid during its last tick.
         """
         lease: int = self.model.limits.lease
         return (lease * TICK_MS + 1) / 1000
 
     def take(self, step: Step, before: int, after: int) -> None:
-        """Take a step of the model with the locks, and compare. Raises `LocksDiffer`."""
+        """Take one step of the model with the engine's locks, then compare. Raises `LocksDiffer` if model and locks
+        differ.
+        """
         name, stepper = step.actor, self.steppers[step.actor]
         if step.action == "clock_ticks":
             self.ticks[name] += 1
@@ -78,7 +79,7 @@ class _Contenders:
         self.compare(step, after)
 
     def fail_or_advance(self, stepper: Stepper, action: str) -> None:
-        """Let the store fail as the action says, or answer."""
+        """Execute the next storage access. If `action` is a fault, the access fails accordingly."""
         if action not in self.faults:
             self.advance(stepper)
         elif action == "check_fails":
@@ -88,14 +89,14 @@ class _Contenders:
         self.pass_on(stepper)
 
     def refuses(self) -> bool:
-        """Return whether a failed put is answered by a refusal instead of an error."""
+        """Return True if a failed put appears to the engine as a refusal instead of an error."""
         return self.chance.random() < 0.5
 
     def advance(self, stepper: Stepper) -> None:
         stepper.advance()
 
     def pass_on(self, stepper: Stepper) -> None:
-        """Execute the accesses that end no step of the model."""
+        """Execute all accesses until an access at which a step of the model ends."""
         while stepper.parked and stepper.parked not in self.own_accesses:
             stepper.advance()
 
@@ -106,7 +107,7 @@ class _Contenders:
                 self.steppers[name].start(lock.give_back)
 
     def operation(self, name: str, action: str) -> Callable[[], object] | None:
-        """Return the operation of the lock that the action begins; None if it continues one."""
+        """Return the lock operation that the action begins, or None if the action continues an operation."""
         starts = {
             "contender_finds_lease_free": "try_once", "contender_finds_lease_taken": "try_once",
             "contender_replaces_its_release": "try_once", "contender_finds_number_free": "try_once",
@@ -117,7 +118,7 @@ class _Contenders:
         return getattr(self.locks[name], starts[action]) if action in starts else None
 
     def compare(self, step: Step, state: int) -> None:
-        """Compare the locks with a state of the model."""
+        """Compare the engine's locks with a state of the model. Raises `LocksDiffer` on a difference."""
         for name in self.model.contenders:
             own = self.model.contender(state, name)
             if not own.is_alive:
@@ -134,19 +135,19 @@ class _Contenders:
     # The parts that depend on the protocol.
 
     def name_owner(self, name: str, own: Any) -> None:
-        """Record the owner in the pending put under the number of the model's attempt."""
+        """Record the contender and attempt to which the owner name in a pending put belongs."""
         raise NotImplementedError
 
     def awaited(self, own: Any) -> str:
-        """Return the access before which the operation must wait; '' if no operation is under way."""
+        """Return the storage access at which the engine's operation must wait, or '' if no operation is in progress."""
         raise NotImplementedError
 
     def stored(self) -> Any:
-        """Return the stored lock as a value of the model."""
+        """Return the lock in the store, converted to a value of the model."""
         raise NotImplementedError
 
     def expected(self, state: int) -> Any:
-        """Return the lock of the model in the form of `stored`."""
+        """Return the model's lock in the format of `stored`."""
         raise NotImplementedError
 
     def _owner(self, content: bytes, own: tuple[str, int]) -> None:
@@ -156,7 +157,7 @@ class _Contenders:
 
 
 class StorageLocks(_Contenders):
-    """Locks of `StorageBasedLockProvider` on one object, which is in memory by default."""
+    """The engine's storage-based locks (as Hudi's `StorageBasedLockProvider`) on one object, by default in memory."""
 
     own_accesses = ("read", "write")
 
@@ -192,7 +193,7 @@ class StorageLocks(_Contenders):
 
 
 class NumberedLocks(_Contenders):
-    """Locks of `NumberedLockProvider` in one folder in memory."""
+    """The engine's numbered locks on one in-memory folder."""
 
     def __init__(self, model: NumberedLockModel, chance: random.Random) -> None:
         super().__init__(model, chance)
@@ -209,12 +210,12 @@ class NumberedLocks(_Contenders):
         super().take(step, before, after)
 
     def pass_on(self, stepper: Stepper) -> None:
-        """Execute accesses until the next access is that of the model's step."""
+        """Execute accesses until the one that corresponds to the model's current step."""
         while stepper.parked and stepper.parked != _ACCESS.get(self.step, ""):
             stepper.advance()
 
     def refuses(self) -> bool:
-        """Return True: a storage answers a put of an existing file by False, and raises no error."""
+        """Return True: for an existing file, `put_if_absent` returns False and raises no error."""
         return True
 
     def name_owner(self, name: str, own: numbered_lock.Contender) -> None:
@@ -252,9 +253,9 @@ _ACCESS: Final = {
 
 
 def play(locks: _Contenders, longest: int) -> Counter[str]:
-    """Take the locks through one random run of at most `longest` steps, and return how often each action was taken.
+    """Play one random run of at most `longest` steps on the locks. Returns how often each action was taken.
 
-    Clocks advance in a third of the steps, so that most steps are steps of the protocol.
+    Only a third of the steps advance a clock, so that most steps belong to the lock protocol.
     """
     state, taken = locks.model.initial, Counter[str]()
     with warnings.catch_warnings():

@@ -12,11 +12,12 @@ TICK_MS: Final = 500
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LockLimits:
-    """The limits of the search. Times are in ticks.
+    """The bounds of a search of a lock model. Times are in ticks of 500 ms.
 
-    contenders: The number of actors that want the lock. ticks: The last time of every clock. lease: The validity of a
-    lease. drift: The greatest difference between two clocks. attempts: How often each contender tries to take a lock
-    that is free. faults: How many requests fail or lose their answer, in all. crashes: How many contenders die, in all.
+    `contenders` is the number of actors that compete for the lock. `ticks` is the time at which every clock stops.
+    `lease` is the validity of a lease. `drift` is the greatest difference between two clocks. `attempts` is the number
+    of times that each contender tries to acquire a free lock. `faults` is the total number of requests that may fail or
+    lose their answer. `crashes` is the total number of contenders that may crash.
     """
 
     contenders: int = 2
@@ -29,7 +30,7 @@ class LockLimits:
 
 
 class Clocked(Protocol):
-    """A contender with a clock."""
+    """A contender (actor that competes for the lock) with a clock."""
 
     @property
     def clock(self) -> int: ...
@@ -39,6 +40,6 @@ class Clocked(Protocol):
 
 
 def may_tick(own: Clocked, others: Iterable[Clocked], limits: LockLimits) -> bool:
-    """True if a clock can advance by a tick and still differ from every other clock by at most the drift."""
+    """True if a contender's clock can advance by one tick without exceeding the allowed drift from other clocks."""
     slowest = min((other.clock for other in others if other.is_alive), default=own.clock)
     return own.clock < limits.ticks and own.clock + 1 - slowest <= limits.drift

@@ -1,4 +1,4 @@
-"""The parts that the lock models share: the transitions of a contender, drifting clocks, and crashes."""
+"""The common parts of the lock models: transitions of contenders, drifting clocks, and crashes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ DEAD = "dead"
 
 
 class LockModel(TransitionSystem):
-    """Contenders for one lock. `unheld_since` is the greatest clock at the last moment at which an actor held the lock.
+    """A model of contenders (actors) that compete for one lock. `unheld_since` is the greatest clock value at the last
+    time when an actor held the lock.
     """
 
     promises = PROMISES
@@ -37,14 +38,14 @@ class LockModel(TransitionSystem):
 
     @abstractmethod
     def owner(self, stored: Any) -> str | None:
-        """Return the contender that the stored lock names, or None."""
+        """Return the contender that owns the stored lock, or None."""
 
     def _reads(self, me: str) -> tuple[str, ...]:
         shared = (self.stored, "unheld_since", "faults", "crashes")
         return (me, *shared, *(name for name in self.contenders if name != me))
 
     def _one(self, me: str, action: str, at: str, holds: Any, effect: Any, fault: bool = False) -> Transition:
-        """Return a transition. `holds` and `effect` get the contender and the stored lock; docstrings name guards."""
+        """Return a transition of contender `me`. The docstring of `holds` becomes the text of the guard."""
 
         def done(own: Any, stored: Any, since: int, faults: int, crashes: int, *others: Any) -> Any:
             after = effect(own, stored)

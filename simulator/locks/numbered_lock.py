@@ -1,8 +1,9 @@
-"""Lock files with increasing numbers that are only created: RFC-22, option 2.
+"""Models RFC-22's lock files with increasing numbers, which are created only if absent (option 2).
 
-Source: RFC-22, "Locking", and the lock `nbcc.engine.lock.numbered.NumberedLock`. A transition contains at most one
-request, or one listing with the reads that follow it. A put of a number may fail like a put of the lease
-(`storage_lock`). The puts of heartbeats and releases do not fail, because repeating them has the same outcome.
+The sources are RFC-22, section "Locking", and the engine's lock `nbcc.engine.lock.numbered.NumberedLock`. A transition
+contains at most one request, or one listing with the reads that follow it. A put of a lock number may fail in the same
+ways as a put of the lease in `storage_lock`. Puts of heartbeats and releases never fail in the model, because repeating
+them has no further effect.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ UNDER_WAY: Final = (CREATING, CHECKING, VERIFYING, TIDYING, RENEWING, RELEASING)
 
 
 class Number(NamedTuple):
-    """The files of one numbered lock. `since` is the time in its newest heartbeat, or in the file that took the number.
+    """One numbered lock as stored in files. `since` is the time in its newest heartbeat or, without a heartbeat, in the
+    file that created the number.
     """
 
     number: int
@@ -36,9 +38,9 @@ Numbers = tuple[Number, ...]
 
 
 class Contender(NamedTuple):
-    """A contender for a numbered lock. `since` is the time of its newest heartbeat, and `until` is the end of the lock
-    that it holds; 0 if it holds none. `beat` is the time of a pending heartbeat. Other fields are as in
-    `storage_lock.Contender`.
+    """A contender (actor) that competes for a numbered lock. `since` is the time of the contender's newest heartbeat.
+    `until` is the end of the lease that the contender holds, or None. `beat` is the time of a pending heartbeat.
+    Other fields are as in `storage_lock.Contender`.
     """
 
     step: str = IDLE
@@ -52,24 +54,23 @@ class Contender(NamedTuple):
 
     @property
     def is_alive(self) -> bool:
-        """True unless the contender has crashed."""
         return self.step != DEAD
 
     @property
     def holds(self) -> bool:
-        """True if the contender has the lock and its own clock has not passed the end of the lease."""
+        """True if the contender has the lock, and the contender's clock has not passed the end of the lease."""
         return self.is_alive and self.until is not None and self.clock <= self.until
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NumberedLockRules:
-    """The rules of the protocol. Every other value than the default is a mutant.
+    """The rules of the lock protocol. Every value other than the default is a mutant (deliberate error).
 
-    margin: The ticks between the end of a lease and the first moment at which another contender releases it.
-    recognises_own: After a put without a useful answer, the contender reads the file and recognises its own content.
-    renews_late: A heartbeat that was put after the end of the lease extends the lease.
-    tidies_newest: The holder deletes its own number together with older ones.
-    is_conditional: The store creates a number only if it does not exist.
+    `margin` is the number of ticks between the end of a lease and the earliest takeover by another contender.
+    `recognises_own` makes a contender read the file after a put without a useful answer, and recognise the content that
+    it has put. `renews_late` makes a heartbeat extend the lease even after the lease has ended. `tidies_newest` makes
+    the holder delete its own number together with older ones. `is_conditional` makes the store create a number only if
+    that number does not exist.
     """
 
     margin: int = 1
@@ -80,8 +81,8 @@ class NumberedLockRules:
 
 
 class _After(NamedTuple):
-    """The result of an effect. `fault` is set if a request failed. `ended` is set if the lock counts as held at this
-    moment: the contender has learnt that it has the lock, or will never learn it.
+    """The result of a transition's effect. `fault` is True if a request failed. `ended` is True if the contender has
+    just learnt that it holds the lock, or will never learn it.
     """
 
     own: Contender
@@ -91,7 +92,7 @@ class _After(NamedTuple):
 
 
 class NumberedLockModel(LockModel):
-    """A model of contenders for numbered locks."""
+    """A model of contenders (actors) that compete for a numbered lock."""
 
     stored = "numbers"
     under_way = UNDER_WAY
@@ -129,7 +130,7 @@ class NumberedLockModel(LockModel):
             )
 
     def contender(self, state: int, name: str) -> Contender:
-        """Return one contender's part of a state."""
+        """Return the state of one contender."""
         found: Contender = self.component(state, name)
         return found
 
@@ -146,7 +147,7 @@ class NumberedLockModel(LockModel):
 
 
 def newest(numbers: Numbers) -> Number:
-    """Return the number of the newest lock."""
+    """Return the lock with the greatest number."""
     return max(numbers)
 
 
@@ -156,21 +157,23 @@ def _always(own: Contender, numbers: Numbers) -> bool:
 
 
 class _Effects:
-    """The conditions and effects of one contender. Each gets the contender and the numbers in the store."""
+    """The guards and effects of one contender's transitions. Every guard and effect takes the contender and the stored
+    lock numbers.
+    """
 
     def __init__(self, me: str, limits: LockLimits, rules: NumberedLockRules) -> None:
         self.me, self.limits, self.rules = me, limits, rules
 
     def finds_free(self, own: Contender, numbers: Numbers) -> bool:
-        """an attempt must be left; the newest number must be released"""
+        """the contender must have attempts left, and the newest lock must be released"""
         return self._may_try(own) and (not numbers or newest(numbers).released)
 
     def finds_expired(self, own: Contender, numbers: Numbers) -> bool:
-        """an attempt must be left; the newest number must be its own, or its lease must have expired"""
+        """the contender must have attempts left, and must own the newest lock or find its lease expired"""
         return self._may_try(own) and self._may_clear(own, numbers)
 
     def finds_taken(self, own: Contender, numbers: Numbers) -> bool:
-        """the newest number must be taken"""
+        """another contender must hold the newest lock"""
         return bool(numbers) and not newest(numbers).released and not self._may_clear(own, numbers)
 
     def _may_clear(self, own: Contender, numbers: Numbers) -> bool:
@@ -181,39 +184,39 @@ class _Effects:
         return is_own or own.clock > last.since + self.limits.lease + self.rules.margin
 
     def may_create(self, own: Contender, numbers: Numbers) -> bool:
-        """its number must not exist"""
+        """a lock with the contender's number must not exist"""
         return self._entry(own, numbers) is None or not self.rules.is_conditional
 
     def may_not_create(self, own: Contender, numbers: Numbers) -> bool:
-        """its number must exist"""
+        """a lock with the contender's number must exist"""
         return not self.may_create(own, numbers)
 
     def is_absent(self, own: Contender, numbers: Numbers) -> bool:
-        """its number must not exist"""
+        """a lock with the contender's number must not exist"""
         return self._entry(own, numbers) is None
 
     def is_present(self, own: Contender, numbers: Numbers) -> bool:
-        """its number must exist"""
+        """a lock with the contender's number must exist"""
         return self._entry(own, numbers) is not None
 
     def recognises(self, own: Contender, numbers: Numbers) -> bool:
-        """the number must contain the content that it put"""
+        """the lock file must contain what the contender has put"""
         return self.rules.recognises_own and self._is_own(own, numbers)
 
     def finds_another(self, own: Contender, numbers: Numbers) -> bool:
-        """the number must contain the content of another contender"""
+        """the lock file must contain what another contender has put"""
         return self.is_present(own, numbers) and not self.recognises(own, numbers)
 
     def has_newest(self, own: Contender, numbers: Numbers) -> bool:
-        """its number must be the newest, and not released"""
+        """the contender's number must be the newest, and not released"""
         return bool(numbers) and newest(numbers).number == own.number and not newest(numbers).released
 
     def has_older(self, own: Contender, numbers: Numbers) -> bool:
-        """its number must be released, or not the newest"""
+        """the contender's number must be released, or older than the newest"""
         return not self.has_newest(own, numbers)
 
     def may_renew(self, own: Contender, numbers: Numbers) -> bool:
-        """its clock must have advanced since its last heartbeat"""
+        """the contender's clock must have advanced since the last heartbeat"""
         return own.clock > own.since and (self.rules.renews_late or own.holds)
 
     def take(self, own: Contender, numbers: Numbers) -> _After:
@@ -234,16 +237,16 @@ class _Effects:
         return _After(own._replace(step=VERIFYING), (*others, created))
 
     def create_unanswered(self, own: Contender, numbers: Numbers) -> _After:
-        """Create the number; the contender gets no answer, or 412."""
+        """Create the lock number, but the contender gets no answer or 412 (precondition failed)."""
         created = self.create(own, numbers)
         return created._replace(own=own._replace(step=CHECKING), fault=True)
 
     def fail(self, own: Contender, numbers: Numbers) -> _After:
-        """Let the put have no effect; the contender gets an error."""
+        """Drop the put; the contender gets an error."""
         return _After(own._replace(step=CHECKING), numbers, fault=True)
 
     def fail_to_check(self, own: Contender, numbers: Numbers) -> _After:
-        """End the attempt with an error."""
+        """End the attempt to acquire the lock with an error."""
         return _After(own._replace(step=IDLE), numbers, fault=True, ended=self._is_own(own, numbers))
 
     def repeat(self, own: Contender, numbers: Numbers) -> _After:
@@ -267,7 +270,7 @@ class _Effects:
         return _After(own._replace(step=RENEWING, beat=own.clock), numbers)
 
     def beat(self, own: Contender, numbers: Numbers) -> _After:
-        """Put the heartbeat. It extends the lease only if the lease has not expired."""
+        """Put the heartbeat. The heartbeat extends the lease only if the lease has not expired."""
         put = tuple(each._replace(since=own.beat) if each.number == own.number else each for each in numbers)
         if own.holds or self.rules.renews_late:
             renewed = own._replace(step=HOLDING, since=own.beat, until=own.beat + self.limits.lease, beat=0)

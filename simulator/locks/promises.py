@@ -1,4 +1,4 @@
-"""The promises of the lock models: MUTEX and LEASE (docs/contract.md)."""
+"""The promises of the lock models, defined in docs/contract.md: MUTEX and LEASE."""
 
 from __future__ import annotations
 
@@ -10,30 +10,31 @@ from .limits import LockLimits
 
 
 class LockModel(Protocol):
-    """The views of a lock model that the promises of locks read."""
+    """The methods of a lock model that lock promises use."""
 
     limits: LockLimits
     contenders: tuple[str, ...]
 
     def components(self) -> tuple[str, ...]:
-        """Return the names of all components."""
+        """Return the names of all components (state variables)."""
 
     def holders(self, state: int) -> list[str]:
-        """Return the contenders that hold the lock: each has a lease, and its own clock has not passed the end."""
+        """Return the contenders that hold the lock: each has a lease that has not ended by the contender's own clock.
+        """
 
     def refused(self, state: int) -> list[str]:
-        """Return the live contenders without a request under way for which the lock in the store is not free."""
+        """Return the live contenders without a pending request that do not find the stored lock free."""
 
     def unheld(self, state: int, contender: str) -> int:
-        """Return the number of ticks of the contender's clock for which no actor has held the lock."""
+        """Return for how many ticks of the contender's clock no actor has held the lock."""
 
     def asking(self, state: int) -> bool:
-        """Return whether the actor of the newest lease in the store waits for the answer to a request."""
+        """Return True if the owner of the newest stored lease is waiting for an answer of the store."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LockPromise:
-    """A promise over states, in the form that `explore` needs."""
+    """A promise (checked property) about states of a lock model, as `explore` expects it."""
 
     name: str
     about: str
@@ -42,15 +43,15 @@ class LockPromise:
     kind: str = "state"
 
     def holds(self, system: LockModel, before: object, step: object, after: int) -> str | None:
-        """Return None, or a sentence about the violation."""
+        """Return None, or a sentence that describes the violation."""
         return self.judge(system, after)
 
     def sometimes(self, system: LockModel, state: int) -> bool:
-        """Return whether the state tests the promise."""
+        """Return True if the state exercises the promise."""
         return self.tested(system, state)
 
     def reads(self, system: LockModel) -> tuple[str, ...]:
-        """Return the components that the promise reads."""
+        """Return the components (state variables) that the promise reads."""
         return system.components()
 
 
@@ -60,7 +61,7 @@ def _one_holder(system: LockModel, state: int) -> str | None:
 
 
 def longest(limits: LockLimits) -> int:
-    """Return after how many ticks without a holder the lock must be free: one lease, and the drift of the clocks."""
+    """Return the maximum number of ticks after which an unheld lock must be free: one lease plus the clock drift."""
     return limits.lease + limits.drift
 
 

@@ -1,4 +1,4 @@
-"""Runs the operations of the engine's locks in threads, and stops each operation before every access to the store."""
+"""Runs lock operations of the engine in threads, and pauses each operation before every storage access."""
 
 from __future__ import annotations
 
@@ -17,15 +17,16 @@ PATIENCE_SECONDS: Final = 10.0
 
 
 class Stopped(BaseException):
-    """Raised in the thread of a contender that has crashed."""
+    """Ends the thread of a contender that has crashed."""
 
 
 class Stepper:
-    """The operation of one contender on its lock.
+    """Runs one contender's lock operation, one storage access at a time.
 
-    `parked` is the access before which the operation waits; '' if no operation is under way. `content` is the data of
-    this access. `fault` is the fault of the next access: ``lose`` executes it and loses the answer, ``drop`` does not
-    execute it. With both faults, the store raises an error, or answers that the condition failed if `refuses` is set.
+    `parked` names the access before which the operation waits, or is '' if no operation is in progress. `content` is
+    the data that this access puts. `fault` is the fault of the next access: ``lose`` executes the access and loses the
+    answer, ``drop`` does not execute the access. After a fault the store raises an error or, if `refuses` is True,
+    answers that the condition failed.
     """
 
     def __init__(self) -> None:
@@ -37,7 +38,7 @@ class Stepper:
         self._go, self._back = threading.Semaphore(0), threading.Semaphore(0)
 
     def start(self, operation: Callable[[], object]) -> None:
-        """Run an operation up to its first access."""
+        """Start an operation, and run it up to its first storage access."""
         assert not self.parked, "the last operation has ended"
         self.result, self.error = None, None
         self._thread = threading.Thread(target=self._main, args=(operation,), daemon=True)
@@ -45,21 +46,23 @@ class Stepper:
         self._wait()
 
     def advance(self, fault: str = "", refuses: bool = False) -> None:
-        """Execute the access, and run the operation up to its next access or to its end."""
+        """Execute the pending access, and run the operation up to its next access or its end."""
         assert self.parked, "an operation is under way"
         self.fault, self.refuses = fault, refuses
         self._go.release()
         self._wait()
 
     def crash(self) -> None:
-        """End the operation under way, and permit no other access."""
+        """End the current operation, and forbid all further accesses of the contender."""
         self.dead = True
         if self.parked:
             self._go.release()
             self._wait()
 
     def access(self, name: str, execute: Callable[[], T], refusal: T, content: bytes = b"") -> T:
-        """Announce an access, wait, and execute it with its fault."""
+        """Wait at a storage access until `advance` is called, then execute the access, with the fault if one is
+        pending.
+        """
         if threading.current_thread() is not self._thread:
             raise Stopped  # a renewal by the lock's own thread: the runs of the model contain every renewal
         if self.dead:
@@ -93,8 +96,8 @@ class Stepper:
 
 
 class MemoryObject:
-    """An object in memory with conditional replacement. The mark of a version is a counter, which is as unique as the
-    tag of a store.
+    """An in-memory object with conditional replacement. The version tag is a counter, which is as unique as a store's
+    ETag.
     """
 
     def __init__(self) -> None:
@@ -102,11 +105,11 @@ class MemoryObject:
         self._puts = 0
 
     def read(self) -> Version | None:
-        """Return the current version; None if there is no object."""
+        """Return the current version, or None if the object does not exist."""
         return self.version
 
     def write(self, data: bytes, known: Version | None) -> Version | None:
-        """Replace the version `known`; return None if it is not the current version."""
+        """Replace the version `known`. Returns None, without a change, if another version is current."""
         if (self.version and self.version.mark) != (known and known.mark):
             return None
         self._puts += 1
@@ -115,39 +118,37 @@ class MemoryObject:
 
 
 class SteppedObject:
-    """The lease object, as one contender accesses it."""
+    """Wraps the lease object, and pauses one contender before each access."""
 
     def __init__(self, inner: ConditionalObject, stepper: Stepper) -> None:
         self._inner, self._stepper = inner, stepper
 
     def read(self) -> Version | None:
-        """Return the current version, at a step of the run."""
         return self._stepper.access("read", self._inner.read, None)
 
     def write(self, data: bytes, known: Version | None) -> Version | None:
-        """Replace the version `known`, at a step of the run."""
         return self._stepper.access("write", lambda: self._inner.write(data, known), None, data)
 
 
 class SteppedStorage:
-    """The store of numbered files, as one contender accesses it. Deletions are not steps of a run."""
+    """Wraps the storage of numbered lock files, and pauses one contender before each access. Deletions are not steps of
+    a run.
+    """
 
     def __init__(self, inner: MemoryStorage, stepper: Stepper) -> None:
         self._inner, self._stepper = inner, stepper
         self.url = inner.url
 
     def put_if_absent(self, path: str, data: bytes) -> bool:
-        """Create the file, at a step of the run. The access is named by the end of the path."""
+        """Create the file if it is absent, as a step of the run. The path's suffix is the name of the access."""
         name = path.rpartition(".")[2]
         return self._stepper.access(name, lambda: self._inner.put_if_absent(path, data), False, data)
 
     def put(self, path: str, data: bytes) -> None:
-        """Create or replace the file, at a step of the run."""
+        """Create or replace a heartbeat file, as a step of the run."""
         self._stepper.access("heartbeat", lambda: self._inner.put(path, data), None, data)
 
     def get(self, path: str) -> bytes:
-        """Return the content, at a step of the run."""
-
         def content() -> bytes | None:
             try:
                 return self._inner.get(path)
@@ -160,7 +161,6 @@ class SteppedStorage:
         return found
 
     def list(self, prefix: str) -> list[Entry]:
-        """List the files, at a step of the run."""
         return self._stepper.access("list", lambda: self._inner.list(prefix), [])
 
     def delete(self, path: str) -> None:

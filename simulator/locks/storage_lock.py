@@ -1,8 +1,8 @@
-"""A lease in one object that is replaced only if it has not changed: the protocol of Hudi's StorageBasedLockProvider.
+"""Models a lease in one object that is replaced only if unchanged: the protocol of Hudi's StorageBasedLockProvider.
 
-Source: RFC-91 (storage-based lock provider), and the lock `nbcc.engine.lock.storage_lock.StorageLock`. A transition
-contains at most one request. A put is executed and answered; or executed without a useful answer (lost, late, or 412
-to the client's own repetition); or refused; or not executed (409, 503, dropped).
+The sources are RFC-91 (storage-based lock provider) and the engine's lock `nbcc.engine.lock.storage_lock.StorageLock`.
+A transition contains at most one request. A put has one of four results: executed and answered; executed without a
+useful answer (lost, late, or 412 to the client's retry); refused; or not executed (409, 503, dropped).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ UNDER_WAY: Final = (PUTTING, CHECKING)
 
 
 class Lease(NamedTuple):
-    """The content of the lease object. `attempt` is the number of the owner's attempt that put it."""
+    """The content of the lease object. `attempt` counts the owner's attempts to acquire the lock."""
 
     owner: str
     attempt: int
@@ -29,12 +29,12 @@ class Lease(NamedTuple):
 
 
 class Contender(NamedTuple):
-    """A contender for the lease.
+    """A contender (actor) that competes for the lease.
 
-    `request` names the purpose of a pending put, `put` its content, and `known` the version that it replaces. `until`
-    is the end of the lease that the contender holds, or None. `attempts` are the attempts whose put may have been
-    executed. `released` is the lease that it released last. With `was_last`, the contender replaces the lease that it
-    released last without a read; `quick` is set during this attempt.
+    `request` names the purpose of a pending put, `put` is the put's content, and `known` is the version that the put
+    replaces. `until` is the end of the lease that the contender holds, or None. `attempts` contains the attempts whose
+    put may have been executed. `released` is the lease that the contender released most recently. If `was_last` is
+    True, the contender replaces `released` without reading the object first; `quick` is True during this attempt.
     """
 
     step: str = IDLE
@@ -51,23 +51,22 @@ class Contender(NamedTuple):
 
     @property
     def is_alive(self) -> bool:
-        """True unless the contender has crashed."""
         return self.step != DEAD
 
     @property
     def holds(self) -> bool:
-        """True if the contender has a lease and its own clock has not passed the end of the lease."""
+        """True if the contender has a lease, and the contender's clock has not passed the end of the lease."""
         return self.is_alive and self.until is not None and self.clock <= self.until
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StorageLockRules:
-    """The rules of the protocol. Every other value than the default is a mutant.
+    """The rules of the lock protocol. Every value other than the default is a mutant (deliberate error).
 
-    margin: The ticks between the end of a lease and the first moment at which another contender takes the lock.
-    recognises_own: After a put without a useful answer, the contender reads the object and recognises its own content.
-    renews_after_412: A holder whose renewal was refused reads the object before it gives up its lease.
-    is_conditional: The store executes a put only if the object is the version that the put replaces.
+    `margin` is the number of ticks between the end of a lease and the earliest takeover by another contender.
+    `recognises_own` makes a contender read the object after a put without a useful answer, and recognise the content
+    that it has put. `renews_after_412` makes a holder read the object after a refused renewal, before it gives up the
+    lease. `is_conditional` makes the store execute a put only if the object is the version that the put replaces.
     """
 
     margin: int = 1
@@ -77,8 +76,8 @@ class StorageLockRules:
 
 
 class _After(NamedTuple):
-    """The result of an effect. `fault` is set if a request failed. `ended` is set if the lock counts as held at this
-    moment: the contender has learnt that its lease is stored, or will never learn it.
+    """The result of a transition's effect. `fault` is True if a request failed. `ended` is True if the contender has
+    just learnt that its lease is stored, or will never learn it.
     """
 
     own: Contender
@@ -88,7 +87,7 @@ class _After(NamedTuple):
 
 
 class StorageLockModel(LockModel):
-    """A model of contenders for one lease."""
+    """A model of contenders (actors) that compete for one lease."""
 
     stored = "lease"
     under_way = UNDER_WAY
@@ -120,7 +119,7 @@ class StorageLockModel(LockModel):
             )
 
     def contender(self, state: int, name: str) -> Contender:
-        """Return a contender in a state."""
+        """Return the state of one contender."""
         found: Contender = self.component(state, name)
         return found
 
@@ -137,7 +136,7 @@ class StorageLockModel(LockModel):
 
 
 def is_free(own: Contender, lease: Lease | None, me: str, margin: int) -> bool:
-    """Return whether a contender that does not hold the lock finds the lease free."""
+    """Return True if a contender that does not hold the lock finds the lease free."""
     if lease is None or lease.released or (lease.owner == me and lease.attempt in own.attempts):
         return True
     return own.clock > lease.until + margin
@@ -149,45 +148,47 @@ def _always(own: Contender, lease: Lease | None) -> bool:
 
 
 class _Effects:
-    """The conditions and effects of the steps of one contender. Each gets the contender and the stored lease."""
+    """The guards and effects of one contender's transitions. Every guard and effect takes the contender and the stored
+    lease.
+    """
 
     def __init__(self, me: str, limits: LockLimits, rules: StorageLockRules) -> None:
         self.me, self.limits, self.rules = me, limits, rules
 
     def finds_free(self, own: Contender, lease: Lease | None) -> bool:
-        """an attempt must be left; the lease must be free"""
+        """the contender must have attempts left, and the lease must be free"""
         return self._may_try(own) and not own.was_last and is_free(own, lease, self.me, self.rules.margin)
 
     def finds_taken(self, own: Contender, lease: Lease | None) -> bool:
-        """the lease must be taken"""
+        """another contender must hold the lease"""
         return not own.was_last and not is_free(own, lease, self.me, self.rules.margin)
 
     def was_last(self, own: Contender, lease: Lease | None) -> bool:
-        """an attempt must be left; the contender must have released the lease last"""
+        """the contender must have attempts left, and must have been the last to release the lease"""
         return self._may_try(own) and own.was_last
 
     def may_replace(self, own: Contender, lease: Lease | None) -> bool:
-        """the lease must be the version that the put replaces"""
+        """the stored lease must be the version that the put replaces"""
         return lease == own.known or not self.rules.is_conditional
 
     def may_not_replace(self, own: Contender, lease: Lease | None) -> bool:
-        """the lease must not be the version that the put replaces"""
+        """the stored lease must not be the version that the put replaces"""
         return not self.may_replace(own, lease)
 
     def recognises(self, own: Contender, lease: Lease | None) -> bool:
-        """the lease must be the one that it put"""
+        """the stored lease must be the one that the contender has put"""
         return self.rules.recognises_own and lease == own.put
 
     def may_repeat(self, own: Contender, lease: Lease | None) -> bool:
-        """the lease must be the version that the put replaces, and not the one that it put"""
+        """the stored lease must be the version that the put replaces, and not the one that the contender has put"""
         return lease == own.known and not self.recognises(own, lease)
 
     def finds_another(self, own: Contender, lease: Lease | None) -> bool:
-        """the lease must be neither the version that the put replaces nor the one that it put"""
+        """the stored lease must be neither the version that the put replaces nor the one that the contender has put"""
         return lease != own.known and not self.recognises(own, lease)
 
     def may_renew(self, own: Contender, lease: Lease | None) -> bool:
-        """its clock must have advanced since its last put"""
+        """the contender's clock must have advanced since its last put"""
         return own.known is not None and own.clock + self.limits.lease > own.known.until
 
     def take(self, own: Contender, lease: Lease | None) -> _After:
@@ -201,7 +202,7 @@ class _Effects:
         return _After(own._replace(was_last=lease is not None and lease == own.released), lease)
 
     def finish(self, own: Contender, lease: Lease | None) -> _After:
-        """Store the put, and end the request."""
+        """Store the put, and end the contender's request."""
         put = own.put
         assert put is not None, "a put is under way"
         ended = own._replace(request="", put=None, quick=False)
@@ -211,21 +212,21 @@ class _Effects:
         return _After(held, put, ended=True)
 
     def doubt(self, own: Contender, lease: Lease | None) -> _After:
-        """Read the object next, because the put was refused."""
+        """Make the contender read the object next, because its put was refused."""
         if own.request == "renew" and not self.rules.renews_after_412:
             return _After(own._replace(step=LOST, request="", put=None, until=None), lease)
         return _After(own._replace(step=CHECKING), lease)
 
     def execute_unanswered(self, own: Contender, lease: Lease | None) -> _After:
-        """Store the put; the contender gets no answer, or 412."""
+        """Store the put, but the contender gets no answer or 412 (precondition failed)."""
         return self.doubt(own, own.put)._replace(fault=True)
 
     def fail(self, own: Contender, lease: Lease | None) -> _After:
-        """Let the put have no effect; the contender gets an error."""
+        """Drop the put; the contender gets an error."""
         return _After(own._replace(step=CHECKING), lease, fault=True)
 
     def fail_to_check(self, own: Contender, lease: Lease | None) -> _After:
-        """End the request with an error."""
+        """End the contender's request with an error."""
         step = HOLDING if own.request == "renew" else IDLE
         known, until = (own.known, own.until) if own.request == "renew" else (None, None)
         failed = own._replace(step=step, request="", put=None, known=known, until=until, quick=False)

@@ -1,7 +1,7 @@
-"""Peers: programs that run other systems, each in its own environment and process. A peer imports nothing from nbcc.
+"""Peers: programs that run other systems, such as Apache Hudi, each in a separate environment and process.
 
-A peer reads requests and writes answers, both as one JSON object per line. The adapters in `nbcc.simulator.systems` use
-peers.
+A peer imports nothing from nbcc. A peer reads requests and writes answers, both as one JSON object per line. The
+adapters in `nbcc.simulator.systems` send the requests.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""Runs a peer as a process. Requests and answers are JSON objects, one per line."""
+"""Runs a peer (a program that runs another system) as a process. Requests and answers are JSON objects, one per line.
+"""
 
 from __future__ import annotations
 
@@ -15,17 +16,15 @@ _ENVIRONMENT: Final = ".venv-{name}"  # `make interop` puts it next to .venv
 
 
 class PeerRefused(Exception):
-    """Raised if the peer refuses a step. The message is the chain of causes of the refusal."""
+    """The peer refused a step. The message is the peer's chain of causes."""
 
 
 class PeerMissing(ValueError):
-    """Raised if the peer's environment does not exist, or if the peer's process has ended."""
+    """The peer's environment does not exist, or the peer's process has ended."""
 
 
 class PeerProcess:
-    """One process of a peer. The peer's process starts with the first request and ends with the process that started
-    it.
-    """
+    """One process of a peer. The process starts with the first request, and ends when the calling process ends."""
 
     def __init__(self, name: str, python: Path, version: str | None = None) -> None:
         self._name = name
@@ -37,8 +36,8 @@ class PeerProcess:
         """Send one request to the peer and return the answer.
 
         Raises:
-            PeerRefused: the peer refuses the step.
-            PeerMissing: the peer has no environment, or its process has ended.
+            PeerRefused: If the peer refuses the step.
+            PeerMissing: If the peer's environment does not exist, or if the peer's process has ended.
         """
         process = self._started()
         assert process.stdin is not None, "a pipe"
@@ -54,7 +53,7 @@ class PeerProcess:
         return answer["ok"]
 
     def close(self) -> None:
-        """End the peer's process by closing its input."""
+        """End the peer's process by closing its standard input."""
         if self._process is not None and self._process.stdin is not None:
             self._process.stdin.close()
             self._process.wait()
@@ -74,13 +73,13 @@ class PeerProcess:
 
 @cache
 def peer(name: str, version: str | None = None) -> PeerProcess:
-    """Return the process of a peer. The variable NBCC_<NAME>_PYTHON names the peer's Python; the default is the Python
-    of ``.venv-<name>`` next to the packages.
+    """Return the process of a peer. The environment variable NBCC_<NAME>_PYTHON selects the peer's Python interpreter;
+    the default is ``.venv-<name>`` next to the packages.
 
-    ``version`` is the release of the product, if it is not the peer's default release.
+    Use ``version`` to select a release of the product other than the peer's default release.
 
     Raises:
-        PeerMissing: neither Python exists.
+        PeerMissing: If the Python interpreter does not exist.
     """
     there = _HERE.parents[1] / _ENVIRONMENT.format(name=name) / "bin" / "python"
     python = Path(os.environ.get(f"NBCC_{name.upper()}_PYTHON", there))

@@ -1,3 +1,3 @@
-"""Proofs for any number of actors: transition relations, invariants, proof obligations, and the comparison with the
-model.
+"""Proofs for any number of actors: first-order transition relations with inductive invariants, checked by z3 and
+compared with the model.
 """

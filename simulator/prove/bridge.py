@@ -1,9 +1,9 @@
-"""Compares a transition relation with the executable model, state by state and step by step.
+"""Compares a transition relation used in proofs with the executable model, state by state and step by step.
 
-`compare` visits every reachable state of a world. The module `interpretation.py` translates a state of the model into
-facts of the relation. Each clause of the invariant must be true in every reachable state. For each step of the model,
-an action of the relation must be possible and must have the same effect. A step in `SILENT` changes no fact of the
-relation.
+The function `compare` visits every reachable state of a world. The module `interpretation.py` translates each state of
+the model into facts of the transition relation. Every clause of the invariant must be true in every reachable state.
+For each step of the model, some action of the transition relation must be possible and have the same effect. Steps of
+the model in `SILENT` may leave all facts unchanged.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ PAST: Final = {
 
 @dataclass(frozen=True)
 class Compared:
-    """The result of a comparison. `difference` is None if the relation agrees with the model."""
+    """The result of a comparison. `difference` is None if the transition relation agrees with the model."""
 
     states: int
     steps: int
@@ -42,10 +42,10 @@ class Compared:
 
 
 def compare(model: Model, system: System, most: int | None = None, elements: Instance | None = None) -> Compared:
-    """Compare the relation with the model in the reachable states of a world, but in at most `most` states.
+    """Compare the transition relation `system` with the model in at most `most` reachable states.
 
-    `elements` is the instance of the relation (default: the elements of the world). If the instance has records, the
-    function also compares rows.
+    `elements` lists the writes, plans and actors to compare (default: those of the model's world). If `elements`
+    contains records, rows are also compared.
     """
     explorer = Explorer(system, elements or instance(model))
     states = steps = 0
@@ -78,7 +78,7 @@ def _values(explorer: Explorer, model: Model, state: State) -> tuple[Any, ...]:
 
 
 def present(explorer: Explorer, values: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return the facts that an action can read: facts about the last operation of an idle actor are omitted."""
+    """Return the facts that an action can read: facts about the last operation of an idle actor are reset."""
     facts = zip(explorer.keys, values, strict=True)
     idle = {(name, key[1]) for key, value in facts if value == IDLE for name in PAST.get(key[0], ())}
     return tuple(

@@ -1,5 +1,4 @@
-"""Translates the log compactions in a model state into facts of the transition relation in `lemmas/log_compaction.py`.
-"""
+"""Translates the log compactions in a model state into facts of the transition relation `lemmas/log_compaction.py`."""
 
 from __future__ import annotations
 
@@ -14,7 +13,7 @@ from .finite import Table
 
 def logs_of(part: GroupPlan, by_time: dict[int, Any], covers: dict[int, set[Any]]) -> set[Any]:
     """Return the logs of writes that a plan takes in a file group. For the log of a log compaction, the result contains
-    the logs that the log compaction covers.
+    the covered logs instead.
     """
     taken: set[Any] = set()
     for requested, version in part.logs:
@@ -26,7 +25,7 @@ def logs_of(part: GroupPlan, by_time: dict[int, Any], covers: dict[int, set[Any]
 
 
 def covers(model: Model, state: State, by_time: dict[int, Any]) -> dict[int, set[Any]]:
-    """Return a mapping from the requested time of each log compaction to the logs of writes that it covers."""
+    """Map the requested time of each log compaction to the logs of writes that the log compaction covers."""
     found: dict[int, set[Any]] = {}
     for plan in model.component(state, "log_plans") if "log_plans" in model.components else ():
         found[plan.requested] = set().union(*(logs_of(part, by_time, found) for part in plan.groups))
@@ -34,7 +33,7 @@ def covers(model: Model, state: State, by_time: dict[int, Any]) -> dict[int, set
 
 
 def interpret(model: Model, state: State, facts: Table, covered: dict[int, set[Any]]) -> None:
-    """Add the facts about log compactions in a state of the model. `covered` is the result of `covers`."""
+    """Add the facts about log compactions in a state of the model. The argument `covered` is the result of `covers`."""
     if "log_plans" not in model.components:
         return
     plans = model.component(state, "log_plans")

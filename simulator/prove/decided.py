@@ -1,4 +1,6 @@
-"""Translates a model state with a decision log and lost locks into facts of the relation in `lemmas/decisions.py`."""
+"""Translates a model state with a decision log and lost locks into facts of the transition relation
+`lemmas/decisions.py`.
+"""
 
 from __future__ import annotations
 
@@ -24,9 +26,9 @@ PHASES = {"requested": core.REQUESTED, "writing": core.WRITING, "written": core.
 
 
 def interpret(model: Model, state: State, elements: Instance, facts: Table, place: dict[int, int]) -> None:
-    """Add the facts of the decision log, and correct the facts about steps that the decision log divides.
+    """Add the facts of the decision log, and correct the phases that the decision log splits into several.
 
-    `place` maps the requested time of each plan to the number of the plan.
+    The argument `place` maps the requested time of each plan to the plan's number.
     """
     log = model.component(state, "decisions")
     lock = model.component(state, "lock")

@@ -1,4 +1,4 @@
-"""Explores a transition relation on a finite instance: the initial state, the steps, and the reachable states."""
+"""Explores a transition relation on a finite instance: initial state, steps and reachable states."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FIRST = {"truth": False, "time": 0}
 
 @dataclass(frozen=True)
 class Instance:
-    """The named elements of each sort, and the values (or the true tuples) of the fixed relations."""
+    """A finite instance: the elements of each sort, and the values of the fixed relations."""
 
     elements: Mapping[Sort, Sequence[Any]]
     fixed: Table = field(default_factory=dict)
@@ -40,8 +40,8 @@ class Taken:
 
 
 class Explorer:
-    """Computes the steps of a system on an instance. A state is the tuple of the values of all relations that can
-    change.
+    """Computes the steps of a transition relation on a finite instance. A state is a tuple with the values of all
+    relations that can change.
     """
 
     def __init__(self, system: System, instance: Instance) -> None:
@@ -60,19 +60,23 @@ class Explorer:
         """Every relation is empty, and every time is 0."""
 
     def initial(self) -> tuple[Any, ...]:
-        """Return the state without facts. The state without facts must satisfy the initial condition of the system."""
+        """Return the state in which every relation is false or 0. Raises ValueError if this state is not an initial
+        state.
+        """
         if not self.system.initially(self.view(self.blank)):
             raise ValueError("the state without facts is not an initial state")
         return self.blank
 
     def view(self, state: tuple[Any, ...]) -> Finite:
-        """Return the state in the form in which formulas can be evaluated."""
+        """Return the state as an object on which formulas can be evaluated."""
         return Finite(self.instance.elements, {**self._fixed, **dict(zip(self.keys, state, strict=True))})
 
     def successors(
         self, state: tuple[Any, ...], actions: tuple[Action, ...] | None = None
     ) -> Iterator[tuple[Taken, tuple[Any, ...]]]:
-        """Yield the steps from a state: the steps of the given actions, or of all actions."""
+        """Yield each step that is possible in a state, with the resulting state. `actions` restricts the steps
+        (default: all actions).
+        """
         now = self.view(state)
         for action in self.system.actions if actions is None else actions:
             for parameters in product(*(self._values(now, kind) for kind in action.parameters)):
@@ -90,7 +94,7 @@ class Explorer:
         return tuple(values)
 
     def reachable(self, most: int = 1_000_000) -> tuple[set[tuple[Any, ...]], set[str]]:
-        """Return the reachable states, and the names of the actions that were possible in some reachable state."""
+        """Return the reachable states, and the names of the actions that are possible in some reachable state."""
         first = self.initial()
         seen, todo, possible = {first}, [first], set()
         while todo:

@@ -1,7 +1,8 @@
-"""Translates a state of the executable model into facts of a transition relation.
+"""Translates a state of the executable model into facts of a transition relation used in proofs.
 
-`instance` returns the elements of a world: its writes, logs, groups, plans and actors. `interpret` lists the facts of a
-state for all mechanisms. Each relation uses only the facts about its own symbols.
+The function `instance` returns the elements of a world: its writes, logs, groups, plans and actors. The function
+`interpret` returns the facts of a state for all mechanisms. Each transition relation uses only the facts about its own
+symbols.
 """
 
 from __future__ import annotations
@@ -44,7 +45,9 @@ Element = tuple[str, int]
 
 
 def instance(model: Model) -> Instance:
-    """Return the elements of a world, and the order in which its actors must use these elements."""
+    """Return the finite instance that corresponds to a world: its elements, and the order in which actors use the
+    elements.
+    """
     world = model.world
     writers = model.actors_of("writer")
     services = (*model.actors_of("rollbacker"), *model.actors_of("cleaner"), *model.actors_of("log_compactor"))
@@ -78,7 +81,7 @@ def instance(model: Model) -> Instance:
 
 
 def interpret(model: Model, state: State, elements: Instance) -> Table:
-    """Return the facts of a state of the model. A fact that is absent from the result is false or 0."""
+    """Return the facts of a state of the model. An absent fact is false or 0."""
     facts: Table = {("clock",): model.component(state, "clock")}
     published = model.component(state, "published")
     plans = list(model.component(state, "plans")) if "plans" in model.components else []
@@ -186,9 +189,7 @@ def _cleaned(model: Model, state: State, place: Any, by_time: dict[int, Any], fa
 def _content(
     plans: Any, place: Any, facts: Table, elements: Instance, logs_of: Callable[[GroupPlan], set[Any]]
 ) -> None:
-    """Add, for the base file of each plan, the logs that it contains: the plan's logs, and the logs of the previous
-    base file.
-    """
+    """Add the logs that the base file of each plan contains: the plan's logs and those of the previous base file."""
     for number, plan in enumerate(plans):
         for part in plan.groups:
             facts |= {("part", number, part.group): True, ("newest", part.group): number}

@@ -1,7 +1,7 @@
-"""Formulas that two backends evaluate: z3 for any number of elements, and Python for a few named elements.
+"""Formulas that are evaluated either by z3, for any number of elements, or in Python, for a few named elements.
 
-A formula is a Python function over a *state*. The functions of this module combine formulas, and `state.every` and
-`state.some` quantify formulas. Times are whole numbers, so that `<`, `<=` and `+` need no function.
+A formula is a Python function of a *state*. The functions of this module combine formulas; `state.every` and
+`state.some` are the quantifiers. Times are integers, so that the operators `<`, `<=` and `+` work directly.
 """
 
 from __future__ import annotations
@@ -17,16 +17,17 @@ Term = Any
 
 @dataclass(frozen=True)
 class Sort:
-    """A kind of elements: writes, plans, compactors. A proof covers any number of elements of a sort."""
+    """A sort (type of elements), such as writes, plans or compactors. A proof covers any number of elements of a sort.
+    """
 
     name: str
 
 
 @dataclass(frozen=True)
 class Relation:
-    """A relation of the state: a function of elements. `values` is "truth", "time" or a sort.
+    """A relation of the state: a function from elements to values. `values` is "truth", "time" or a sort.
 
-    If `fixed` is True, no action changes the relation: for example, which log belongs to which write.
+    If `fixed` is True, no action changes the relation, for example the assignment of logs to writes.
     """
 
     name: str
@@ -36,7 +37,7 @@ class Relation:
 
 
 class State(Protocol):
-    """One state: its relations as functions, and the quantifiers over its elements."""
+    """One state: its relations as functions, and the quantifiers over elements."""
 
     def __getattr__(self, relation: str) -> Callable[..., Term]: ...
 
@@ -50,7 +51,6 @@ Update = Callable[..., Term]
 
 
 def both(*terms: Term) -> Term:
-    """Return a term that is true if all of the given terms are true."""
     if any(_is_symbolic(term) for term in terms):
         import z3
 
@@ -59,7 +59,6 @@ def both(*terms: Term) -> Term:
 
 
 def either(*terms: Term) -> Term:
-    """Return a term that is true if at least one of the given terms is true."""
     if any(_is_symbolic(term) for term in terms):
         import z3
 
@@ -80,12 +79,11 @@ def implies(condition: Term, consequence: Term) -> Term:
 
 
 def iff(left: Term, right: Term) -> Term:
-    """Return a term that is true if the two truth values are equal."""
     return left == right
 
 
 def choose(condition: Term, yes: Term, otherwise: Term) -> Term:
-    """Return one of two values, selected by a truth value."""
+    """Return `yes` if the condition is true, otherwise `otherwise`."""
     if _is_symbolic(condition):
         import z3
 
@@ -94,12 +92,11 @@ def choose(condition: Term, yes: Term, otherwise: Term) -> Term:
 
 
 def same(left: Sequence[Term], right: Sequence[Term]) -> Term:
-    """Return a term that is true if the elements of the two sequences are pairwise equal."""
     return both(*(a == b for a, b in zip(left, right, strict=True)))
 
 
 def at(now: Callable[..., Term], *key: Term, to: Term) -> Update:
-    """Return the relation `now`, changed to the value `to` for the arguments `key`."""
+    """Return an update of the relation `now` that sets the value for the arguments `key` to `to`."""
     return lambda *arguments: choose(same(arguments, key), to, now(*arguments))
 
 
@@ -108,8 +105,8 @@ def _is_symbolic(term: Term) -> bool:
 
 
 class Symbolic:
-    """A state with any number of elements. Each relation is an uninterpreted function, or an update of a relation of
-    another state.
+    """A state with any number of elements. Each relation is an uninterpreted z3 function, or an update of another
+    state's relation.
     """
 
     def __init__(self, relations: Iterable[Relation], updates: Mapping[str, Update] | None = None,
@@ -141,8 +138,8 @@ _depth = [0]
 
 
 def _quantified(quantifier: Callable[..., Term], sorts_and_body: Sequence[Any]) -> Term:
-    """Return a quantified formula. The name of a variable consists of its sort and depth, so that z3 represents equal
-    formulas by one expression.
+    """Return a quantified formula. Variables are named by sort and depth, so that z3 represents equal formulas by one
+    expression.
     """
     *sorts, body = sorts_and_body
     variables = [constant(sort, f"{sort.name}!{_depth[0] + place}") for place, sort in enumerate(sorts)]
@@ -154,7 +151,9 @@ def _quantified(quantifier: Callable[..., Term], sorts_and_body: Sequence[Any]) 
 
 
 class Finite:
-    """A state over named elements. `table` maps (relation, *arguments) to a value."""
+    """A state with a few named elements, on which formulas are evaluated in Python. `table` maps (relation, *arguments)
+    to a value.
+    """
 
     def __init__(self, domain: Mapping[Sort, Sequence[Any]], table: Mapping[tuple[Any, ...], Any]) -> None:
         self._domain = domain
@@ -175,7 +174,7 @@ class Finite:
 
 
 def z3_time() -> Term:
-    """Return the symbol of an arbitrary time, which is the same symbol in a state and in the next state."""
+    """Return the z3 constant for an arbitrary time; the same constant is used in all states."""
     return constant("time", "any time")
 
 
@@ -183,7 +182,7 @@ _count = iter(range(1 << 60))
 
 
 def constant(sort: str | Sort, name: str = "") -> Term:
-    """Return the symbol of a new element of a sort, or of a new time or truth value."""
+    """Return a new z3 constant for an element of a sort, a time or a truth value."""
     import z3
 
     name = name or f"{sort.name.lower() if isinstance(sort, Sort) else sort}_{next(_count)}"
@@ -191,7 +190,7 @@ def constant(sort: str | Sort, name: str = "") -> Term:
 
 
 def symbol(relation: Relation) -> Callable[..., Term]:
-    """Return the uninterpreted function of a relation, or a constant if the relation has no arguments."""
+    """Return the uninterpreted z3 function of a relation, or a z3 constant if the relation has no arguments."""
     import z3
 
     if not relation.arguments:

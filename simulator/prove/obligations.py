@@ -1,12 +1,11 @@
-"""The proof obligations of a system, and z3's answers to them.
+"""Generates the proof obligations of a transition relation, and discharges them with z3.
 
-    `initially`: each initial state satisfies each clause.
-    `preserved`: a step from a state that satisfies all clauses leads to a state that satisfies each clause.
-    `implied`: the clauses imply each promise about a state or about a step.
-    `possible`: for each action some state satisfies all clauses and the guard of the action.
+`initially`: each initial state satisfies each clause of the invariant. `preserved`: a step from a state that satisfies
+all clauses leads to a state that satisfies each clause. `implied`: the clauses imply each promise. `possible`: some
+state satisfies all clauses and the guard of each action (so that the invariant is not vacuous).
 
-If z3 finds a counterexample, the obligation fails. If z3 does not decide, the obligation is undetermined. Limits count
-z3's steps, not seconds, so that the answers do not depend on the load of the machine.
+If z3 finds a counterexample, the obligation is FAILED. If z3 does not decide, the obligation is UNDETERMINED. The
+limits count z3's steps, not seconds, so that results do not depend on the machine's load.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ STEPS: Final = 60_000_000
 
 @dataclass(frozen=True)
 class Obligation:
-    """One proof obligation. `clause` names the clause or promise. `action` names the step; it is "" for initial states
+    """One proof obligation. `clause` names the clause or promise. `action` names the step, and is "" for initial states
     and for promises about states.
     """
 
@@ -52,7 +51,7 @@ class Obligation:
 
 @dataclass(frozen=True)
 class Result:
-    """The answer to an obligation. `model` is the counterexample of a failed obligation."""
+    """The result of one proof obligation. `model` is the counterexample if the obligation failed."""
 
     obligation: Obligation
     answer: Answer
@@ -109,12 +108,11 @@ _proved: dict[tuple[frozenset[int], int], tuple[Term, ...]] = {}
 
 
 def discharge(obligation: Obligation, steps: int = STEPS) -> Result:
-    """Ask z3 for a state that satisfies the assumptions of the obligation but not its goal.
+    """Ask z3 to prove an obligation: no state satisfies the assumptions but violates the goal.
 
-    Most proofs need few clauses. Therefore the first attempts assume only the clause itself and the guard, and later
-    attempts assume all clauses. The length of a proof depends on chance, so many short attempts are better than one
-    long attempt. If the first attempts fail, z3 searches for a counterexample with few elements, which is quick to find
-    and easy to read.
+    Most proofs need few clauses. Therefore the first attempts assume only the clause and the guard, and later attempts
+    assume all clauses. The duration of a proof depends on chance, so many short attempts are better than one long
+    attempt. After the short attempts, z3 searches for a counterexample with few elements, which is easy to read.
     """
     began = time.perf_counter()
     if obligation.kind == "possible":
@@ -139,8 +137,8 @@ def discharge(obligation: Obligation, steps: int = STEPS) -> Result:
 
 @dataclass(frozen=True)
 class Attempt:
-    """One attempt to answer an obligation with z3, with the settings of z3. If `models` is True, z3 also searches for
-    models of quantified formulas. `steps` is the limit on z3's steps.
+    """One attempt of z3 to discharge an obligation, with z3's settings. If `models` is True, z3 also searches for
+    models of quantified formulas. `steps` limits the number of z3's steps.
     """
 
     given: tuple[Term, ...]
@@ -151,7 +149,7 @@ class Attempt:
     """The number of z3's solver for arithmetic."""
 
     def ask(self, goal: Term) -> tuple[str, Term]:
-        """Return the answer of z3, with the model that z3 found, if any."""
+        """Return z3's answer ("sat", "unsat" or "unknown"), with a model after "sat"."""
         import z3
 
         solver = z3.Solver()
@@ -179,9 +177,7 @@ SHORT: Final = 2
 
 
 def small_state(terms: tuple[Term, ...], sorts: tuple[Sort, ...]) -> Term:
-    """Return a state with one, two or three elements of each sort that satisfies the terms; None if z3 finds no such
-    state.
-    """
+    """Return a state with at most three elements of each sort that satisfies the terms, or None if z3 finds none."""
     import z3
 
     for most in (1, 2, 3):
@@ -194,7 +190,7 @@ def small_state(terms: tuple[Term, ...], sorts: tuple[Sort, ...]) -> Term:
 
 
 def prove(system: System, report: Callable[[Result], None] = lambda _: None) -> list[Result]:
-    """Return the answers to all obligations of a system."""
+    """Discharge all proof obligations of a system. Calls `report` with each result."""
     results = []
     for each in obligations(system):
         results.append(discharge(each))

@@ -1,4 +1,4 @@
-"""Draws a counterexample to induction: writes and plans as bars over time, and the step that fails."""
+"""Draws a counterexample to induction as SVG: writes and plans as bars over time, and the failing step."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ TIMES: Final = ("requested", "completed", "barrier", "compacted", "logs_requeste
 
 
 def picture(system: System, result: Result) -> str:
-    """Return a picture, as SVG, of the state before the failed step; "" if z3 found no such state."""
+    """Return an SVG picture of the state before the failing step, or "" if z3 found no counterexample."""
     found = counterexample(system, result)
     return "" if found is None else svg(timeline(scene(system, found)))
 
 
 def scene(system: System, found: Counterexample) -> Times:
-    """Return the scene of a picture, with a lane for each write, plan and reader that the counterexample needs."""
+    """Return the content of the picture, with a lane for each write, plan and reader that the counterexample needs."""
     relations = {relation.name: relation for relation in system.relations}
     needed = shown(relations, found)
     lanes = sorted(each for each in needed if each.split()[0] in ("write", "plan", "logplan", "reader"))

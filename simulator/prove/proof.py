@@ -1,7 +1,7 @@
-"""The proof of a protocol: the result of every proof obligation, and the verdict on each promise.
+"""The proof of a protocol (a set of options): the result of every proof obligation, and the verdict on each promise.
 
-A promise is PROVED if every obligation that it depends on is proved. A failed obligation has a counterexample to
-induction.
+A promise is PROVED if every obligation that it depends on is proved. If an obligation fails, z3 returns a
+counterexample to induction.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from .system import System
 
 @dataclass(frozen=True)
 class Part:
-    """The results of one file of lemmas. `reason` explains why the file does not describe the protocol; it is "" if the
-    file describes the protocol.
+    """The results of one lemma module. `reason` explains why the module does not apply to the protocol, or is "" if it
+    applies.
     """
 
     lemmas: Lemmas
@@ -41,15 +41,15 @@ class Part:
 
     @property
     def promises(self) -> dict[str, Answer]:
-        """Return the verdict on each promise whose obligations were checked; on all promises if no obligation could be
-        checked.
+        """Return the verdict on each promise whose obligations were checked. If the lemma module does not apply to the
+        protocol, all promises are UNDETERMINED.
         """
         asked = {result.obligation.clause for result in self.results if result.obligation.kind == "implied"}
         names = dict.fromkeys(claim.promise for claim in self.lemmas.system().claims)
         return {name: self._verdict(name) for name in names if name in asked or self.reason}
 
     def _verdict(self, promise: str) -> Answer:
-        """Return FAILED if the clauses do not imply the promise, or if a reachable run breaks the promise. Return
+        """Return FAILED if the clauses do not imply the promise, or if a run of the model violates the promise. Return
         UNDETERMINED if a clause is not proved.
         """
         if any(run.promise == promise for run in self.runs):
@@ -62,8 +62,8 @@ class Part:
         return "PROVED" if all(result.answer == "PROVED" for result in rests_on) else "UNDETERMINED"
 
     def with_runs(self, protocol: Protocol, shown: frozenset[str]) -> Part:
-        """Return the part with model runs that break a promise added to it. `shown` contains the failed obligations of
-        earlier files.
+        """Return a copy that also contains runs of the model that violate a promise. `shown` contains the failed
+        obligations of earlier lemma modules.
         """
         failed = {result.obligation.name for result in self.open() if result.answer == "FAILED"}
         if not failed - shown:
@@ -71,22 +71,21 @@ class Part:
         return replace(self, runs=search(self.lemmas.search, protocol, self.promises), searched=True)
 
     def open(self) -> Iterator[Result]:
-        """Return the obligations that are not proved."""
+        """Return the results of all obligations that are not proved."""
         return (result for result in self.results if result.answer != "PROVED")
 
 
 def supports(system: System, obligation: Obligation, promises: Collection[str]) -> bool:
-    """True if one of the promises depends on the obligation."""
+    """True if at least one of the promises depends on the obligation."""
     if obligation.kind == "implied":
         return obligation.clause in promises
     return obligation.kind == "possible" or any(obligation.clause in system.support(name) for name in promises)
 
 
 class Verdict(NamedTuple):
-    """The verdict on a promise, and the verdicts of the files of lemmas that imply the promise.
+    """The verdict on a promise, and the verdicts of the individual lemma modules.
 
-    The verdict of a file of lemmas that does not describe the protocol is UNDETERMINED. A file of lemmas that does not
-    describe the protocol does not affect the verdict on the promise.
+    A lemma module that does not apply to the protocol is UNDETERMINED, and does not affect the verdict on the promise.
     """
 
     answer: Answer
@@ -94,20 +93,19 @@ class Verdict(NamedTuple):
 
     @property
     def deciding(self) -> tuple[str, ...]:
-        """The files of lemmas whose verdict on the promise is equal to the overall verdict."""
+        """The lemma modules whose verdict on the promise equals the overall verdict."""
         return tuple(name for name, answer in self.lemmas.items() if answer == self.answer)
 
 
 @dataclass(frozen=True)
 class Proof:
-    """The proof of one protocol, with a part for each file of lemmas."""
+    """The proof of one protocol, with a part for each lemma module."""
 
     protocol: str
     parts: tuple[Part, ...] = field(default_factory=tuple)
 
     @property
     def promises(self) -> dict[str, Verdict]:
-        """Maps each promise to its verdict."""
         names = dict.fromkeys(name for part in self.parts for name in part.promises)
         return {name: self._verdict(name) for name in names}
 
@@ -118,7 +116,7 @@ class Proof:
 
     @property
     def answer(self) -> Answer:
-        """FAILED if an obligation fails, even if no broken promise follows from the failed obligation."""
+        """The overall answer: FAILED if any obligation fails, even if all promises hold."""
         answers = {result.answer for part in self.parts for result in part.results}
         return worst(answers | {verdict.answer for verdict in self.promises.values()})
 
@@ -131,9 +129,7 @@ def prove(
     name: str, protocol: Protocol, promises: Iterable[str] = (),
     progress: Callable[[Lemmas, Result], None] = lambda _lemmas, _result: None,
 ) -> Proof:  # fmt: skip
-    """Discharge every obligation under a protocol. If `promises` is given, discharge only the obligations on which one
-    of these promises depends.
-    """
+    """Discharge all obligations under a protocol, or only those on which one of `promises` depends."""
     wanted = set(promises)
     parts: list[Part] = []
     for lemmas in LEMMAS:

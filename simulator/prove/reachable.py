@@ -1,7 +1,7 @@
-"""Searches small worlds of the model for a run that violates a failed proof obligation.
+"""Searches small worlds (configurations) of the model for a run that confirms a failed proof obligation.
 
-A counterexample to induction may start from a state that no run reaches. If the start of a counterexample is
-unreachable, the invariant is too weak, and the promise may hold nevertheless.
+A counterexample to induction may start from a state that no run reaches. If the start is unreachable, the invariant is
+too weak, and the promise may still hold.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ MOST_STATES = 20_000
 
 
 class Run(NamedTuple):
-    """A shortest run that breaks a promise in a world: the promise, the number of steps, and the message."""
+    """A shortest run that violates a promise in a world: the promise, the number of steps, and the message."""
 
     world: str
     promise: str
@@ -28,7 +28,7 @@ class Run(NamedTuple):
 
 
 def search(worlds: Iterable[str], protocol: Protocol, promises: Iterable[str]) -> tuple[Run, ...]:
-    """Return the violations in the first world that has a violation, shortest run first."""
+    """Return the violations in the first of the worlds that has any, shortest run first."""
     known = [PROMISES[name] for name in promises if name in PROMISES]
     for name in worlds:
         result = explore(Model(specs.world(name), protocol), known, max_states=MOST_STATES)

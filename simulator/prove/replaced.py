@@ -1,4 +1,4 @@
-"""Translates the replacing writes in a model state into facts of the transition relation in `lemmas/replaces.py`."""
+"""Translates the replacing writes in a model state into facts of the transition relation `lemmas/replaces.py`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ WORKS = {SCHEDULED: core.SCHEDULED, REPLACING: core.RUNNING, "written": core.RUN
 
 
 def fixed(model: Model, groups: list[int]) -> Table:
-    """Return facts that state which compactors are overwriters, and which file groups each overwriter replaces."""
+    """Return the facts about which compactors are overwriters (run insert overwrite), and which file groups each
+    overwriter replaces.
+    """
     found: Table = {}
     for me in model.actors_of("overwriter"):
         found["overwriter", me] = True

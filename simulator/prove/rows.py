@@ -1,4 +1,6 @@
-"""Computes records of one key in the logs of a world, and the records that win the model's merge into base files."""
+"""Assigns random records of one key to the logs of a world, and computes which record wins the merge into each base
+file.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +17,7 @@ from .lemmas import state as core
 
 
 def with_records(elements: Instance, seed: int) -> Instance:
-    """Return the instance with a record of the key in most logs. A record is a row or a delete with an ordering value
-    of 1 to 3.
+    """Return the instance with a random record of the key in most logs: a row or a delete with ordering value 1 to 3.
     """
     draw = random.Random(seed)
     records: Table = {}
@@ -29,10 +30,10 @@ def with_records(elements: Instance, seed: int) -> Instance:
 def interpret(
     model: Model, state: State, elements: Instance, facts: Table, place: dict[int, int], by_time: dict[int, Any]
 ) -> None:
-    """Add the winning record of each base file, computed by the model's merge.
+    """Add to `facts` the winning record of each base file, computed by the model's merge.
 
-    `place` maps the requested time of each plan to the number of the plan. `by_time` maps the requested time of each
-    write to the write.
+    The argument `place` maps the requested time of each plan to the plan's number. The argument `by_time` maps the
+    requested time of each write to the write.
     """
     records = elements.fixed
     if not any(key[0] == "record" for key in records):

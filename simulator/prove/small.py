@@ -1,5 +1,6 @@
-"""Restricts a formula to a few elements of each sort, so that z3 decides it without quantifiers. A model of the
-restricted formula is also a model of the original formula, and is a small counterexample.
+"""Restricts a formula to a few elements of each sort, so that z3 decides it without quantifiers.
+
+A model of the restricted formula is also a model of the original formula, and thus a small counterexample.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from .logic import Sort, Term, constant, z3_sort
 
 
 class Universe:
-    """A set of at most `most` elements of each sort."""
+    """A finite universe with at most `most` elements of each sort."""
 
     def __init__(self, sorts: Iterable[Sort], most: int) -> None:
         self._elements = {
@@ -22,8 +23,8 @@ class Universe:
         self._kept: list[Term] = []  # z3 reuses the identity of a term that is not kept
 
     def given(self, terms: Iterable[Term]) -> list[Term]:
-        """Return the terms, restricted to the universe, and the condition that the universe contains every element they
-        name.
+        """Return the terms with quantifiers expanded over the universe, and constraints that all named elements are in
+        the universe.
         """
         expanded = [self._expand(term) for term in terms]
         return [*expanded, *self._closure(expanded)]

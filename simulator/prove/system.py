@@ -1,4 +1,4 @@
-"""Defines the input of `nbcc prove`: a transition relation over any number of actors, with an invariant."""
+"""Defines the input of `nbcc prove`: a transition relation over any number of actors, with an inductive invariant."""
 
 from __future__ import annotations
 
@@ -15,16 +15,17 @@ Formula = Callable[[Any], Term]
 
 @dataclass(frozen=True)
 class Predicate:
-    """An action's parameter whose value is a set of elements, such as the instants in a listing."""
+    """A parameter of an action whose value is a set of elements, such as the instants in a listing."""
 
     arguments: tuple[Sort, ...]
 
 
 @dataclass(frozen=True)
 class Action:
-    """A step of some actor. `stands_for` names the actions of the executable model that this action describes.
+    """An action of the transition relation. `stands_for` names the corresponding actions of the executable model.
 
-    `guard` and `updates` take the state and one value for each parameter; `updates` returns the relations that change.
+    `guard` and `updates` take the state and one value for each parameter. `updates` returns the new values of the
+    relations that change.
     """
 
     name: str
@@ -36,7 +37,7 @@ class Action:
     def extend(
         self, guard: Callable[..., Term] | None = None, updates: Callable[..., Mapping[str, Update]] | None = None
     ) -> Action:
-        """Return the action with an additional guard and additional updates from a mechanism."""
+        """Return a copy of the action with an additional guard and additional updates."""
         if guard is not None:
             both_guards = partial(_and, self.guard, guard)
             return replace(self, guard=both_guards).extend(None, updates)
@@ -55,8 +56,8 @@ def _joined(
 
 @dataclass(frozen=True)
 class Claim:
-    """A promise as a formula. The formula `holds` must be true in every state. The formula `step` must be true of
-    every step, from its state and its next state.
+    """A promise as a formula. The formula `holds` must be true in every state; the formula `step` must be true for
+    every pair of consecutive states.
     """
 
     promise: str
@@ -69,9 +70,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class System:
-    """A transition system: its relations, initial states and actions, the clauses of its invariant, and the promises
-    that the clauses imply.
-    """
+    """A transition relation with its invariant and the promises that the invariant implies."""
 
     relations: tuple[Relation, ...]
     initially: Formula
@@ -87,10 +86,10 @@ class System:
     mechanism rest on them, never the reverse."""
 
     def premises(self, clause: str) -> tuple[str, ...]:
-        """Return the clauses that the proof of a clause may use."""
+        """Return the clauses that may be assumed in the proof of a clause."""
         return tuple(name for name in self.clauses if name in self.common or clause not in self.common)
 
     def support(self, promise: str) -> frozenset[str]:
-        """Return the clauses on which a promise depends."""
+        """Return the clauses of the invariant on which a promise depends."""
         used = {name for claim in self.claims if claim.promise == promise for name in claim.by or self.clauses}
         return self.common if used <= self.common else frozenset(self.clauses)

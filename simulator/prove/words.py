@@ -1,7 +1,7 @@
 """Describes a counterexample to induction in words: the facts of a state, element by element.
 
-z3 names an element, for example, `Write!val!0`; this module names it `write 1`. The text omits facts that are false,
-times that are 0, and elements without facts.
+The name that z3 generates for an element, such as `Write!val!0`, is replaced by `write 1`. Facts that are false, times
+that are 0, and elements without facts are omitted.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ MEANS_WITH: Final = {
 
 
 class Counterexample(NamedTuple):
-    """The state before a failed step. `values` maps a relation and the names of its elements to a value other than
-    false and 0.
+    """The state before a failing step. `values` maps (relation, *elements) to the value, unless the value is false or
+    0.
 
-    `step` is the action and its parameters, or "" for an obligation about one state. `named` contains the elements that
-    the step names.
+    `step` is the action with its parameters, or "" for an obligation about one state. `named` contains the elements
+    that occur in `step`.
     """
 
     step: str
@@ -46,7 +46,7 @@ class Counterexample(NamedTuple):
 
 
 def counterexample(system: System, result: Result) -> Counterexample | None:
-    """Return the state that z3 found, with names for its elements; None if z3 found no state."""
+    """Return the state that z3 found, with readable names for its elements, or None without a counterexample."""
     model = result.model
     if model is None:
         return None
@@ -66,8 +66,7 @@ def counterexample(system: System, result: Result) -> Counterexample | None:
 
 
 def _means(values: Mapping[tuple[str, ...], Any], key: tuple[str, ...]) -> bool:
-    """True if an action can read the value in this state. For example, no action reads the completion time of a pending
-    plan.
+    """True if the value is meaningful in this state. For example, the completion time of a pending plan is meaningless.
     """
     needs = MEANS_WITH.get(key[0])
     return needs is None or any(values.get((name, key[1])) for name in needs)
@@ -80,7 +79,8 @@ def _value(relation: Relation, term: Any, names: dict[str, str]) -> bool | int |
 
 
 def facts(system: System | None, result: Result) -> Iterator[str]:
-    """Return the step with its parameters, and one line for each element that the counterexample needs."""
+    """Yield lines of text: the step with its parameters, then one line for each element that the counterexample needs.
+    """
     found = counterexample(system, result) if system is not None else None
     if found is None or system is None:
         return
@@ -101,7 +101,7 @@ def facts(system: System | None, result: Result) -> Iterator[str]:
 
 
 def shown(relations: Mapping[str, Relation], found: Counterexample) -> set[str]:
-    """Return the elements that occur in the step or in a true fact, and the elements to which they refer."""
+    """Return the elements that occur in the step or in a true fact, and all elements to which these elements refer."""
     needed = set(found.named)
     for name, *elements in found.values:
         relation = relations[name]

@@ -1,1 +1,1 @@
-"""A local S3 server that can fail chosen requests, for `nbcc check --on s3`, tests and benchmarks."""
+"""A local S3 server that fails requests on demand, for `nbcc check --on s3`, tests and benchmarks."""

@@ -1,4 +1,4 @@
-"""Faults of the S3 server: failed answers, lost answers, delays, and requests that wait for each other."""
+"""Faults of the local S3 server: failed requests, lost answers, delays, and requests that wait for each other."""
 
 from __future__ import annotations
 
@@ -11,8 +11,6 @@ Kind = Literal["refuse", "lose", "stall", "conflict", "fail", "slow", "drop", "e
 
 
 class Stored(NamedTuple):
-    """One version of an object."""
-
     data: bytes
     tag: str
     modified: float
@@ -20,10 +18,11 @@ class Stored(NamedTuple):
 
 @dataclass
 class Request:
-    """A request: its method, its key (or prefix, for a listing), the times of its begin and answer in seconds, and its
-    form.
+    """A request: its HTTP method, its key (or prefix, for a listing), and the times in seconds at which it began and
+    was answered.
 
-    `fault` is the kind of fault that the request met. `stored` is the tag of the object that the request stored.
+    `fault` is the kind of fault that was applied to the request. `stored` is the ETag of the object that the request
+    stored.
     """
 
     method: str
@@ -38,18 +37,16 @@ class Request:
 
 @dataclass
 class Fault:
-    """What the server does to `times` requests of `method` whose key matches, after the next `spared` of them.
+    """Defines a fault for `times` requests of `method` with a matching key, after `spared` matching requests without a
+    fault.
 
-    refuse    execute the request, and answer 412
-    lose      execute the request, and close the connection without an answer
-    stall     execute the request, and answer after `Bucket.stall_seconds`: the client times out
-    conflict  change nothing, and answer 409
-    fail      change nothing, and answer 400
-    slow      change nothing, and answer 503 SlowDown
-    expire    change nothing, and answer 400 ExpiredToken
-    drop      change nothing, and close the connection without an answer
+    The kind `refuse` executes the request and answers 412. The kind `lose` executes the request, and closes the
+    connection without an answer. The kind `stall` executes the request, and answers after `Bucket.stall_seconds`, so
+    that the client times out. All other kinds change nothing: `conflict` answers 409, `fail` answers 400, `slow`
+    answers 503 SlowDown, `expire` answers 400 ExpiredToken, and `drop` closes the connection without an answer.
 
-    `end`: the end of the key, or a regular expression that the key contains if `pattern` is set.
+    A key matches if it ends with `end`. If `pattern` is True, `end` is a regular expression that must match within the
+    key.
     """
 
     kind: Kind
@@ -60,18 +57,17 @@ class Fault:
     pattern: bool = False
 
     def is_for(self, request: Request) -> bool:
-        """Return whether the fault applies to a request."""
+        """Return True if the fault applies to a request."""
         found = re.search(self.end, request.key) is not None if self.pattern else request.key.endswith(self.end)
         return found and self.times > 0 and self.method == request.method
 
 
 @dataclass
 class Meeting:
-    """Requests that the server delays until all of them have begun: the first `size` matching requests after the next
-    `spared`.
+    """Requests that the server delays until all of them have begun, to force concurrency.
 
-    Each request waits until all requests of the meeting have begun. `is_missed` is True if the requests did not all
-    begin in time.
+    After `spared` matching requests, the next `size` matching requests are delayed. `is_missed` is True if not all
+    requests began in time.
     """
 
     method: str
@@ -84,14 +80,14 @@ class Meeting:
         self.begun, self._barrier = 0, threading.Barrier(self.size)
 
     def join(self, request: Request) -> bool:
-        """Return whether the request belongs to the meeting. Only one thread at a time may call `join`."""
+        """Return True if the request must be delayed. Only one thread at a time may call `join`."""
         if self.method != request.method or not re.search(self.pattern, request.key):
             return False
         self.begun += 1
         return self.spared < self.begun <= self.spared + self.size
 
     def wait(self) -> None:
-        """Return when all requests of the meeting have begun."""
+        """Wait until all delayed requests have begun."""
         try:
             self._barrier.wait(20)
         except threading.BrokenBarrierError:

@@ -1,7 +1,7 @@
-"""An S3 server in memory on 127.0.0.1: objects with ETags, conditional puts, and answers that fail on demand.
+"""An in-memory S3 server on 127.0.0.1, with ETags, conditional puts and faults on demand.
 
-The server implements the requests that obstore sends, including conditional puts, listings in pages and multipart
-uploads. The server does not check signatures.
+The server implements the requests that the client library obstore sends, including conditional puts, paginated listings
+and multipart uploads. Signatures are not checked.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ _CODES: Final = {
 
 @dataclass
 class Bucket:
-    """The state of one server: its objects by key, its past requests, and its pending faults.
+    """The state of one server: objects by key, past requests, and pending faults.
 
-    `page` is the maximum number of keys in a page of a listing. `latency_seconds` is the delay of every request, and
-    `listing_seconds` the delay of a listing.
+    `page` is the maximum number of keys on one page of a listing. `latency_seconds` is the delay of every request;
+    `listing_seconds` is an additional delay of every listing.
     """
 
     url: str = ""
@@ -58,17 +58,16 @@ class Bucket:
 
     @property
     def texts(self) -> dict[str, str]:
-        """The storage options of this server flattened to one level, for a data source or the command line."""
+        """The storage options of this server as a flat mapping of strings, for a Spark data source or the command line.
+        """
         return {"endpoint": self.url, "access_key_id": "test", "secret_access_key": "s3cr3t", "region": "r"}
 
     def asked(self, method: str, end: str) -> int:
-        """Return the number of requests with the HTTP method `method` whose key ends with `end`."""
+        """Return the number of past requests with the HTTP method `method` and a key that ends with `end`."""
         return sum(request.method == method and request.key.endswith(end) for request in self.requests)
 
     def depth(self) -> int:
-        """Return the greatest number of requests in sequence: each request began after the answer to the previous
-        request.
-        """
+        """Return the greatest number of sequential requests, in which each request began after the previous answer."""
         count, until = 0, 0.0
         for request in sorted(self.requests, key=lambda each: each.ended):
             if request.began >= until:
@@ -76,8 +75,10 @@ class Bucket:
         return count
 
     def put(self, key: str, data: bytes, absent: bool = False, tag: str | None = None) -> str | None:
-        """Store an object and return its new tag, on the condition that it is `absent` or has the given `tag`;
-        otherwise return None.
+        """Store an object and return its new ETag.
+
+        If `absent` is True, an existing object is not replaced. If `tag` is given, only the version with this ETag is
+        replaced. Returns None if the condition is not met.
         """
         with self.changing:
             there = self.objects.get(key)
@@ -93,13 +94,13 @@ class Bucket:
             self.objects.pop(key, None)
 
     def listed(self, prefix: str, after: str, size: int) -> tuple[list[tuple[str, Stored]], bool]:
-        """Return the next `size` objects below a prefix, sorted by key, and whether more objects follow."""
+        """Return the next `size` objects below a prefix, sorted by key, and True if more objects follow."""
         with self.changing:
             found = sorted(item for item in self.objects.items() if item[0].startswith(prefix) and item[0] > after)
         return found[:size], len(found) > size
 
     def fault(self, request: Request) -> str:
-        """Return the fault that applies to a request; '' if no fault applies."""
+        """Return the kind of fault that applies to a request, or '' without a fault."""
         with self.changing:
             for fault in self.faults:
                 if not fault.is_for(request):
@@ -264,7 +265,9 @@ def _moment(seconds: float) -> str:
 
 
 class _Server(ThreadingHTTPServer):
-    """A server with a thread for each connection. The server ignores clients that close their connections early."""
+    """A server with one thread for each connection. Errors of connections are ignored, because clients may close them
+    early.
+    """
 
     daemon_threads = True
 
@@ -274,7 +277,7 @@ class _Server(ThreadingHTTPServer):
 
 @contextmanager
 def s3_server() -> Iterator[Bucket]:
-    """Run a server with an empty bucket `lake` until the block ends."""
+    """Run a server with an empty bucket `lake` within the context."""
     bucket = Bucket()
     server = _Server(("127.0.0.1", 0), type("Handler", (_Handler,), {"bucket": bucket}))
     bucket.url = f"http://127.0.0.1:{server.server_address[1]}"

@@ -1,5 +1,5 @@
-"""Schedules: each schedule repeatedly chooses the next step among the enabled steps. All schedules implement one
-interface, and one schedule can wrap another.
+"""Schedules: each schedule chooses the next step among the enabled steps of all actors. A schedule can wrap another
+schedule.
 """
 
 from __future__ import annotations

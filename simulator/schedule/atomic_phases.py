@@ -1,6 +1,4 @@
-"""A schedule for systems whose data phase is one indivisible step: an actor finishes the data phase before other actors
-continue.
-"""
+"""A schedule for systems in which a data phase (writing data files) cannot be interrupted by other actors."""
 
 from __future__ import annotations
 
@@ -12,9 +10,7 @@ from .protocol import Choose, Schedule
 
 
 class AtomicPhases:
-    """Wraps a schedule: after an actor has taken one of ``actions``, the actor repeats this action while the action is
-    enabled.
-    """
+    """Wraps a schedule: an actor that has taken one of ``actions`` repeats the action while the action is enabled."""
 
     def __init__(self, inner: Schedule, actions: Collection[str]) -> None:
         self._inner = inner
@@ -22,12 +18,11 @@ class AtomicPhases:
         self._last: Step | None = None
 
     def begin(self, choose: Choose, actors: Sequence[str], actions: Sequence[str]) -> None:
-        """Begin the inner schedule."""
         self._last = None
         self._inner.begin(choose, actors, actions)
 
     def next(self, choose: Choose, enabled: Sequence[Step]) -> Step | None:
-        """Return the next step of an unfinished data phase, or the step that the inner schedule chooses."""
+        """Return the next step of an unfinished data phase, or else the step that the inner schedule chooses."""
         last = self._last
         same = [s for s in enabled if last is not None and (s.actor, s.action) == (last.actor, last.action)]
         self._last = same[0] if same and same[0].action in self._actions else self._inner.next(choose, enabled)

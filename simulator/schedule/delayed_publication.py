@@ -17,17 +17,16 @@ LAST = ("_takes_lock", "_starts_plan", "_starts_rollback", "_resumes_rollback")
 
 
 class DelayedPublication:
-    """Wraps a schedule so that it starts to publish an instant mostly when no other step is enabled."""
+    """Wraps a schedule: steps that begin to publish an instant are mostly taken only when no other step is enabled."""
 
     def __init__(self, inner: Schedule) -> None:
         self._inner = inner
 
     def begin(self, choose: Choose, actors: Sequence[str], actions: Sequence[str]) -> None:
-        """Begin the inner schedule."""
         self._inner.begin(choose, actors, actions)
 
     def next(self, choose: Choose, enabled: Sequence[Step]) -> Step | None:
-        """Return the step that the inner schedule chooses, mostly among the steps that do not start a publication."""
+        """Return a step chosen by the inner schedule. In most calls, steps that begin a publication are excluded."""
         others = [step for step in enabled if not step.action.endswith(LAST)]
         delays = bool(others) and choose(DELAYS + 1) < DELAYS
         return self._inner.next(choose, others if delays else enabled)

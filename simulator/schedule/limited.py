@@ -1,4 +1,4 @@
-"""A schedule that ends a history while actors still have unfinished operations."""
+"""A schedule that ends a history early, while actors still have unfinished operations."""
 
 from __future__ import annotations
 
@@ -10,14 +10,13 @@ from .protocol import Choose, Schedule
 
 
 class Limited:
-    """Wraps a schedule: the history ends after ``most`` steps."""
+    """Wraps a schedule and ends the history after ``most`` steps."""
 
     def __init__(self, inner: Schedule, most: int) -> None:
         self._inner = inner
         self._left = most
 
     def begin(self, choose: Choose, actors: Sequence[str], actions: Sequence[str]) -> None:
-        """Begin the inner schedule."""
         self._inner.begin(choose, actors, actions)
 
     def next(self, choose: Choose, enabled: Sequence[Step]) -> Step | None:

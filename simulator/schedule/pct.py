@@ -1,9 +1,9 @@
-"""Probabilistic concurrency testing (Burckhardt et al., ASPLOS 2010): actors have priorities, and the priorities change
-at a few points of the run.
+"""Probabilistic concurrency testing (Burckhardt et al., ASPLOS 2010): actors have random priorities, which change at a
+few random points.
 
-The enabled actor with the highest priority runs. Suppose that a bug needs d ordered events, and that a run has k steps
-of n actors. A run with d - 1 change points finds the bug with a probability of at least 1 / (n * k ** (d - 1)). A
-random walk guarantees no lower bound on the probability.
+The enabled actor with the highest priority runs. Suppose that a bug requires d ordered events in a run with n actors
+and k steps. PCT with d - 1 change points finds the bug with a probability of at least 1 / (n * k ** (d - 1)). A random
+walk guarantees no lower bound on the probability of finding the bug.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from .random import one_of, without_faults
 
 
 class Pct:
-    """A schedule that can find bugs with ``depth`` ordered events. All change points are within the first ``length``
-    steps.
+    """A schedule that is able to find bugs with ``depth`` ordered events. All change points (steps at which a priority
+    drops) are within the first ``length`` steps.
     """
 
     def __init__(self, depth: int = 3, length: int = 32) -> None:
@@ -29,15 +29,15 @@ class Pct:
         self._count = 0
 
     def begin(self, choose: Choose, actors: Sequence[str], actions: Sequence[str]) -> None:
-        """Draw the priorities (a permutation) and the change points."""
+        """Choose random priorities (a permutation of the actors) and random change points."""
         left = list(actors)
         self._order = [left.pop(choose(len(left))) for _ in actors]
         self._changes = {choose(self._length) for _ in range(self._depth - 1)}
         self._count = 0
 
     def next(self, choose: Choose, enabled: Sequence[Step]) -> Step | None:
-        """Return a step of the enabled actor with the highest priority. At a change point the enabled actor with the
-        highest priority gets the lowest priority before the choice.
+        """Return a step of the enabled actor with the highest priority. At a change point, the enabled actor with the
+        highest priority first gets the lowest priority.
         """
         enabled = without_faults(choose, enabled)
         ready = {step.actor for step in enabled}

@@ -1,4 +1,6 @@
-"""The interface of schedules. A schedule is deterministic: the caller's `Choose` makes every random choice."""
+"""The interface of schedules. A schedule is deterministic: every random choice is made by the caller's function
+`Choose`.
+"""
 
 from __future__ import annotations
 
@@ -12,14 +14,14 @@ Choose = Callable[[int], int]
 
 
 class Schedule(Protocol):
-    """Repeatedly chooses one of the enabled steps."""
+    """Chooses one enabled step after another, until the history ends."""
 
     def begin(self, choose: Choose, actors: Sequence[str], actions: Sequence[str]) -> None:
-        """Start a history, and make the choices that concern the whole history. ``actions`` are the names of the
-        model's actions.
+        """Start a history, and make the random choices for the whole history. ``actions`` are the names of the model's
+        actions.
         """
         ...
 
     def next(self, choose: Choose, enabled: Sequence[Step]) -> Step | None:
-        """Return one of the enabled steps, or None to end the history. At least one step is enabled."""
+        """Return one of the enabled steps (at least one), or None to end the history."""
         ...

@@ -1,6 +1,4 @@
-"""A random walk: it chooses an actor, and then a step of that actor. Faults are rare, because a fault ends an operation
-early.
-"""
+"""A random walk: chooses an actor, then a step of the actor. Crashes are rare, because they end operations early."""
 
 from __future__ import annotations
 
@@ -15,13 +13,13 @@ FAULT_ONE_IN = 12
 
 
 class Random:
-    """Chooses uniformly among the actors, then among the actions of the actor, then among the arguments of the action.
+    """Chooses uniformly an actor, then one of the actor's actions, then the arguments of the action.
 
-    One in `FAULT_ONE_IN` decisions is a crash.
+    One in `FAULT_ONE_IN` steps is a crash, if a crash is possible.
     """
 
     def begin(self, choose: Choose, actors: Sequence[str], actions: Sequence[str]) -> None:
-        """Do nothing, because a random walk makes no choice for the whole history."""
+        """Do nothing: a random walk makes no choice for the whole history."""
 
     def next(self, choose: Choose, enabled: Sequence[Step]) -> Step | None:
         enabled = without_faults(choose, enabled)
@@ -32,8 +30,8 @@ class Random:
 
 
 def one_of(choose: Choose, mine: Sequence[Step]) -> Step:
-    """Return one of the steps of an actor: choose an action, then its arguments. Therefore an action with many
-    arguments is as likely as any other action. If there is only one possibility, the function makes no choice.
+    """Return one of an actor's steps: choose an action, then its arguments, so that the number of arguments does not
+    make an action more likely. If only one step is possible, no random number is drawn.
     """
     actions = list(dict.fromkeys(step.action for step in mine))
     action = actions[choose(len(actions)) if len(actions) > 1 or len(mine) == 1 else 0]
@@ -42,9 +40,7 @@ def one_of(choose: Choose, mine: Sequence[Step]) -> Step:
 
 
 def without_faults(choose: Choose, enabled: Sequence[Step]) -> Sequence[Step]:
-    """Return the enabled steps without faults. By chance, or if only faults are enabled, the function returns the
-    faults instead.
-    """
+    """Return the enabled steps without crashes or, rarely, only the crashes."""
     faults = [step for step in enabled if step.action in FAULTS]
     if not faults:
         return enabled

@@ -1,4 +1,4 @@
-"""A schedule that replays recorded steps, up to the first recorded step that is not enabled."""
+"""A schedule that replays recorded steps until one of them is not enabled."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from .protocol import Choose
 
 
 def no_choice(n: int) -> int:
-    """The `Choose` function of a replay, which is never called."""
+    """The `Choose` function of a replay. A replay makes no random choices, so that any call is an error."""
     raise AssertionError("a replay has nothing to choose")
 
 
 class Replay:
-    """Chooses the recorded steps in the recorded order.
+    """Takes the recorded steps in the recorded order.
 
-    ``resolve`` replaces the symbols in a step by times of the current run. ``resolve`` raises KeyError for an unknown
-    symbol.
+    ``resolve`` replaces symbols such as ``r1`` in a step by the times of the current run. If a symbol is unknown,
+    ``resolve`` raises KeyError, and the replay ends.
     """
 
     def __init__(self, steps: Sequence[Step], resolve: Callable[[Step], Step] = lambda step: step) -> None:
@@ -31,7 +31,7 @@ class Replay:
         self.position = 0
 
     def next(self, choose: Choose, enabled: Sequence[Step]) -> Step | None:
-        """Return the next recorded step, or None at the end or if the next step is not enabled."""
+        """Return the next recorded step. Returns None after the last step, or if the next step is not enabled."""
         if self.complete:
             return None
         try:

@@ -1,4 +1,4 @@
-"""The systems that a check compares with the model: the engine, the engine on Spark, and Apache Hudi."""
+"""The systems that a check compares with the model: the engine in memory, on S3 and on Spark, and Apache Hudi."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A runner that caches the rows of file slices, because the harness reads the same slices after every step."""
+"""A job runner that caches the rows of file slices, because a check reads the same slices after every step."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""The adapter that runs the engine as a system of a check. Each operation of the engine runs in a thread, and stops at
-the end of the segment of each model action.
+"""Runs the engine as the system of a check. Each operation runs in a thread, which pauses at the end of each segment
+(the engine calls of one model action).
 """
 
 from __future__ import annotations
@@ -79,8 +79,8 @@ MEMORY: Final = Path("/dev/shm")  # a folder in memory, where the system has one
 
 
 class EngineSystem:
-    """A table in memory whose actors run in threads. ``rules`` replace the rules that the engine derives from the
-    protocol.
+    """A table of the engine in memory, whose actors run in threads. ``rules`` overrides the engine rules that are
+    derived from the protocol.
     """
 
     name = "engine"
@@ -153,7 +153,7 @@ class EngineSystem:
         return arguments
 
     def fault(self, actor: str, action: str, args: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Apply a fault: a lock expires or is lost, a heartbeat expires, or a late file of a dead writer appears."""
+        """Apply a fault: a lock expires or is lost, a heartbeat expires, or a late file of a crashed writer appears."""
         if action == "lock_expires" and self.harness.lock.holder == actor:
             self.harness.lock.expire()
         elif action == "lock_is_lost" and self.harness.lock.holder == actor:
@@ -168,7 +168,7 @@ class EngineSystem:
         return {}
 
     def _late_file(self, actor: str, group: int, version: int) -> None:
-        """Put a marker and an incomplete data file, like a task that continues after its driver has crashed."""
+        """Put a marker and an incomplete data file, like a Spark task that continues after the driver has crashed."""
         puts = [access.path for access in self.harness.accesses if access.actor == actor and access.verb == "put"]
         requested = [name["requested"] for name in map(parsed, puts) if "requested" in name][-1]
         number, bucket = divmod(group, self.world.buckets)
@@ -178,8 +178,10 @@ class EngineSystem:
         self.harness.storage.put_if_absent(in_partition(partition, name), b"#HUDI#")
 
     def stream_step(self, actor: str, action: str, own: Stream) -> Mapping[str, Any]:
-        """Take a step of a stream, whose model state before the step was ``own``. The sink of a stream takes whole
-        rows, so that streams of partial updates and merge functions run only in the model.
+        """Take a step of a Structured Streaming query. ``own`` is the query's state in the model before the step.
+
+        The engine's sink takes whole rows. In worlds with partial updates or merge functions, streams therefore run
+        only in the model.
         """
         if self.world.custom or column_names(self.world):
             return {}
@@ -190,7 +192,7 @@ class EngineSystem:
 
     @contextmanager
     def folder(self) -> Iterator[Path]:
-        """Write the table as files into a temporary folder, so that readers other than nbcc can read it."""
+        """Copy the table to files in a temporary folder, so that readers other than nbcc can read the table."""
         with tempfile.TemporaryDirectory(dir=MEMORY if MEMORY.is_dir() else None) as name:
             folder = Path(name)
             for entry in self.harness.storage.list(""):
@@ -200,10 +202,10 @@ class EngineSystem:
             yield folder
 
     def complaints(self) -> list[str]:
-        """Return the segments of the history whose intermediate state another actor could have seen.
+        """Return the segments in the history that were not atomic: another actor could have seen an intermediate state.
 
-        In a world with lost locks, segments need not be atomic. In a world with lost locks, the model has separate
-        steps wherever promises depend on the lock.
+        In worlds with lost locks, atomicity is not required: the model has separate steps wherever correctness depends
+        on the lock.
         """
         if self.world[LostLocks].lock_losses:
             return []
@@ -215,7 +217,7 @@ class EngineSystem:
         return violations(accesses, self.harness.crashed)
 
     def close(self) -> None:
-        """Crash the operations that are still running."""
+        """End all operations that are still running, as by a crash."""
         for task in self._tasks:
             task.crash()
 
@@ -225,17 +227,17 @@ class EngineSystem:
         return EngineOperation(self, name, handle)
 
     def actors_jobs(self, handle: Handle) -> Jobs:
-        """Return the runner of the actor's data phase. The runner works in the actor's thread. Each access to a file is
-        a call of the actor's storage.
+        """Return the job runner for an actor's data phase. The job runner works in the actor's thread and uses the
+        actor's storage.
         """
         return InProcessJobs(handle.storage, handle.names)
 
     def data(self, table: pa.Table) -> Any:
-        """Return a batch in the type that the runner accepts."""
+        """Return a batch of rows in the type that the job runner accepts."""
         return table
 
     def context(self, handle: Handle) -> Context:
-        """Return the context for one of the actor's operations."""
+        """Return the engine context (storage, lock, clock, jobs, rules) for an operation of an actor."""
         jobs, rules = self.actors_jobs(handle), self._rules_of.get(handle.actor, self.rules)
         storage = foreign_storage(handle.storage) if handle.actor in self._foreign else handle.storage
         seams = (storage, handle.lock, handle.clock, handle.names, jobs, rules)
@@ -254,8 +256,7 @@ class EngineSystem:
         return replace(self.config, concurrency_mode=mode, schema=schema_of(self.world, added))
 
     def observer_context(self) -> Context:
-        """Return a context for the harness's own reads: storage and jobs that the schedule does not control, and a
-        read-only clock.
+        """Return an engine context for the check's own reads: storage and jobs without pauses, and a read-only clock.
         """
         none: Any = None
         clock = ReadOnlyClock(self.harness.clock)
@@ -283,7 +284,6 @@ class EngineSystem:
             return refused(error)
 
     def plain(self, answer: Any) -> list[dict[str, Any]]:
-        """Return the rows of an answer, as dictionaries."""
         rows: list[dict[str, Any]] = answer.to_pylist()
         return rows
 
@@ -316,8 +316,8 @@ class EngineSystem:
         return self._operations[operation].run(looking, config, **arguments)
 
     def _cached(self, name: str, compute: Callable[[], tuple[Any, ...]]) -> tuple[Any, ...]:
-        """Return a value that depends only on stored objects. The value is computed again only after a change of the
-        stored objects.
+        """Return a value that depends only on stored objects. The value is recomputed only after stored objects have
+        changed.
         """
         changes = getattr(self.harness.storage, "changes", None)
         if changes is None:
@@ -327,7 +327,6 @@ class EngineSystem:
         return self._cache[name][1]
 
     def group(self, partition: str, file_id: str) -> int:
-        """Return the number of a file group."""
         bucket = bucket_of(file_id)
         assert bucket is not None, f"{file_id} is not the file id of a bucket"
         names = [partition_name(number) for number in range(self.world.partitions)]

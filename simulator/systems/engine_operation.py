@@ -1,6 +1,4 @@
-"""Runs one operation of the engine in a thread, segment by segment, and returns the names of the objects that each
-segment put.
-"""
+"""Runs one operation of the engine in a thread, segment by segment (a segment is the calls of one model action)."""
 
 from __future__ import annotations
 
@@ -22,16 +20,16 @@ from .rows import from_rows
 
 
 class Host(Protocol):
-    """The interface of a system that an operation uses."""
+    """The methods of a system that an `EngineOperation` uses."""
 
     harness: Harness
     rows_by_action: Mapping[str, MappingRow]
 
     def plain(self, answer: Any) -> list[dict[str, Any]]:
-        """Return the rows of an answer as dictionaries."""
+        """Return the rows of a read's answer as dictionaries."""
 
     def group(self, partition: str, file_id: str) -> int:
-        """Return the model's number of a file group."""
+        """Return the number by which the model identifies a file group."""
 
 
 LOST_ANSWERS: Final = ("answer_is_lost", "answer_to_decision_is_lost")
@@ -39,7 +37,7 @@ LOST_ANSWERS: Final = ("answer_is_lost", "answer_to_decision_is_lost")
 
 
 class EngineOperation:
-    """One operation of the engine, which runs in its own thread."""
+    """One operation of the engine, which runs in a separate thread."""
 
     def __init__(self, system: Host, name: str, handle: Handle) -> None:
         self.system, self.name, self.handle, self.task = system, name, handle, handle.task
@@ -60,8 +58,8 @@ class EngineOperation:
         self.task.crash()
 
     def segment(self, row: MappingRow) -> Mapping[str, Any]:
-        """Run the calls of one segment of the operation, which `row` describes. Return the values in the name of the
-        last object that the segment put.
+        """Run the calls of one segment, as described by the mapping row `row`. Return the values in the name of the
+        object whose put ended the segment.
         """
         title = f"{self.name} of {self.task.actor}"
         if self.task.finished and row.ends_after != RETURN:  # before RETURN it may have made its last call

@@ -1,4 +1,5 @@
-"""Derives the engine's rules from a protocol of the model, or the reason why the engine does not support the protocol.
+"""Derives the engine's rules from a protocol of the model. If the engine does not support the protocol, the error
+states why.
 """
 
 from __future__ import annotations
@@ -73,7 +74,7 @@ def rules_of(protocol: Protocol) -> Rules:
     """Return the engine's rules for a protocol of the model.
 
     Raises:
-        CannotPlay: the engine does not support an option; the message says what the engine does instead.
+        CannotPlay: If the engine does not support an option; the message says what the engine does instead.
     """
     for (name, value), why in _NOT_OURS.items():
         if protocol.to_mapping()[name] == value:
@@ -83,12 +84,12 @@ def rules_of(protocol: Protocol) -> Rules:
 
 
 def by_their_rules(rules: Rules) -> Rules:
-    """Return the rules of a service of an engine other than nbcc, which merges the table's files as Hudi does."""
+    """Return the rules of a foreign table service, which merges the table's files as Hudi does."""
     return replace(rules, merge_order=HUDI.merge_order, fold=HUDI.fold, tombstones=HUDI.tombstones)
 
 
 def check_world(world: World) -> None:
-    """Raise CannotPlay for a world that the engine does not support."""
+    """Raise CannotPlay if the engine does not support the world."""
     if world[Endless].endless:
         raise CannotPlay(
             "the engine does not support endless = 1: it does not number times again after each step; run it on the "

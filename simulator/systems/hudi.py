@@ -1,8 +1,9 @@
-"""Apache Hudi on Spark as a system: Hudi's real client runs in a separate process, one protocol step at a time.
+"""Apache Hudi on Spark as the system of a check: Hudi's real client runs in a separate process, one protocol step at a
+time.
 
-Hudi's instants are readings of the clock. Therefore this module counts the model's ticks, and maps each of Hudi's
-instants to the tick of the step in which it appeared. `complaints` reports instants whose order differs from the order
-of their ticks.
+Hudi's instants are readings of a real clock. Therefore each instant is mapped to a clock tick of the model: the tick of
+the step in which the instant appeared. The method `complaints` reports instants whose order differs from the order of
+their ticks.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ WAITS_ONE_IN: Final = 3
 
 
 class HudiSystem:
-    """A table that Hudi creates in a temporary folder, in memory if possible."""
+    """A Hudi table in a temporary folder, on an in-memory file system if possible."""
 
     name = "hudi"
     impossible: Mapping[str, str] = IMPOSSIBLE
@@ -57,7 +58,7 @@ class HudiSystem:
         self.ask("create", merge_mode=world.merge_mode, buckets=world.buckets, partitions=self.partitions)
 
     def ask(self, step: str, **arguments: Any) -> Any:
-        """Execute a step of the peer on this table. Each step other than a read invalidates the cached observation."""
+        """Execute a step of the Hudi process on the table. All steps except reads invalidate the cached observation."""
         self._seen = None if step != "read" else self._seen
         return self._peer.ask(step, str(self._folder), **arguments)
 
@@ -73,15 +74,15 @@ class HudiSystem:
         return HudiOperation(self, actor, rows, instants.get(args.get("instant", 0)))
 
     def fault(self, actor: str, action: str, args: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Apply a fault. The only possible fault is that a heartbeat expires. Hudi holds its lock inside one call, so a
-        dead actor holds no lock.
+        """Apply a fault. The only possible fault is an expired heartbeat. Hudi holds its lock within a single call, so
+        a crashed actor holds no lock.
         """
         if call := _STEP[action].call:
             self.ask(call, actor=actor)
         return {}
 
     def take_time(self) -> int:
-        """Return the tick that the model's clock returns in the current step."""
+        """Advance the clock by one tick, and return the new time."""
         self._tick += 1
         return self._tick
 
@@ -92,7 +93,6 @@ class HudiSystem:
 
     @contextmanager
     def folder(self) -> Iterator[Path]:
-        """Return a context with the folder of the Hudi table."""
         yield self._folder
 
     # what can be observed
@@ -110,11 +110,11 @@ class HudiSystem:
         return tuple(instants[requested] for requested in sorted(instants))
 
     def entries(self) -> list[dict[str, str | None]]:
-        """Return the files of the timeline, each as the parts of its name."""
+        """Return the files of Hudi's timeline, with each file name split into its parts."""
         return [match.groupdict() for name in self._look()["timeline"] if (match := _INSTANT.match(name))]
 
     def slices(self) -> tuple[Any, ...]:
-        """Return the completed part of Hudi's own file-system view."""
+        """Return the file slices of Hudi's file-system view, without files of instants that are not completed."""
         done = {requested for _, state, requested, _ in self.timeline() if state == "completed"}
         plans = {requested for action, _, requested, _ in self.timeline() if action in ("commit", "compaction")}
         slices = []
@@ -148,7 +148,7 @@ class HudiSystem:
         return tuple((key, ordering, value, self.ticks[commit]) for key, ordering, value, commit in rows)
 
     def complaints(self) -> list[str]:
-        """Return a sentence if the order of the instants differs from the order of the steps that took them."""
+        """Return a complaint if the order of Hudi's instants differs from the order of the steps that created them."""
         by_instant = [tick for _, tick in sorted(self.ticks.items())]
         return [] if by_instant == sorted(by_instant) else [f"instants in the order of the ticks {by_instant}"]
 
@@ -168,7 +168,7 @@ class HudiSystem:
 
 
 class HudiOperation:
-    """One operation of an actor, executed step by step by a client of Hudi."""
+    """One operation of an actor, executed step by step by a Hudi client."""
 
     def __init__(self, system: HudiSystem, actor: str, rows: list[list[Any]], instant: str | None) -> None:
         self._system = system
@@ -191,7 +191,7 @@ class HudiOperation:
         return {}
 
     def crash(self) -> None:
-        """End the client and let its heartbeat expire. The client takes no more steps."""
+        """Close the Hudi client and make its heartbeat expire, as after a crash."""
         self._system.ask("crash", actor=self._actor)
 
     def _start(self) -> None:

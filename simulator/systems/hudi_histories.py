@@ -1,5 +1,5 @@
-"""The histories that Apache Hudi can play. The module selects the part of a world that Hudi supports, and the steps
-that a history must omit.
+"""Selects the worlds and steps that Apache Hudi can play: reduces a world to supported features, and omits unsupported
+steps.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ FITTED: Final = ("compactor", "rollbacker", "writer")
 
 
 def fitted(world: World) -> World:
-    """Return the part of the world that Hudi supports: merge-on-read, whole rows, and all steps of a call together.
+    """Return the world, reduced to what Hudi supports: merge-on-read, whole rows, and atomic client calls.
 
-    A write has one log file in each group, because Hudi's client does not start a second log for so few rows. A world
-    without a name has only actors of the kinds in `FITTED`.
+    A write has one log file in each file group, because Hudi's client does not start a second log for so few rows. A
+    random world (without a name) keeps only actors of the kinds in `FITTED`.
     """
     actors = world.actors if world.name else {kind: world.actors.get(kind, 0) for kind in FITTED}
     shapes = {write: tuple(min(1, versions) for versions in shape) for write, shape in world.writes.items()}
@@ -27,20 +27,17 @@ def fitted(world: World) -> World:
 
 
 def does_otherwise(model: Any, state: Any, step: Step) -> bool:
-    """True if Hudi's client would now act differently from the model's step.
+    """True if Hudi's client would now act differently from the model's step, so that the history must omit the step.
 
-    In one call, Hudi takes the lock and publishes, or is refused: no other actor takes a step during the call. No
-    compactor resumes the plan of a live compactor, because Hudi would first roll back the live run and delete its
-    files. The check also omits four kinds of steps that involve a live writer whose heartbeat other clients consider
-    expired:
+    While an actor holds the lock, only that actor's steps are allowed, because Hudi locks and publishes within one
+    call. A compactor must not resume the plan of a live compactor, because Hudi would first roll back the live run and
+    delete its files.
 
-    - The heartbeat expires before the writer's files are on storage. A rollback before the writer's files are on
-      storage makes Hudi's client fail. - The writer is refused before its rollback has completed. Hudi commits until
-      the rollback has completed.
-    - The writer takes the lock to commit after its rollback has completed. Hudi refuses the write after the rollback.
-    - A rollback runs although its write has committed meanwhile. Hudi removes the instant of the write from the
-      timeline (the finding commit-undone-by-a-planned-rollback). The model leaves the instant of the committed write on
-      the timeline, without files.
+    In worlds with rollback actors, four more kinds of steps are omitted. A heartbeat must not expire before the writer
+    has put its files, because a rollback would then make Hudi's client fail. A writer must not be refused before its
+    rollback has completed, because Hudi can commit until then. A writer must not take the lock after its rollback has
+    completed, because Hudi refuses the write. A rollback must not run after its write has committed, because Hudi
+    removes the committed instant (finding commit-undone-by-a-planned-rollback).
     """
     if (holder := model.component(state, "lock")) is not None:
         return step.actor != holder or step.action == "actor_crashes"

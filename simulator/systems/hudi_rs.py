@@ -1,4 +1,4 @@
-"""hudi-rs as a reader: an independent implementation of Hudi's format, without a JVM."""
+"""Reads tables with hudi-rs, an independent implementation of Hudi's format without a JVM."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ os.environ.setdefault("RUST_BACKTRACE", "0")  # otherwise a panic prints a long 
 
 
 class HudiRs:
-    """Reads a table in a folder."""
+    """Reads a table in a folder with hudi-rs."""
 
     name = "hudi-rs"
 
@@ -28,7 +28,9 @@ class HudiRs:
         self._ticks = ticks  # tick of each instant; None: instants encode ticks
 
     def rows(self, query: Query) -> tuple[Any, ...]:
-        """Return the answer of a snapshot, as-of or incremental read, in the engine's form."""
+        """Return the answer to a snapshot, as-of or incremental read as sorted tuples (key, ordering value, value,
+        time).
+        """
         options = HudiReadOptions()
         if query.kind == "incremental":
             options = options.with_query_type(HudiQueryType.Incremental)

@@ -1,9 +1,7 @@
 """Maps each action of the model to the Apache Hudi client call that performs it.
 
-To map a new action, append a row.
-
-One call of Hudi's client performs several steps of the model. In a world with the granularity `call`, the model takes
-all steps of one call as one atomic step.
+To map a new action, append a row to `STEPS`. One call of Hudi's client performs several steps of the model. With the
+world's option `granularity = call`, the model takes all steps of a call as one atomic step.
 """
 
 from __future__ import annotations
@@ -14,12 +12,11 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True)
 class PeerStep:
-    """One action of the model. ``call`` is the step of the peer that corresponds to the action. If the peer has no step
-    for the action, ``call`` is None and ``because`` is the reason.
+    """Maps one action of the model to a step of the Hudi process (peer).
 
-    ``takes`` is True for an action that takes a time. The peer's instant for an action with ``takes`` appears with
-    ``call``, or with the call of a later action. If ``impossible`` is True, the peer cannot play a history with this
-    action.
+    ``call`` is the peer's step that performs the action. If ``call`` is None, ``because`` states the reason. ``takes``
+    is True if the action takes a time from the clock. Hudi's instant for this time appears with ``call``, or with the
+    call of a later action. If ``impossible`` is True, the peer cannot play histories with this action.
     """
 
     action: str

@@ -1,8 +1,7 @@
-"""Merge functions for the engine. Each function merges two rows into a text of the names of the writes that made the
-rows.
+"""Merge functions for the engine: `union` keeps every law of merging, and each other function breaks exactly one law.
 
-Each other merge function of this module breaks exactly one law. `nbcc.model.mechanisms.merge_function` has the model's
-counterparts of these functions, which share no code with this module.
+A row's value contains the names of the writes that are merged into the row. The model has independent counterparts in
+`nbcc.model.mechanisms.merge_function`.
 """
 
 from __future__ import annotations
@@ -14,23 +13,23 @@ Row = dict[str, Any]
 
 
 def union(older: Row, newer: Row) -> Row:
-    """Return a text that contains each name once. `union` keeps every law of merging."""
+    """Return a row whose value contains each write's name once. `union` keeps every law of merging."""
     return _row(older, newer, " ".join(sorted({*older["value"].split(), *newer["value"].split()})))
 
 
 def total(older: Row, newer: Row) -> Row:
-    """Return a text that contains each name as often as it occurs in the two rows. `total` is not idempotent."""
+    """Return a row whose value contains every occurrence of a name in both rows. `total` is not idempotent."""
     return _row(older, newer, " ".join(sorted(f"{older['value']} {newer['value']}".split())))
 
 
 def in_turn(older: Row, newer: Row) -> Row:
-    """Return a text with the names in the order of their first occurrence. `in_turn` is not commutative."""
+    """Return a row whose value contains the names in order of first occurrence. `in_turn` is not commutative."""
     names = older["value"].split()
     return _row(older, newer, " ".join([*names, *(each for each in newer["value"].split() if each not in names)]))
 
 
 def by_two(older: Row, newer: Row) -> Row:
-    """Return a text with the two values in brackets. `by_two` is not associative."""
+    """Return a row whose value contains the values of both rows in parentheses. `by_two` is not associative."""
     one, other = sorted((older["value"], newer["value"]))
     return _row(older, newer, one if one == other else f"({one} {other})")
 
@@ -49,5 +48,5 @@ BY_LAWS: Final[dict[str, Callable[[Row, Row], Row]]] = {
 
 
 def name_of(laws: str) -> str:
-    """Return the qualified name under which the engine imports a merge function."""
+    """Return the qualified name by which the engine imports the merge function with the given laws."""
     return f"{__name__}:{BY_LAWS[laws].__name__}"

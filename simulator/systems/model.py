@@ -1,4 +1,4 @@
-"""The model as a system, for replays without an engine and for comparisons of two protocols."""
+"""The model as the system of a check, for replays without an engine and for comparisons of two protocols."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .protocol import CannotStep
 
 
 class ModelSystem:
-    """A model whose caller takes single steps. Crashes and faults are ordinary steps."""
+    """The model as a system: the caller takes single steps, including crashes and faults."""
 
     name = "model"
     refuses_by_class = True
@@ -27,7 +27,7 @@ class ModelSystem:
         return ModelOperation(self, actor, batch and as_written(batch))
 
     def fault(self, actor: str, action: str, args: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Take a step that belongs to no operation."""
+        """Take a step that belongs to no operation, such as an expired lock."""
         self.take(Step(actor, action, tuple(args.items())))
         return {}
 
@@ -51,7 +51,7 @@ class ModelSystem:
 
 
 class ModelOperation:
-    """One operation of an actor of the model, whose steps the caller takes one at a time."""
+    """One operation of an actor in the model, executed one step at a time."""
 
     def __init__(self, system: ModelSystem, actor: str, batch: Batch | None) -> None:
         self._system, self._actor, self._batch = system, actor, batch

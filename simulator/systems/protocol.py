@@ -1,7 +1,7 @@
-"""The interface of a system: it takes steps one at a time, and its table can be observed between two steps.
+"""The interface of a system under test: a table on which actors take single steps, observable between any two steps.
 
-Times are ticks of one clock, as in the model. If the times of a system are instants, the system translates ticks to
-instants (`nbcc.simulator.control.clock`).
+Times are clock ticks, as in the model. A system with real instants translates its instants to ticks (see
+`nbcc.simulator.control.clock`).
 """
 
 from __future__ import annotations
@@ -11,56 +11,50 @@ from typing import Any, Protocol
 
 
 class CannotPlay(ValueError):
-    """Raised if a system cannot follow a protocol or play in a world. The message states the reason and suggests an
-    alternative.
-    """
+    """The system does not support a protocol or a world. The message states the reason and an alternative."""
 
 
 class CannotStep(Exception):
-    """Raised if the system cannot take a step that the model allows now. The message describes what the system did.
-    """
+    """The system cannot take a step that the model allows. The message describes what the system did."""
 
 
 class Impossible(CannotStep):
-    """Raised if the system cannot play a step or answer a read. The message states the reason. The check skips and
-    counts each step that raises `Impossible`.
-    """
+    """The system does not support a step or a read, for the stated reason. A check skips and counts the step."""
 
 
 class Operation(Protocol):
-    """One operation of one actor, in progress."""
+    """One operation of one actor, in progress on a system under test."""
 
     def step(self, action: str, args: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Run the segment of the operation that corresponds to the given model action.
+        """Run the segment of the operation (the calls) that corresponds to the given action of the model.
 
-        Returns the observed values, each under its name. A name that is also an argument of the action (``group``,
-        ``version``) must have the argument's value. A value with the name ``rows`` is the answer of a read.
+        Returns the observed values by name. If an argument of the action (``group``, ``version``) has the name of an
+        observed value, both must be equal. The name ``rows`` is used for the answer of a read.
 
         Raises:
-            CannotStep: the segment cannot be run to its end.
+            CannotStep: If the segment cannot be run to its end.
         """
         ...
 
     def crash(self) -> None:
-        """End the actor's thread before its next access to the table. Later accesses of the actor have no effect on the
-        table.
+        """End the actor's thread before its next access to the table. The actor must not change the table afterwards.
         """
         ...
 
 
 class System(Protocol):
-    """A system: a table on which several actors work.
+    """A system under test: a table on which several actors work.
 
-    A system may also have `slices_as_of(time)`, which returns past file slices in the form of `slices`. If
-    `refuses_by_class` of a system is True, the check compares the classes of its refusals. If `refuses_by_class` is
-    True, `rows` returns `crosscheck.observables.refused(error)` for a refused read. If a system has the method
-    `stream_step(actor, action, own)`, streams take their steps on the system as well.
+    Three further attributes are optional. The method `slices_as_of(time)` returns past file slices in the format of
+    `slices`. If `refuses_by_class` is True, `rows` returns `crosscheck.observables.refused(error)` for a refused read,
+    so that a check compares error classes. The method `stream_step(actor, action, own)` executes steps of Structured
+    Streaming queries.
     """
 
     name: str
 
     def start(self, actor: str, operation: str, args: Mapping[str, Any]) -> Operation:
-        """Prepare an operation of an actor, before its first visible access."""
+        """Prepare an operation of an actor, without any visible access to the table."""
         ...
 
     def timeline(self) -> tuple[Any, ...]:
@@ -74,5 +68,5 @@ class System(Protocol):
         ...
 
     def rows(self, query: Any) -> tuple[Any, ...]:
-        """Return the answer of a read, sorted by key, in the form of `crosscheck.observables.canonical_rows`."""
+        """Return the answer of a read, sorted by key, in the format of `crosscheck.observables.canonical_rows`."""
         ...

@@ -1,4 +1,4 @@
-"""Systems by name: ``model``, ``engine``, ``s3``, ``spark``, ``hudi``, or a system of the user as
+"""Finds systems under test by name: ``model``, ``engine``, ``s3``, ``spark``, ``hudi``, or a user's
 ``package.module:factory``.
 """
 
@@ -19,10 +19,10 @@ Factory = Callable[[World, Protocol, Batches], System]
 
 
 def factory(name: str) -> Factory:
-    """Return the function that sets up a fresh system for a history.
+    """Return the function that creates a new system for each history.
 
     Raises:
-        ValueError: no system has the given name. The message names the existing systems.
+        ValueError: If no system has the given name; the message lists the existing systems.
     """
     if name in _OURS:
         return _OURS[name]
@@ -39,7 +39,7 @@ def factory(name: str) -> Factory:
 
 
 def fitted(name: str) -> Callable[[World], World]:
-    """Return a function that reduces a world to the part that the system of this name supports."""
+    """Return a function that reduces a world to what the named system supports."""
     if name != "hudi":
         return lambda world: world
     from .hudi_histories import fitted as to_hudi

@@ -1,4 +1,4 @@
-"""Conversion between the cross-check's plain rows and the engine's tables."""
+"""Converts between the plain rows of a check and the engine's tables."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ _SETS: Final = "nbcc_set_columns"
 
 
 def schema_of(world: World, added: int = 0) -> pa.Schema:
-    """Return the table's columns, with the ``added`` columns. Partial updates have their own columns instead of
-    ``value``.
+    """Return the table's schema, including ``added`` columns of schema evolution. In worlds with partial updates,
+    several columns replace the column ``value``.
     """
     if not world[PartialColumns].columns:
         return pa.schema([*SCHEMA, *(pa.field(name, pa.string()) for name in _added(added))])
@@ -34,11 +34,11 @@ def schema_of(world: World, added: int = 0) -> pa.Schema:
 
 
 def table_config(world: World, protocol: Protocol | None = None) -> TableConfig:
-    """Return the engine's config for the table of a world: key ``id``, ordering column ``ts``, and ``value`` with the
-    name of the write.
+    """Return the engine's table configuration for a world: record key ``id``, ordering column ``ts``, and data column
+    ``value``.
 
-    In a world with a merge function, the protocol's `merge_laws` selects the function, and the table has no ordering
-    column.
+    In worlds with a merge function, the table has no ordering column, and the protocol's option `merge_laws` selects
+    the function.
     """
     return TableConfig(
         name="simulated",
@@ -60,13 +60,13 @@ def _added(columns: int) -> list[str]:
 
 
 def partition_name(number: int) -> str:
-    """Return the value of the partition column for the number of a partition."""
+    """Return the partition column's value for a partition number."""
     return f"p{number}"
 
 
 def to_table(batch: Batch, world: World, added: int = 0) -> pa.Table:
-    """Return the rows of a write, for each file group and log version. A column marks the rows that are deletes. A
-    writer sets all ``added`` columns.
+    """Return the rows of a write as an Arrow table, with a column that marks deletes. A write sets all ``added``
+    columns.
     """
     rows = [
         {
@@ -84,19 +84,19 @@ def to_table(batch: Batch, world: World, added: int = 0) -> pa.Table:
 
 
 def columns_set(batch: Batch, world: World) -> tuple[str, ...] | None:
-    """Return the columns that a write sets; None if the write sets all columns."""
+    """Return the columns that a write sets, or None if the write sets all columns."""
     records = (record for file in batch.values() for entry in file.values() for record in records_in(entry))
     sets = {name for record in records for name in record.sets}
     return tuple(sorted(sets)) if 0 < len(sets) < world[PartialColumns].columns else None
 
 
 def is_rolled(batch: Batch) -> bool:
-    """True if the batch has several log versions in a group, so that the engine must start a new log after each row."""
+    """True if a write has several log files in a file group, so that the engine must start a new log after each row."""
     return any(version > 1 for _, version in batch)
 
 
 def from_rows(rows: list[dict[str, Any]], query: Query) -> tuple[Any, ...]:
-    """Return the engine's answer in the form of `nbcc.simulator.crosscheck.observables.canonical_rows`."""
+    """Convert the engine's answer to the format of `nbcc.simulator.crosscheck.observables.canonical_rows`."""
     if query.kind == "changes":
         return tuple(sorted(_change(row) for row in rows))
     return tuple(sorted((_row(row) for row in rows), key=lambda row: (row[0], row[3], row[2] is None)))

@@ -1,9 +1,9 @@
-"""The engine on an S3 server, as a system: random requests of a history fail, and the engine must still agree with the
-model.
+"""The engine on a local S3 server as the system of a check: random requests fail, and the engine must still agree with
+the model.
 
-The server is `nbcc.simulator.s3`, on 127.0.0.1 in this process. The requests of actors reach it through
-`ObjectStorage`; the harness reads the objects directly. A failed request is not a step of the model: the engine repeats
-it, or detects its own success, within one storage call.
+The server is `nbcc.simulator.s3`, on 127.0.0.1 in this process. Actors access the server by requests through
+`ObjectStorage`; the check reads the objects directly. A failed request is not a step of the model: within one storage
+call, the engine retries the request or detects that it has succeeded.
 """
 
 from __future__ import annotations
@@ -56,12 +56,12 @@ _NUMBERS: Final = count(1)
 
 
 def one_in_some(chance: random.Random, method: str) -> Kind | None:
-    """Make one request in `FAULT_ONE_IN` fail."""
+    """Return a random fault for one in `FAULT_ONE_IN` requests, otherwise None."""
     return chance.choice(FAULTS[method]) if chance.randrange(FAULT_ONE_IN) == 0 else None
 
 
 def every_answer(chance: random.Random, method: str) -> Kind | None:
-    """Lose the answer of every put request."""
+    """Return the fault ``lose`` (execute the request, lose the answer) for every put, and None for other requests."""
     return "lose" if method == "PUT" else None
 
 
@@ -86,7 +86,7 @@ class _Objects(MutableMapping[str, bytes]):
 
 
 class BucketView(MemoryStorage):
-    """A folder of a bucket that the harness accesses directly, without requests."""
+    """A folder of the bucket that a check accesses directly, without requests to the server."""
 
     def __init__(self, bucket: Bucket, folder: str) -> None:
         super().__init__()
@@ -94,9 +94,9 @@ class BucketView(MemoryStorage):
 
 
 class S3Storage(MemoryStorage):
-    """A folder of a bucket that actors access by requests to the server. `faults` counts faults by action and kind.
+    """A folder of the bucket that actors access by requests to the server. `faults` counts faults by action and kind.
 
-    The faults depend only on the calls of the history, so that a replay of a trace has the same faults.
+    Faults depend only on the sequence of storage calls, so that replaying a trace repeats the faults.
     """
 
     def __init__(self, view: BucketView, remote: ObjectStorage, bucket: Bucket, choose: Choose) -> None:
@@ -108,31 +108,21 @@ class S3Storage(MemoryStorage):
         self._calls = 0
 
     def put_if_absent(self, path: str, data: bytes) -> bool:
-        """Create the object; False if it exists."""
         return self._ask("PUT", path, lambda: self._remote.put_if_absent(path, data))
 
     def put(self, path: str, data: bytes) -> None:
-        """Create or replace the object."""
         self._ask("PUT", path, lambda: self._remote.put(path, data), is_conditional=False)
 
     def get(self, path: str) -> bytes:
-        """The object's content.
-
-        Raises:
-            NotFound: there is no such object.
-        """
         return self._ask("GET", path, lambda: self._remote.get(path))
 
     def list(self, prefix: str) -> list[Entry]:
-        """All objects below the prefix, sorted by path."""
         return [entry._replace(modified=0.0) for entry in self._ask("LIST", prefix, lambda: self._remote.list(prefix))]
 
     def delete(self, path: str) -> None:
-        """Delete the object, if it exists."""
         self.delete_all([path])
 
     def delete_all(self, paths: Sequence[str]) -> None:
-        """Delete the objects at these paths, if they exist."""
         for path in paths:
             if path in self._view.objects:
                 self.deleted[path] = Entry(path, len(self._view.objects[path]))
@@ -156,7 +146,7 @@ class S3Storage(MemoryStorage):
 
 
 class S3System(EngineSystem):
-    """A table on the server. The function `choose` decides which requests fail."""
+    """A table of the engine on the local S3 server. The function `choose` decides which requests fail."""
 
     name = "s3"
 
@@ -176,7 +166,7 @@ class S3System(EngineSystem):
 
     @property
     def faults(self) -> Counter[str]:
-        """Return how often each kind of request failed in each way."""
+        """Return how often requests failed, by HTTP method and kind of fault."""
         counts: Counter[str] = Counter()
         for (_, what), number in self.store.faults.items():
             counts[what] += number
@@ -197,7 +187,9 @@ class _Operation(EngineOperation):
 
 
 def losing_answers(world: World, protocol: Protocol, batches: object) -> S3System:
-    """Return a system whose puts lose their answers, for `nbcc check --on nbcc.simulator.systems.s3:losing_answers`."""
+    """Return a system that loses the answer of every put, for `nbcc check --on
+    nbcc.simulator.systems.s3:losing_answers`.
+    """
     return S3System(world, protocol, every_answer)
 
 

@@ -1,4 +1,5 @@
-"""The engine on Spark as a system. Each data phase is a Spark job on real files, and counts as one step of the actor.
+"""The engine on Spark as the system of a check. Each data phase (writing data files) is one Spark job, and counts as
+one step of the actor.
 """
 
 from __future__ import annotations
@@ -38,8 +39,8 @@ PATIENCE: Final = 120.0  # seconds; the first job of a session loads many classe
 
 
 class SparkSystem(EngineSystem):
-    """A table of the engine in a folder of the local file system. Without ``folder`` the table is in a folder in
-    memory, deleted when the history ends.
+    """A table of the engine in ``folder``, with Spark jobs. Without ``folder``, the table is in a temporary folder,
+    which is deleted when the history ends.
     """
 
     name = "spark"
@@ -70,9 +71,7 @@ class SparkSystem(EngineSystem):
         return self._spark.createDataFrame(table)
 
     def rows(self, query: Query) -> tuple[Any, ...]:
-        """Return the rows of a read. A read of the whole history runs as Spark jobs; other reads run the same tasks in
-        this process.
-        """
+        """Return the rows of a read. Reads of the whole history run as Spark jobs; other reads run in this process."""
         last = max((completed for *_, completed in self.timeline() if completed), default=None)
         by_spark = query.kind == "read_optimized" or (query.until == last and not query.after)
         self._looking = self._spark_context if by_spark else self._process_context
@@ -90,7 +89,6 @@ class SparkSystem(EngineSystem):
 
     @contextmanager
     def folder(self) -> Iterator[Path]:
-        """Return a context with the folder of the table."""
         yield self._folder
 
     def close(self) -> None:
@@ -100,8 +98,8 @@ class SparkSystem(EngineSystem):
 
 
 class SparkOperation(EngineOperation):
-    """An operation of the engine on Spark. The first step of a data phase runs the whole Spark job; all later steps of
-    the data phase do nothing.
+    """An operation of the engine on Spark. The first step of a data phase runs the whole Spark job; the remaining steps
+    of the phase do nothing.
     """
 
     def step(self, action: str, args: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -116,7 +114,7 @@ class SparkOperation(EngineOperation):
 
 
 class ControlledJobs:
-    """A runner whose jobs are calls of their actor, so that no job begins after its actor has crashed."""
+    """A Spark job runner that pauses the actor before each job, so that no job begins after the actor has crashed."""
 
     takes_conditions_later = False
 

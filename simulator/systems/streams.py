@@ -1,7 +1,8 @@
-"""Runs the streams of a history on the engine: the table as source, and the sink of each stream.
+"""Runs the Structured Streaming queries of a history on the engine: the table as source, and a sink table for each
+query.
 
-The model contains Spark's part of a stream: the offset log, the commit log and the restarts. A stream requests offsets
-and rows from the engine like Spark, and sends each batch to the sink of its own table.
+The model contains Spark's part: the offset log, the commit log and the restarts. Each query requests offsets and rows
+from the engine as Spark does, and sends each batch to the sink table.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ _FLAG: Final = "_hoodie_is_deleted"
 
 
 class EngineStreams:
-    """The streams of a history. ``context`` accesses the table that the streams follow."""
+    """The Structured Streaming queries of a history. ``context`` accesses the source table."""
 
     def __init__(self, context: Context, config: TableConfig) -> None:
         self._context = context
@@ -54,8 +55,8 @@ class EngineStreams:
         self._sinks: dict[str, SinkTable] = {}
 
     def step(self, actor: str, action: str, own: Stream) -> Mapping[str, Any]:
-        """Take a step of a stream, whose model state before the step was ``own``. Return what the engine returned and
-        stored, by name.
+        """Take a step of a Structured Streaming query. ``own`` is the query's state in the model before the step.
+        Return the observed values by name.
         """
         source, checkpoint = StreamSource(self._context, consumer=actor), own.checkpoint
         if actor not in self._sinks:
@@ -82,7 +83,7 @@ class EngineStreams:
 
 
 class SinkTable:
-    """A table in memory to which one stream sends its batches."""
+    """An in-memory table to which one Structured Streaming query sends its batches."""
 
     def __init__(self, stream: str, source: TableConfig) -> None:
         schema = source.schema.append(pa.field(SOURCE_TIME, pa.string()))
@@ -95,7 +96,7 @@ class SinkTable:
         self._batches: dict[str, tuple[str, tuple[Any, ...]]] = {}  # completion time -> its batch
 
     def refuses(self, rows: pa.Table, checkpoint: Checkpoint) -> bool:
-        """Send a batch, and return True if the sink has refused it."""
+        """Send a batch to the sink, and return True if the sink refuses the batch."""
         columns = [name for name in rows.column_names if not name.startswith(META) or name == _FLAG]
         batch = rows.select(columns).append_column(SOURCE_TIME, rows["_hoodie_commit_time"].cast(pa.string()))
         sink = StreamSink(Table(self._context, self._config), query_id=f"query {checkpoint.query}")
@@ -106,7 +107,7 @@ class SinkTable:
         return False
 
     def batches(self) -> tuple[Any, ...]:
-        """Return ``(id, rows)`` of each batch that the table has, sorted by id."""
+        """Return ``(id, rows)`` of each batch that the sink table contains, sorted by id."""
         run, context = operations(), self._context
         completed = sorted((each.completed, each) for each in run["timeline"].run(context, self._config))
         times = [BEGINNING, *(time for time, _ in completed)]
@@ -119,8 +120,8 @@ class SinkTable:
 
 
 def _canonical(rows: pa.Table) -> tuple[Any, ...]:
-    """Return the rows of a batch as rows of the table that the stream follows. A delete in a log has only key and
-    ordering value, so the time of its write is None.
+    """Return the rows of a sink batch as rows of the source table. A delete has no requested time (None), because a log
+    stores only its key and ordering value.
     """
     plain = rows.to_pylist()
     cells = from_rows(plain, WINDOW)

@@ -1,4 +1,4 @@
-"""The history of a table, for each file group, in the terms of the model: writes, plans, and their times."""
+"""The history of a table for each file group, as the model describes it: writes and plans with their times."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LOG_COMPACT = "LOG_COMPACT"
 
 
 class Written(NamedTuple):
-    """A write in one file group. `names` are the write's log files by version; `inflight` is True if the write has
+    """A write in one file group. `names` are the write's log files by version. `inflight` is True if the write has
     started to write data.
     """
 
@@ -30,12 +30,12 @@ class Written(NamedTuple):
 
 
 class Planned(NamedTuple):
-    """A plan in one file group. `base` is the barrier of the base file from which the plan starts; `names` are the
-    plan's logs.
+    """A compaction plan in one file group. `base` is the requested time of the base file from which the plan starts;
+    `names` are the logs that the plan takes.
 
-    `unplanned` is True if a write, such as a bulk insert, made the base file without a plan. The inputs of an unplanned
-    base file are unknown. `replaces` is True if the plan belongs to a replace, which takes no files and hides all
-    earlier files.
+    `unplanned` is True if a write, such as a bulk insert, created the base file without a plan, so that its inputs are
+    unknown. `replaces` is True if the plan belongs to a replacing write, which takes no files and hides all earlier
+    files.
     """
 
     barrier: str
@@ -48,7 +48,8 @@ class Planned(NamedTuple):
 
 
 class LogPlanned(NamedTuple):
-    """The plan of a log compaction in one file group: it takes the logs `names` and writes the log `made`."""
+    """The plan of a log compaction in one file group. The log compaction merges the logs `names` into the log `made`.
+    """
 
     requested: str
     completed: str | None
@@ -58,7 +59,8 @@ class LogPlanned(NamedTuple):
 
 @dataclass(frozen=True)
 class GroupHistory:
-    """The events in one file group: writes and log compactions by requested time, plans by barrier."""
+    """The events in one file group: writes and log compactions by requested time, compaction plans by requested time.
+    """
 
     group: Group
     writes: tuple[Written, ...]
@@ -74,8 +76,9 @@ class GroupHistory:
 
 @dataclass(frozen=True)
 class Histories:
-    """The file groups whose history the model supports. `left_out` maps a reason to the number of file groups that the
-    model does not support for that reason.
+    """The file groups whose history the model supports.
+
+    `left_out` maps each reason to the number of file groups that the model does not support.
     """
 
     playable: tuple[Group, ...]
@@ -84,9 +87,7 @@ class Histories:
 
     @property
     def groups(self) -> Iterator[GroupHistory]:
-        """Yield the history of each file group, one at a time, because all histories together would need as much memory
-        as the audit.
-        """
+        """Yield the history of each supported file group. Histories are computed one at a time to save memory."""
         return map(self.history_of, self.playable)
 
 
@@ -151,7 +152,7 @@ def _pending_logs(view: View) -> Mapping[Group, list[LogFile]]:
 
 
 def _is_log(file: File, view: View) -> TypeGuard[LogFile]:
-    """True if the history includes the file: a log whose rows no later write has repeated."""
+    """True if the file is a log whose rows have not been written again by a later write."""
     return isinstance(file, LogFile) and file.path not in view.audit.rewritten
 
 
@@ -167,8 +168,8 @@ def _writes(logs: Iterable[LogFile]) -> Iterator[Written]:
 
 
 def _plans(view: View, group: Group) -> Iterator[Planned]:
-    """Return a mapping from each barrier to its plan, or to its base file without a plan (of a bulk insert or
-    copy-on-write write).
+    """Yield the plan of each base file and each pending plan, in order of requested time. A base file without a plan
+    (of a bulk insert or copy-on-write write) yields an `unplanned` one.
     """
     parts = {part.barrier: part for part in view.plans.get(group, ())}
     bases = {f.requested: f for f in view.by_group.get(group, ()) if isinstance(f, BaseFile)}
@@ -181,8 +182,8 @@ def _plans(view: View, group: Group) -> Iterator[Planned]:
 
 
 def _planned(view: View, part: GroupPlan) -> Planned:
-    """Return the part of a plan in one file group. Logs with the deletes of an earlier compaction are part of its base
-    file, and are not inputs.
+    """Return the part of a plan in one file group. Logs with tombstones of an earlier compaction belong to the base
+    file and are not inputs.
     """
     operation = part.operation
     base = parse_base(operation.base_file) if operation.base_file else None

@@ -1,4 +1,4 @@
-"""Checks whether a table's history is possible, under which protocols, and if not, why."""
+"""Checks whether the model can produce a table's history, under which protocols, and otherwise why not."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ BIG: Final = 200_000
 
 @dataclass(frozen=True)
 class Refusal:
-    """The first event that the model refuses: the event's time, its file group, and the conditions that were false.
+    """The first event of a history that the model refuses: the time, the file group, and the violated conditions.
 
-    `before` is the number of instants that were requested before that event. `enabled` contains the events that were
-    possible at this point.
+    `before` is the number of instants that were requested before the event. `enabled` contains the events that the
+    model allows instead.
     """
 
     time: str
@@ -43,12 +43,12 @@ class Refusal:
 
 @dataclass(frozen=True)
 class HistoryCheck:
-    """`own` is the protocol that the table should follow. The history of the table is possible under exactly the
-    protocols in `legal`.
+    """The result of checking a table's history. `own` is the protocol that the table should follow. The history is
+    possible under exactly the protocols in `legal`.
 
-    `refusal` is the first event that `own` refuses, or None. `left_out` maps a reason to the number of file groups that
-    the model does not support for that reason. `played` is the number of segments (short parts of histories), and
-    `shapes` the number of distinct segment shapes.
+    `refusal` is the first event that the model refuses under `own`, or None. `left_out` maps a reason to the number of
+    file groups that the model does not support. `played` is the number of segments (short parts of histories), and
+    `shapes` is the number of distinct segment shapes.
     """
 
     own: str
@@ -70,7 +70,8 @@ class HistoryCheck:
 
 
 def check_history(view: View, progress: Progress = no_progress, workers: int = 1) -> HistoryCheck:
-    """Play the history of a table on the model. The protocol of a table is nbcc's default, or Hudi's protocol.
+    """Replay the history of a table on the model, under nbcc's default protocol or Hudi's protocol, depending on the
+    table's mark.
 
     `workers` is the number of processes that share the file groups of a big table.
     """

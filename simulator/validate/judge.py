@@ -1,4 +1,6 @@
-"""Judges histories of file groups: plays every segment under every protocol, but segments of equal shape only once."""
+"""Judges histories of file groups: replays every segment (short part of a history) under every protocol. Segments of
+equal shape are replayed once.
+"""
 
 from __future__ import annotations
 
@@ -20,12 +22,12 @@ MAX_REFUSALS: Final = 100
 
 
 class Judgement(NamedTuple):
-    """The verdict on some file groups. `refusing` are the protocols under which the histories of these file groups are
+    """The verdict on the histories of some file groups. `refusing` contains the protocols under which the histories are
     impossible.
 
-    `played` counts segments, `unplanned` the base files without a plan, and `refusals` the segments that the table's
-    own protocol refuses. `earliest` is the refused segment with the smallest time, together with that time. After
-    `MAX_REFUSALS` refusals no further segment is played, and every protocol counts as refusing.
+    `played` counts segments, `unplanned` counts base files without a plan, and `refusals` counts the segments that the
+    table's own protocol refuses. `earliest` is the refused segment with the smallest time, together with that time.
+    After `MAX_REFUSALS` refusals no further segment is played, and every protocol counts as refusing.
     """
 
     played: int = 0
@@ -36,8 +38,8 @@ class Judgement(NamedTuple):
     earliest: tuple[str, Segment, Refused] | None = None
 
     def joined(self, other: Judgement) -> Judgement:
-        """Return the combined verdict on these and other file groups. If several file groups are refused at the same
-        time, the first group's refusal is reported.
+        """Return the combined verdict on the file groups of both verdicts. If two refusals have the same time, the one
+        in the first file group is reported.
         """
         both = [each for each in (self.earliest, other.earliest) if each is not None]
         earliest = min(both, key=lambda refusal: (refusal[0], refusal[1].group), default=None)
@@ -46,8 +48,8 @@ class Judgement(NamedTuple):
 
 
 def judge(groups: Iterable[GroupHistory], own: str, progress: Callable[[int], None] = lambda done: None) -> Judgement:
-    """Play file groups on the model, in the order of their names, under all protocols. `own` is the protocol that the
-    groups should follow.
+    """Replay the histories of file groups on the model under all protocols. `own` is the protocol that the table should
+    follow.
     """
     judging = _Judging(own)
     for done, history in enumerate(groups):
@@ -58,8 +60,8 @@ def judge(groups: Iterable[GroupHistory], own: str, progress: Callable[[int], No
 
 @cache
 def protocols() -> Mapping[str, Protocol]:
-    """Return the protocols under which a table is played, the default first. Equal protocols are one object, so that
-    they are played once.
+    """Return the protocols under which a table's history is replayed, the default first. Equal protocols are one
+    object, so that each is replayed once.
     """
     named = {name: traced(specs.protocol(name)) for name in specs.protocol_names()}
     # Under other protocols logs have other names, or several writes share one.
@@ -70,10 +72,6 @@ def protocols() -> Mapping[str, Protocol]:
 
 
 class _Judging:
-    """`left` contains the protocols that have not refused a segment yet; `earliest` is the first segment that `own`
-    refuses.
-    """
-
     def __init__(self, own: str) -> None:
         self.own = own
         self.left = dict(protocols())
@@ -107,9 +105,7 @@ class _Judging:
             self.left.pop(name, None)
 
     def _refusals(self, shape: Shape, axes: tuple[str, ...]) -> Iterator[tuple[str, Refused]]:
-        """Yield each remaining protocol that refuses a shape. Only protocols that order neighbouring writes by one of
-        `axes` are tried.
-        """
+        """Yield each remaining protocol that refuses a shape. Only protocols with a merge order in `axes` are tried."""
         for name in {self.own: 0, **self.left}:
             protocol = protocols()[name]
             if protocol[Order].merge_order in axes and (refused := play(shape, protocol)) is not None:

@@ -20,8 +20,10 @@ WAITING: Final = 2
 
 
 def judge_in_parallel(histories: Histories, own: str, progress: Callable[[int], None], helpers: int) -> Judgement:
-    """Judge all file groups like `judge`, but in several processes, which may stop later after refusals. The calling
-    process judges file groups too, while the other processes are busy.
+    """Judge all file groups like `judge`, but in several processes. After refusals, the processes may stop later than
+    `judge`.
+
+    While the helper processes are busy, the calling process judges file groups too.
     """
     tasks: list[Future[Judgement]] = []
 

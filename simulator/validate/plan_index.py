@@ -1,4 +1,4 @@
-"""Finds the plans and log compactions of a file group that take the logs of given writes."""
+"""Finds the compactions and log compactions in a file group that take the logs of given writes."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from .history import GroupHistory, LogPlanned, Written
 
 
 class Link(NamedTuple):
-    """The numbers of the plans that are related to a write.
+    """The plans that are related to a write, by number.
 
     `near` contains the plans around the request and the completion of the write, and all plans that list the write.
-    `taken` lists, for each log that a plan took, the plan, the log's position in the plan, and the log version. `early`
-    is True if a plan took a log of the write before the write completed.
+    `taken` contains for each log that a plan took: the plan, the log's position in the plan, and the log version.
+    `early` is True if a plan took a log of the write before the write completed.
     """
 
     near: AbstractSet[int]
@@ -25,7 +25,7 @@ class Link(NamedTuple):
 
 
 def order_of(axis: str) -> Callable[[Written], tuple[str, str]]:
-    """Return the sort key of writes: their requested or completion times."""
+    """Return the sort key of writes: the requested time or the completion time."""
     return _requested if axis == "requested" else _completed
 
 
@@ -38,7 +38,7 @@ def _completed(write: Written) -> tuple[str, str]:
 
 
 class PlanIndex:
-    """Finds the plans and log compactions of a file group that take given logs."""
+    """An index from logs to the compactions and log compactions of a file group that take them."""
 
     def __init__(self, history: GroupHistory, axis: str) -> None:
         self.barriers = [plan.barrier for plan in history.plans]
@@ -74,8 +74,8 @@ class PlanIndex:
         return Link(near, tuple(taken), early)
 
     def near(self, chunk: Iterable[Written]) -> set[int]:
-        """Return the log compactions that took a log of these writes, and for each write the first log compaction that
-        could take its logs.
+        """Return the log compactions that took a log of these writes, and for each write the first later log
+        compaction.
         """
         if not self._plans:
             return set()
@@ -86,7 +86,7 @@ class PlanIndex:
         return self.with_later(numbers)
 
     def with_later(self, numbers: set[int]) -> set[int]:
-        """Return the log compactions, and all further log compactions that directly or indirectly took their output."""
+        """Return the given log compactions, and all that directly or indirectly took their output."""
         reached, new = set[int](), numbers
         while new:
             reached |= new
@@ -94,9 +94,11 @@ class PlanIndex:
         return reached
 
     def around(self, numbers: Iterable[int]) -> set[int]:
-        """Return the plans around the given log compactions, and the first compaction that must take their logs.
+        """Return the plans around the given log compactions, and the first compaction that must take the logs they
+        wrote.
 
-        Without the plan that ends their slice, every later compaction of the segment would have to take their logs.
+        The plan that ends a slice must be in the segment; otherwise later compactions would have to take the logs as
+        well.
         """
         plans: set[int] = set()
         for number in numbers:
@@ -106,7 +108,7 @@ class PlanIndex:
         return plans - {-1, len(self.barriers)}
 
     def placeholders_for(self, plan: LogPlanned, known: Mapping[str, object]) -> list[Written]:
-        """Return placeholders for the logs of a plan that are not `known`: the newest writes of these logs."""
+        """Return placeholder writes for the logs of a plan that are not `known`: the newest writes of these logs."""
         outside = {write for name in plan.names if name not in known and (write := self._newest(name))}
         placeholders: list[Written] = []
         for write in sorted(outside, key=self._rank, reverse=True):
@@ -115,7 +117,9 @@ class PlanIndex:
         return placeholders
 
     def _newest(self, name: str) -> Written | None:
-        """Return the write of a log, or the newest write whose log it covers; None if the log is unknown."""
+        """Return the write of a log, or the newest write that a log compaction merged into it, or None if the log is
+        unknown.
+        """
         if name in self._made:
             inputs = [write for each in self._plans[self._made[name]].names if (write := self._newest(each))]
             return max(inputs, key=self._rank, default=None)

@@ -1,5 +1,5 @@
-"""Plays a segment (a short part of a history) on the model. The module makes no search, because the times order the
-events and determine the private steps of actors.
+"""Replays a segment (a short part of a history) on the model. No search is needed, because the times determine the
+order of all events.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ COMPLETES: Final[Mapping[str, Kind]] = {
 
 
 class Refused(NamedTuple):
-    """The model refuses the event with this number; `reasons` are the conditions that were false.
+    """The model refuses the event with number `event`; `reasons` are the violated conditions.
 
-    `enabled` contains the steps that were possible, as sentences. The sentences name the actors of the segment: w1 is
-    its first write.
+    `enabled` contains the steps that the model allows instead, as sentences. The sentences name the actors of the
+    segment; for example, w1 is the first write.
     """
 
     event: int
@@ -55,8 +55,8 @@ TRACELESS: Final = (
 
 
 def traced(protocol: Protocol) -> Protocol:
-    """Return the protocol with the default of each option that leaves no trace in a table. Two protocols for which the
-    result is equal allow the same histories.
+    """Return the protocol with all options reset that leave no trace in a table's files. Protocols with equal results
+    allow the same histories.
     """
     standard = Protocol().to_mapping()
     return Protocol.from_mapping({**protocol.to_mapping(), **{name: standard[name] for name in TRACELESS}})
@@ -68,11 +68,11 @@ NOT_IN_HISTORIES = {"actor_crashes", "compactor_resumes_plan", "log_compactor_re
 
 @lru_cache(maxsize=1 << 17)
 def play(shape: Shape, protocol: Protocol) -> Refused | None:
-    """Play a segment under a protocol (made by `traced`). The result is None if the model can take all events of the
+    """Replay a segment under a protocol (made by `traced`). Returns None if the model accepts all events of the
     segment.
 
-    The first run has additional idle actors, so that segments of all sizes share one model and its caches. A refused
-    segment runs again without the idle actors, so that `enabled` names no idle actor.
+    The first replay has additional idle actors, so that segments of all sizes share one model and its caches. A refused
+    segment is replayed again without the idle actors, so that `enabled` does not name them.
     """
     if _Play(shape, protocol, MIN_ACTORS).refused() is None:
         return None
@@ -81,8 +81,7 @@ def play(shape: Shape, protocol: Protocol) -> Refused | None:
 
 @lru_cache(maxsize=1 << 10)
 def _model(versions: tuple[int, ...], plans: int, replaces: bool, log_plans: int, protocol: Protocol) -> Model:
-    """Return the model of one file group in which each writer writes once. Segments with the same counts share a model.
-    """
+    """Return the model of one file group in which each writer writes once. Segments with equal counts share a model."""
     actors = {"writer": len(versions), "compactor": plans}
     if replaces:
         actors["overwriter"] = plans
@@ -118,7 +117,8 @@ class _Play:
         return None
 
     def _timed(self, number: int, event: Event) -> tuple[str, ...]:
-        """Take an event at its own time, or at the time of the previous event, which only a coarse clock returns twice.
+        """Take an event at a new time or, for a tied event, at the time of the previous event. Only a coarse clock
+        repeats times.
         """
         before = self.model.component(self.state, "clock")
         self.tied = number in self.shape.tied
@@ -152,8 +152,8 @@ class _Play:
         return ()
 
     def _complete(self, actor: str, kind: str) -> tuple[str, ...]:
-        """Complete the operation of an actor. Under the lock, the actor publishes at its completion time; without the
-        lock, it may publish later.
+        """Complete the operation of an actor. If completion times are taken outside the lock, the publication may be
+        delayed.
         """
         if not self.model.is_busy(actor, self.model.component(self.state, actor)):
             return (f"{actor} must have begun before it completes",)
@@ -167,8 +167,7 @@ class _Play:
         return self._advance(actor, f"{kind}_publishes_instant")
 
     def _may_publish_late(self, actor: str) -> bool:
-        """True if no plan of the segment took the write. A write that no plan took may have been published after the
-        next plan.
+        """True if no plan of the segment took the write, so that the write may have been published after the next plan.
         """
         write = int(actor.removeprefix(WRITER.prefix)) - 1
         taken = (*(plan.logs for plan in self.shape.plans), *self.shape.log_plans)
@@ -229,17 +228,15 @@ class _Play:
             self.state = steps[0][1]
 
     def _takes(self, step: Step) -> bool:
-        """True if a step belongs to the history: each actor runs its own plan, and a time is repeated only if the event
-        repeats it.
+        """True if a step belongs to the history: no actor runs another actor's plan, and only tied events repeat a
+        time.
         """
         ahead = dict(step.args).get("ahead")
         return step.action not in NOT_IN_HISTORIES and (ahead is None or (ahead == -1) == self.tied)
 
 
 def _differences(made: list[tuple[int, int]], wanted: tuple[tuple[int, int], ...]) -> list[str]:
-    """Return the differences between a plan's logs and the right logs. In the text, w1 is the first write, logc1 the
-    first log compaction.
-    """
+    """Return the differences between the logs that a plan took and the logs that it should take, as sentences."""
     differences = [
         f"{_log_name(log)} must be taken: it completed before the barrier, in the newest slice"
         for log in made

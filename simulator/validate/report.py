@@ -1,4 +1,4 @@
-"""The report on a table: its history, its diagnostics, and the resulting verdict on each promise."""
+"""The report of `nbcc validate` on a table: its history, its diagnostics, and the verdict on each promise."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _HISTORY: Final = ("QUIET", "PART")
 
 @dataclass(frozen=True)
 class PromiseLine:
-    """The verdict on a promise, with its reason."""
+    """The verdict on a promise, with the reason."""
 
     verdict: Verdict
     because: str
@@ -51,10 +51,10 @@ class PromiseLine:
 
 @dataclass(frozen=True)
 class Report:
-    """`undetermined` is the reason why the table cannot be judged at all, if there is one. A table that cannot be
-    judged has neither history nor diagnostics.
+    """The report on a table. If the table cannot be judged, `undetermined` is the reason, and the report has neither
+    history nor diagnostics.
 
-    `gaps` maps a promise to the evidence that is missing for it. `opened` is True if the data files were opened.
+    `gaps` maps a promise to the evidence that is missing. `opened` is True if the data files were opened.
     """
 
     url: str
@@ -70,7 +70,7 @@ class Report:
 
     @property
     def promises(self) -> dict[str, PromiseLine]:
-        """Return the verdicts on the promises for which a table contains evidence."""
+        """Return the verdict on each promise for which a table's files contain evidence."""
         if self.undetermined:
             return {name: PromiseLine("UNDETERMINED", self.undetermined) for name in SHOWN}
         return {name: self._promise(name) for name in SHOWN}
@@ -92,7 +92,9 @@ class Report:
 
     @property
     def verdict(self) -> Verdict:
-        """BROKEN if anything is broken; otherwise UNDETERMINED if any verdict is undetermined; otherwise OK."""
+        """Return the overall verdict: BROKEN if anything is broken; otherwise UNDETERMINED if any verdict is
+        undetermined; otherwise OK.
+        """
         verdicts = {line.verdict for line in self.promises.values()}
         if any(d.gravity == "BROKEN" for d in self.diagnostics) or "BROKEN" in verdicts:
             return "BROKEN"
@@ -100,11 +102,11 @@ class Report:
 
     @property
     def fine(self) -> bool:
-        """True if nothing is broken, undetermined or at risk."""
+        """True if nothing in the table is broken, undetermined or at risk."""
         return self.verdict == "OK" and not self.diagnostics
 
     def to_mapping(self) -> dict[str, Any]:
-        """Return the JSON value of ``validate --json``, without its ``format``."""
+        """Return the JSON value that ``nbcc validate --json`` prints, without its field ``format``."""
         history = self.history
         return {
             "table": {"version": self.version, "rules": self.rules, "data_files": self.files, "opened": self.opened},
@@ -124,7 +126,7 @@ def _concerned(diagnostic: Diagnostic) -> set[str]:
 
 
 def missing_evidence(audit: Audit) -> dict[str, str]:
-    """Return a mapping from each promise to the evidence that is missing for it."""
+    """Map each promise to the evidence that is missing in the table's files, if any."""
     gaps: dict[str, str] = {}
     unrecorded = sum(instant not in audit.commits for instant in audit.archived)
     if unrecorded:

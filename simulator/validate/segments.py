@@ -1,9 +1,9 @@
-"""Cuts the history of a file group into small segments. The model plays each segment in a millisecond, and few segments
-have different shapes.
+"""Cuts the history of a file group into segments: short parts that the model replays in a millisecond.
 
 A segment contains a few neighbouring writes and the plans that could take their logs. A write that completes right
-before a plan represents the other logs that the plan took. Segments suffice because a planner decides on each log of
-each file group separately. Tests compare the verdicts on segments with the verdicts on whole histories.
+before a plan represents all other logs that the plan took. Segments suffice because a plan decides about each log of
+each file group separately. Few segments have different shapes, so most are replayed from a cache. Tests compare the
+verdicts on segments with the verdicts on whole histories.
 """
 
 from __future__ import annotations
@@ -26,9 +26,7 @@ Kind = Literal["request", "complete", "plan", "done", "replace", "replaced", "co
 
 
 class Event(NamedTuple):
-    """An event of a segment; `actor` is the number of a write, a plan (also of a replace) or a log compaction in the
-    segment.
-    """
+    """An event of a segment. `actor` is the number within the segment of a write, plan, replace or log compaction."""
 
     kind: Kind
     actor: int
@@ -40,10 +38,10 @@ event = cache(Event)
 
 
 class Inputs(NamedTuple):
-    """The logs in the segment that a plan took, as pairs (write, version).
+    """The inputs of a plan in a segment. `logs` contains pairs (write, version).
 
-    The logs of the segment's log compactions are (-1, 1), (-2, 1), and so on. `base_is_last` is True if the plan starts
-    from the base file directly before it.
+    The logs that log compactions wrote are (-1, 1), (-2, 1), and so on. `base_is_last` is True if the plan starts from
+    the base file of the previous plan.
     """
 
     logs: tuple[tuple[int, int], ...]
@@ -52,11 +50,11 @@ class Inputs(NamedTuple):
 
 
 class Shape(NamedTuple):
-    """A segment without its times; segments with equal shapes have equal verdicts.
+    """A segment without its times. Segments of equal shape have equal verdicts.
 
-    `versions` contains the number of logs of each write. `early` contains, for each write, whether a plan took one of
-    its logs before the write completed. `log_plans` contains the logs that each log compaction took. `tied` contains
-    the events with the same time as the previous event.
+    `versions` contains the number of logs of each write. `early` is True for each write of which a plan took a log
+    before the write completed. `log_plans` contains the logs that each log compaction took. `tied` contains the events
+    with the same time as the previous event.
     """
 
     events: tuple[Event, ...]
@@ -69,8 +67,8 @@ class Shape(NamedTuple):
 
 
 class Segment(NamedTuple):
-    """`times` are the times of the events. `writes` and `plans` contain requested times by number; '' stands for a
-    placeholder.
+    """A short part of a file group's history. `times` are the times of the events. `writes` and `plans` contain
+    requested times; '' stands for a placeholder.
     """
 
     group: Group
@@ -82,8 +80,8 @@ class Segment(NamedTuple):
 
 
 def segments(history: GroupHistory, axis: str) -> Iterator[Segment]:
-    """Return the segments of a file group. `axis` determines which writes are neighbours: by requested time or by
-    completion time.
+    """Yield the segments of a file group. `axis` determines which writes are neighbours: "completion" or "requested"
+    time.
     """
     logs = PlanIndex(history, axis)
     for chunk in _chunks(history, axis):
@@ -92,8 +90,8 @@ def segments(history: GroupHistory, axis: str) -> Iterator[Segment]:
 
 
 def segments_by_axes(history: GroupHistory) -> Iterator[tuple[Segment, tuple[str, ...]]]:
-    """Return the segments of a file group, each with the axes of the segment. Most segments are equal on both axes and
-    are made once.
+    """Yield the segments of a file group, each with the axes to which it applies. Segments that are equal on both axes
+    are yielded once.
     """
     if history.in_one_order:
         yield from ((segment, AXES) for segment in segments(history, AXES[0]))
@@ -110,7 +108,7 @@ def segments_by_axes(history: GroupHistory) -> Iterator[tuple[Segment, tuple[str
 
 
 def _chunks(history: GroupHistory, axis: str) -> Iterator[list[Written]]:
-    """Yield a few neighbouring writes at a time, slice by slice, because a plan takes the logs of one slice."""
+    """Yield small groups of neighbouring writes, slice by slice, because a plan takes the logs of one slice."""
     barriers, rank = [plan.barrier for plan in history.plans], order_of(axis)
     order = sorted(history.writes, key=lambda write: (bisect_right(barriers, write.completed or "~"), rank(write)))
     for start in range(0, max(len(order) - 1, 1), WRITES - 1):
@@ -199,7 +197,7 @@ def _of_compacting(compactions: list[LogPlanned]) -> Iterator[tuple[str, int, Ev
 
 
 def _tied(times: list[tuple[str, int]]) -> frozenset[int]:
-    """Return the events with the same time as the previous event. Placeholders have no times of their own."""
+    """Return the events with the same time as the previous event, ignoring placeholders."""
     if len({*times}) == len(times):
         return frozenset()
     return frozenset(n + 1 for n, (one, other) in enumerate(pairwise(times)) if one == other and one[1] == 1)

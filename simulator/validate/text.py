@@ -1,4 +1,4 @@
-"""The report on a table as text for a terminal."""
+"""Formats the report on a table as text for a terminal."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MAX_ENABLED = 8
 
 
 def render(report: Report) -> str:
-    """Return the report as lines of text, without a newline at the end."""
+    """Return the report as text, without a newline at the end."""
     return "\n".join([*_head(report), *_history(report.history), *_diagnostics(report), "", *_promises(report)])
 
 
@@ -28,7 +28,7 @@ def _head(report: Report) -> Iterator[str]:
 
 
 def summary(report: Report) -> str:
-    """Return one line: the verdict, and the number of diagnostics."""
+    """Return the verdict and the number of diagnostics in one line."""
     broken = sum(d.gravity == "BROKEN" for d in report.diagnostics)
     risks = len(report.diagnostics) - broken
     at_risk = f"; at risk: {risks}" if risks else ""

@@ -1,4 +1,5 @@
-"""Judges a trace: whether the model can take every step; if not, the first refused step and its false conditions."""
+"""Judges a trace: whether the model allows every step or, if not, the first refused step with the violated conditions.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +15,10 @@ from ..trace import Trace
 
 @dataclass(frozen=True)
 class TraceJudgement:
-    """The model takes `taken` of `steps` steps; it refuses the step `refused` for `reasons`, where the steps `enabled`
-    were possible.
+    """The result of judging a trace. The model allows the first `taken` of `steps` steps.
+
+    If a step is refused, `refused` describes the step, `reasons` are the violated conditions, and `enabled` are the
+    steps that the model allows instead.
     """
 
     steps: int
@@ -30,7 +33,7 @@ class TraceJudgement:
 
     @property
     def text(self) -> str:
-        """Return the judgement as lines of text, without a newline at the end."""
+        """Return the judgement as text, without a newline at the end."""
         if self.possible:
             return f"OK: the model can take all {self.steps} steps"
         lines = [f"BROKEN: step {self.taken + 1} of {self.steps} is not possible: {self.refused}"]
@@ -38,7 +41,7 @@ class TraceJudgement:
         return "\n".join([*lines, "possible instead:", *(f"  {sentence}" for sentence in self.enabled)])
 
     def to_mapping(self) -> dict[str, Any]:
-        """Return the JSON value of ``validate --json`` for a trace, without its ``format``."""
+        """Return the JSON value that ``nbcc validate --json`` prints for a trace, without its field ``format``."""
         return {
             "verdict": "OK" if self.possible else "BROKEN",
             "steps": self.steps,
@@ -50,7 +53,7 @@ class TraceJudgement:
 
 
 def judge_trace(trace: Trace) -> TraceJudgement:
-    """Play the steps of a trace on the model until it refuses a step."""
+    """Replay the steps of a trace on the model until the model refuses a step."""
     model = Model(trace.world, trace.protocol)
     state = model.initial
     for taken, named in enumerate(trace.steps):

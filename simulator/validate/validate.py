@@ -1,5 +1,5 @@
-"""`nbcc validate`: reads the files of a table, runs the diagnostics, and replays the table's history on the model. The
-verdict on an unsupported table is UNDETERMINED.
+"""`nbcc validate`: reads the files of a table, runs the diagnostics, and replays the table's history on the model. A
+table that nbcc does not support is UNDETERMINED.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ def validate(
 ) -> Report:
     """Judge the table in `storage` without changing it.
 
-    `opened` states whether to open the data files as well. `now` is the instant that is used as the present time; None
-    means the machine's clock. `workers` is the number of processes that play the history of a big table. A script that
-    uses several workers needs a ``__main__`` guard. Raises `NotATable` if ``hoodie.properties`` is missing; no other
-    state of a table raises an error.
+    If `opened` is True, the data files are opened as well. `now` is the instant that counts as the current time
+    (default: the machine's clock). `workers` is the number of processes that replay the history of a big table. A
+    script that uses several workers needs a ``__main__`` guard. Raises `NotATable` if ``hoodie.properties`` is missing;
+    no other state of a table raises an error.
     """
     with without_gc():
         return _validate(storage, opened, now, rules, progress, workers=workers)
@@ -81,7 +81,7 @@ def _not_judged(audit: Audit) -> str | None:
 
 
 def _unsupported(audit: Audit) -> str | None:
-    """Return the property of the table that this release does not support, if any. Contradictory properties are
+    """Return the table property that this release of nbcc does not support, or None. Contradictory properties are
     reported by diagnostics instead.
     """
     schema = audit.properties.get("hoodie.table.create.schema")

@@ -1,4 +1,4 @@
-"""Derives slices, plans and replaces from the audit of a table according to the table's rules, for the diagnostics."""
+"""Derives file slices, plans and replaces from the audit of a table (its parsed files), by the table's rules."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TIMELINE = ".hoodie/timeline"
 
 
 class GroupPlan(NamedTuple):
-    """The part of a compaction plan in one file group. `completed` is None while the plan is pending."""
+    """The part of a compaction plan that concerns one file group. `completed` is None while the plan is pending."""
 
     barrier: str
     completed: str | None
@@ -27,8 +27,8 @@ class GroupPlan(NamedTuple):
 
 @dataclass(frozen=True)
 class View:
-    """`now` is the instant that is used as the present time. `data` contains the faults inside data files, if the files
-    were opened.
+    """The table as diagnostics see it. `now` is the instant that counts as the current time. `data` contains the faults
+    inside data files, if the files were opened.
     """
 
     audit: Audit
@@ -37,14 +37,14 @@ class View:
 
     @property
     def counted(self) -> Mapping[str, File]:
-        """The data files that completed commits list, by path, including missing files."""
+        """The data files listed in completed commits, by path, including missing files."""
         return self._listed[0]
 
     @property
     def mismatches(self) -> Sequence[tuple[str, Stat]]:
-        """Listed files that are missing, are not data files, or whose size or instant differs from the listed one.
+        """Listed files that are missing, are not data files, or differ from their commit in size or instant.
 
-        Each element is a pair: the requested time of the listing commit, and the listed name and size.
+        Each element is a pair: the requested time of the commit, and the name and size in the commit's metadata.
         """
         return self._listed[1]
 
@@ -66,14 +66,14 @@ class View:
 
     @property
     def unlisted(self) -> Iterable[File]:
-        """The same files as `Audit.unlisted`, computed without a second map of all paths."""
+        """The same files as `Audit.unlisted` (not listed in their completed instant), computed with less memory."""
         commits, shared = self.audit.commits, self.audit.shared_requests
         files = ((path, f) for path, f in self.audit.files.items() if f.requested in commits)
         return (f for path, f in files if path not in self.counted and f.requested not in shared)
 
     @cached_property
     def plans(self) -> Mapping[Group, tuple[GroupPlan, ...]]:
-        """The known compaction plans of each file group, sorted by barrier."""
+        """The known compaction plans of each file group, sorted by requested time."""
         by_group: dict[Group, list[GroupPlan]] = {}
         for barrier, plan in sorted(self.audit.plans.items()):
             completed = self.audit.completed.get(barrier)
@@ -84,19 +84,17 @@ class View:
 
     @cached_property
     def replaced(self) -> Mapping[Group, Commit]:
-        """The file groups that a completed replace hides, each with its last replace."""
+        """Maps each file group that a completed replace hides to the newest such replace."""
         commits = sorted(self.audit.commits.values(), key=lambda commit: commit.instant.completed or "")
         return {group: commit for commit in commits for group in commit.replaced}
 
     @cached_property
     def compactions(self) -> frozenset[str]:
-        """The requested times of completed compactions."""
         return frozenset(requested for requested, each in self.audit.commits.items() if each.operation == "COMPACT")
 
     @cached_property
     def slices(self) -> tuple[FileSlice, ...]:
-        """All present file slices, including slices before the horizon of a clean. Replaced file groups have no slices.
-        """
+        """All current file slices, including slices that a clean may delete. Replaced file groups have no slices."""
         pending = {
             group: [part.barrier for part in parts if part.completed is None] for group, parts in self.plans.items()
         }
@@ -105,20 +103,18 @@ class View:
 
     @cached_property
     def read(self) -> frozenset[str]:
-        """The paths of the files that a snapshot reads."""
         pieces = to_read(self.slices, self.audit.rules)
         return frozenset(file.path for piece in pieces for file in (piece.base, *piece.tombstones, *piece.logs) if file)
 
     @cached_property
     def writes(self) -> list[str]:
-        """The completion times of the writes on the active timeline, in ascending order; table services are not writes.
-        """
+        """The completion times of writes (not table services) on the active timeline, in ascending order."""
         done = ((i, self.audit.commits.get(i.requested)) for i in self.audit.timeline.completed if i.writes)
         return [i.completed or "" for i, commit in done if commit and commit.operation not in SERVICES]
 
     @cached_property
     def superseded(self) -> Mapping[str, str]:
-        """Maps the path of each file in an older slice to the completion time of the base file that supersedes the
+        """Maps the path of each file in an older slice to the completion time of the base file that starts the next
         slice.
         """
         superseded: dict[str, str] = {}
@@ -132,14 +128,14 @@ class View:
 
     @cached_property
     def actions(self) -> Mapping[str, tuple[Instant, ...]]:
-        """The instants of the active timeline by requested time."""
+        """Maps each requested time on the active timeline to its instants."""
         actions: dict[str, list[Instant]] = {}
         for instant in self.audit.timeline.instants:
             actions.setdefault(instant.requested, []).append(instant)
         return {requested: tuple(instants) for requested, instants in actions.items()}
 
     def named_after(self, path: str) -> str | None:
-        """Return the instant in the name of a data file; None if the name contains no instant."""
+        """Return the instant in the name of a data file, or None if the name contains no instant."""
         file = self.audit.files.get(path)
         if file is not None:
             return _named(file)
@@ -148,7 +144,7 @@ class View:
         return parsed.instant if parsed else None
 
     def pending(self, requested: str) -> bool:
-        """Return whether a write or compaction with this requested time is on the timeline and not completed."""
+        """Return True if a write or compaction with this requested time is pending on the timeline."""
         return any(i.completed is None and i.writes for i in self.actions.get(requested, ()))
 
     def bases(self, group: Group) -> Iterable[BaseFile]:
@@ -167,5 +163,5 @@ def _named(file: File) -> str:
 
 
 def timeline_file(instant: Instant) -> str:
-    """Return the path of an instant's file on the timeline."""
+    """Return the path of an instant's file in the timeline folder."""
     return f"{TIMELINE}/{instant.file_name}"

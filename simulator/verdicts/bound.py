@@ -1,4 +1,4 @@
-"""The bound of a world: how many writers, file groups and so on the world has."""
+"""The bound of a world (configuration of a search): the numbers of writers, file groups and so on."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ LEAST: Final = {"log_versions": 1, "groups": 1, "writes_per_writer": 1}
 
 
 def bound_of(world: World) -> dict[str, int]:
-    """Return the bound of a world. If the world lists its writes, the bound uses the world's limits, which are larger
-    than the numbers of listed writes.
+    """Return the bound of a world: the size of each dimension, such as writers or file groups. For a world that lists
+    its writes individually, the larger general limits are used.
     """
     actors = {kind: count for kind, count in world.actors.items() if count}
     numbers = {name: value for name, value in world.flat().items() if type(value) is int}
@@ -30,18 +30,16 @@ def bound_of(world: World) -> dict[str, int]:
 
 
 def covers(one: Bound, other: Bound) -> bool:
-    """True if the bound `one` is at least as large as the bound `other` in every dimension."""
     return all(one.get(name, 0) >= count for name, count in other.items())
 
 
 def exceeds(one: Bound, other: Bound) -> bool:
-    """True if the bound `one` is at least as large as the bound `other` in every dimension, and larger in at least one.
-    """
+    """True if no dimension of the bound `one` is smaller than in the bound `other`, and at least one is larger."""
     return covers(one, other) and not covers(other, one)
 
 
 def sentence(bound: Bound) -> str:
-    """Return a phrase such as "2 writers x 1 write, 1 compactor x 2 compactions, 2 groups, 1 crash"."""
+    """Return the bound as a phrase such as "2 writers × 1 write, 1 compactor x 2 compactions, 2 groups, 1 crash"."""
     sizes = dict(bound)
     words = []
     for name, limit in (("writer", "writes_per_writer"), ("compactor", "compactions")):

@@ -1,4 +1,6 @@
-"""Reads and writes the accepted matrix of each search depth: specs/verdicts.json and specs/verdicts-full.json."""
+"""Reads and writes the accepted matrix of verdicts for each search depth, in specs/verdicts.json and
+specs/verdicts-full.json.
+"""
 
 from __future__ import annotations
 
@@ -21,24 +23,25 @@ EVERY = "every protocol"
 
 
 def data_path(depth: Depth) -> Path:
-    """Return the path of the file with the accepted matrix of a search depth."""
+    """Return the path of the file with the accepted matrix of verdicts for a search depth."""
     return Path(str(files("nbcc") / "specs" / ("verdicts.json" if depth == "quick" else f"verdicts-{depth}.json")))
 
 
 def load(depth: Depth) -> dict[str, Any]:
-    """Return the accepted matrix of a search depth."""
+    """Return the accepted matrix of verdicts for a search depth."""
     data: dict[str, Any] = json.loads(data_path(depth).read_text("utf-8"))
     return data
 
 
 def to_data(rows: Sequence[MatrixRow], depth: Depth) -> dict[str, Any]:
-    """Return the matrix as data for JSON. The data contains no durations, so that equal searches produce equal data."""
+    """Return the matrix of verdicts as data for JSON. Durations are omitted, so that equal searches produce equal data.
+    """
     protocols = {row.name: row_data(row) for row in rows}
     return {"format": 1, "depth": depth, "protocols": protocols, "worlds": list(_worlds(rows))}
 
 
 def merged(accepted: Mapping[str, Any], found: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the accepted matrix with new columns for the promises in `found`, which were searched again."""
+    """Return the accepted matrix with the verdicts in `found` in place of older verdicts on the same promises."""
     protocols = {}
     for name, row in found["protocols"].items():
         cells = {**accepted["protocols"].get(name, row)["promises"], **row["promises"]}
@@ -47,8 +50,8 @@ def merged(accepted: Mapping[str, Any], found: Mapping[str, Any]) -> dict[str, A
 
 
 def row_data(row: MatrixRow) -> dict[str, Any]:
-    """Return the data of one protocol: its differences from the default protocol, the possible anomalies, and the
-    verdict on each promise.
+    """Return the data of one protocol: its non-default options, the possible anomalies, and the verdict on each
+    promise.
     """
     return {
         "options": {name: str(value) for name, value in row.file.protocol.differences().items()},
@@ -58,7 +61,7 @@ def row_data(row: MatrixRow) -> dict[str, Any]:
 
 
 def _cell_data(cell: Cell) -> dict[str, Any]:
-    """Return the data of a verdict. A violated promise has steps, a bound and a message; an undetermined promise has a
+    """Return a cell as data for JSON. A violation has steps, a bound and a message; an undetermined verdict has a
     reason.
     """
     data: dict[str, Any] = {"verdict": str(cell.verdict)}
@@ -70,8 +73,7 @@ def _cell_data(cell: Cell) -> dict[str, Any]:
 
 
 def _worlds(rows: Sequence[MatrixRow]) -> Iterator[dict[str, Any]]:
-    """Yield, for each searched world, the number of its states under the default protocol, and the protocols that were
-    searched in it.
+    """Yield for each searched world its number of states under the default protocol, and the protocols searched in it.
     """
     for world in dict.fromkeys(each.world for row in rows for each in row.searched):
         by = {row.name: each.result for row in rows for each in row.searched if each.world == world}
@@ -86,7 +88,7 @@ def _described(world: World) -> str:
 
 
 def to_text(data: Mapping[str, Any]) -> str:
-    """Return the content of the matrix file: JSON with one line for each verdict and one line for each world."""
+    """Return the content of the matrix file: JSON with one line for each verdict and for each world."""
     protocols = (f"  {_json(name)}: {{\n{_fields(row)}\n  }}" for name, row in data["protocols"].items())
     worlds = (f"  {_json(world)}" for world in data["worlds"])
     head = f' "format": {data["format"]},\n "depth": {_json(data["depth"])},'
@@ -108,7 +110,7 @@ def _json(value: Any) -> str:
 
 
 def facts(data: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the facts of the matrix as lines: one for each option set, anomaly, verdict and world."""
+    """Yield the facts of the matrix as lines of text: one for each set of options, anomaly, verdict and world."""
     for name, row in data["protocols"].items():
         yield f"{name} options: {_words(row['options'])}"
         for anomaly, steps in row["anomalies"].items():

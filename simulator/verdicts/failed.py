@@ -1,5 +1,5 @@
-"""Lists the searches of the matrix that failed or ran out of memory. A page of verdicts is written only if each of its
-searches has a result.
+"""Lists the searches of the matrix that failed or ran out of memory. A verdict page is written only without such
+searches.
 """
 
 from __future__ import annotations
@@ -13,9 +13,7 @@ from .judge import MatrixRow
 
 
 class FailedSearch(NamedTuple):
-    """A search without a result, with the reason. `failed` is True after an error of nbcc, and False after a lack of
-    memory.
-    """
+    """A search without a result, with the reason. `failed` is True after an error, and False after a lack of memory."""
 
     protocol: str
     world: str
@@ -24,7 +22,7 @@ class FailedSearch(NamedTuple):
 
 
 def failed_searches(rows: Iterable[MatrixRow]) -> tuple[FailedSearch, ...]:
-    """Return the failed searches of the rows, each of which may end differently in a second run."""
+    """Return the searches of the rows that failed or ran out of memory, and may end differently when repeated."""
     return tuple(
         FailedSearch(row.name, sentence(each.bound), because, FAILED in each.result.promises)
         for row in rows
@@ -34,9 +32,7 @@ def failed_searches(rows: Iterable[MatrixRow]) -> tuple[FailedSearch, ...]:
 
 
 def messages(searches: Iterable[FailedSearch]) -> Iterator[str]:
-    """Yield a line for each reason of failure: the first search that failed for this reason, and the number of further
-    searches.
-    """
+    """Yield one line for each reason of failure, with the first affected search and the number of further searches."""
     by_reason: dict[str, list[FailedSearch]] = {}
     for each in searches:
         by_reason.setdefault(each.because, []).append(each)

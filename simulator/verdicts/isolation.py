@@ -1,4 +1,4 @@
-"""The isolation level of a protocol: which anomalies are possible, and in how many steps each can occur."""
+"""The isolation level of a protocol: the possible anomalies, and the fewest steps to each anomaly."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ REREADS: Final = ("non-repeatable read", "phantom read")
 
 
 def anomalies_in(world: World, protocol: Protocol) -> Mapping[str, int]:
-    """Return a mapping from each possible anomaly to the length of a shortest run to that anomaly."""
+    """Map each anomaly that is possible in a world to the length of a shortest run with this anomaly."""
     searched = [each for each in ANOMALIES.values() if world.groups == 1 or each.name not in REREADS]
     results = explore(Model(world, protocol), searched).promises
     return {name: each.steps or 0 for name, each in results.items() if each.verdict is Verdict.VIOLATED}
 
 
 def anomalies(protocol: Protocol) -> dict[str, int]:
-    """Return a mapping from each anomaly that the protocol allows to the length of a shortest run to the anomaly. The
-    mapping has the order of `ANOMALIES`.
+    """Map each anomaly that the protocol allows to the length of a shortest run with this anomaly, in the order of
+    `ANOMALIES`.
     """
     possible = [anomalies_in(world, protocol) for world in (UPDATES, SKEWED)]
     shortest = {name: min((each[name] for each in possible if name in each), default=0) for name in ANOMALIES}

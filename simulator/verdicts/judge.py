@@ -1,5 +1,5 @@
-"""Judges protocols by promises. Each cell of the matrix combines the results for one protocol and one promise in all
-worlds of a search depth.
+"""Judges protocols by promises. Each cell of the matrix combines the results of all searches for one protocol and one
+promise.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ SIGNS: Final = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchedWorld:
-    """A world that was searched under a protocol, with the result of the search."""
+    """A world (configuration of a search) that was searched under a protocol, with the result."""
 
     world: World
     result: Result
@@ -47,9 +47,9 @@ class SearchedWorld:
 class Cell:
     """The verdict on one promise under one protocol.
 
-    `bounds` contains the bounds of the worlds in which the promise holds, or the bound of the world in which `trace` is
-    a shortest violation. `because` is the message of the violated promise, or the reason why the verdict is neither
-    HOLDS nor VIOLATED. `evidence` is what the findings show about the system that the protocol describes.
+    `bounds` contains the bounds of the worlds in which the promise holds, or of the world in which `trace` is a
+    shortest violation. `because` describes the violation, or the reason why the verdict is UNDETERMINED or
+    NOT_APPLICABLE. `evidence` is what the documented findings show about the system that the protocol describes.
     """
 
     verdict: Verdict
@@ -63,7 +63,7 @@ class Cell:
         return None if self.trace is None else len(self.trace)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the object for this verdict that `nbcc verdicts --json` prints."""
+        """Return the cell as the JSON object that `nbcc verdicts --json` prints."""
         steps = self.trace and [{"actor": s.actor, "action": s.action, "args": dict(s.args)} for s in self.trace]
         return {
             "verdict": str(self.verdict),
@@ -77,7 +77,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MatrixRow:
-    """A protocol with the verdicts on it and the worlds that were searched."""
+    """A protocol with its verdicts and the worlds that were searched."""
 
     file: ProtocolFile
     cells: Mapping[str, Cell]
@@ -89,10 +89,10 @@ class MatrixRow:
 
 
 def depth_of(word: str) -> Depth:
-    """Return the search depth with a given name.
+    """Return the search depth with the given name.
 
     Raises:
-        ValueError: no search depth has this name; the message names the most similar depth.
+        ValueError: No search depth has this name; the message suggests the most similar depth.
     """
     for depth in DEPTHS:
         if depth == word:
@@ -106,12 +106,11 @@ def protocols() -> tuple[ProtocolFile, ...]:
 
 
 def worlds_of(protocol: str, depth: Depth) -> dict[World, bool]:
-    """Return the worlds in which a protocol is searched, each with a flag that is True if the search is reduced.
+    """Return the worlds in which a protocol is searched, each with True if the search uses reductions.
 
-    A protocol is searched in the worlds that specs/sizes.toml pins for it, and in the search bounds of the depth. The
-    default protocol is searched in all pinned worlds, except worlds whose faults it excludes by assumption. The default
-    protocol is also searched in worlds with optimistic writers, and at full depth in the large worlds. A protocol that
-    is not modelled in endless worlds is not searched in any endless world.
+    A protocol is searched in the worlds that specs/sizes.toml pins for it, and in the worlds of the search depth. The
+    default protocol is searched in all pinned worlds whose faults it must tolerate, in worlds with optimistic writers,
+    and at full depth in the large worlds. Endless worlds are skipped for protocols that they do not model.
     """
     known = pins()
     if protocol in known:
@@ -137,9 +136,8 @@ def matrix(
 ) -> tuple[MatrixRow, ...]:
     """Search every protocol in all its worlds, and judge the given promises (default: all promises).
 
-    `workers` is the number of processes, and `bounds` are the bounds of each search, as in `explore`. `done` is called
-    after each of the `searches(depth)` searches. If a search fails, only the cells that depend on this search are
-    undetermined.
+    `workers` is the number of processes, and `bounds` are keyword arguments of `explore`. `done` is called after each
+    search. If a search fails, only the cells that depend on this search are undetermined.
     """
     rows = tuple(chosen) if chosen is not None else protocols()
     where = [(file, *each) for file in rows for each in worlds_of(file.name, depth).items()]
@@ -161,14 +159,15 @@ def searches(depth: Depth) -> int:
 
 
 def within(rows: Iterable[MatrixRow], depth: Depth) -> tuple[MatrixRow, ...]:
-    """Return the rows of a smaller search depth, computed from the searches of a larger depth."""
+    """Return the rows of a smaller search depth, computed from the searches of a larger depth without searching again.
+    """
     wanted = {each.name: worlds_of(each.name, depth) for each in protocols()}
     smaller = ((each.file, [s for s in each.searched if s.world in wanted[each.name]], each.cells) for each in rows)
     return tuple(row(file, searched, tuple(cells)) for file, searched, cells in smaller)
 
 
 def row(file: ProtocolFile, searched: Sequence[SearchedWorld], promises: Sequence[str] = ()) -> MatrixRow:
-    """Return the verdict on each of the given promises (default: all promises) under one protocol."""
+    """Return the matrix row of one protocol: the verdict on each given promise (default: all promises)."""
     cells = {name: _with_evidence(file, name, cell(name, searched)) for name in promises or PROMISES}
     return MatrixRow(file=file, cells=cells, searched=tuple(searched))
 
@@ -178,8 +177,8 @@ def _with_evidence(file: ProtocolFile, promise: str, judged: Cell) -> Cell:
 
 
 def cell(promise: str, searched: Sequence[SearchedWorld]) -> Cell:
-    """Return the verdict that combines several searches. A violation in one search determines the verdict. Without a
-    violation, one unfinished search makes the verdict undetermined.
+    """Combine the results of several searches for one promise. A violation in one search determines the verdict.
+    Without a violation, one unfinished search makes the verdict UNDETERMINED.
     """
     results = [(each, each.result.promises[promise]) for each in searched if promise in each.result.promises]
     broken = [(each, found) for each, found in results if found.verdict is Verdict.VIOLATED]
@@ -203,17 +202,17 @@ def cell(promise: str, searched: Sequence[SearchedWorld]) -> Cell:
 
 
 def sign(cell: Cell) -> str:
-    """Return a cell as a short text: "holds", the number of steps of a counterexample, "?" or "–"."""
+    """Return a cell as a short text: "holds", the length of a counterexample, "?" or "–"."""
     return str(cell.steps) if cell.verdict is Verdict.VIOLATED else SIGNS[cell.verdict]
 
 
 def to_json(rows: Iterable[MatrixRow]) -> dict[str, dict[str, Any]]:
-    """Return a mapping from protocol and promise to the verdict, the bound, the number of steps and the trace."""
+    """Return the matrix as nested JSON objects: protocol, promise, then verdict with bound, steps and trace."""
     return {row.name: {name: cell.to_json() for name, cell in row.cells.items()} for row in rows}
 
 
 def drawing(path: Path) -> Callable[[Iterable[MatrixRow]], None]:
-    """Return a function that draws the matrix into the file at `path`.
+    """Return a function that draws the matrix of verdicts into the file at `path`.
 
     Raises ValueError if the file is neither .png nor .svg, and ImportError if matplotlib is missing.
     """

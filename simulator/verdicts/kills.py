@@ -1,7 +1,7 @@
-"""Kills: accepted records that a mutant breaks a promise in a world. Kills decide whether a verdict HOLDS is believed.
+"""Kills: accepted records that a mutant (deliberately wrong model) violates a promise in a world.
 
-The verdict HOLDS requires that enough mutants of the promise were killed. HOLDS also requires that the searched worlds
-are larger than the worlds in which the mutants were killed.
+A promise HOLDS only if enough mutants of the promise were killed, and only if the searched worlds are larger than the
+worlds in which those mutants were killed.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ ENOUGH: Final = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kill:
-    """A mutant that breaks a promise, with the bound of the smallest world in which the mutant breaks it, and the
-    number of steps.
+    """A mutant (deliberately wrong model) that violates a promise. `bound` is the smallest world with a violation, and
+    `steps` is the length of the run.
 
     `states` and `seconds` are figures of the search; `seconds` depends on the machine.
     """
@@ -42,17 +42,17 @@ class Kill:
 
 
 def small_worlds() -> tuple[World, ...]:
-    """Return the worlds in which mutants are killed, all of which are smaller than the worlds of the matrix."""
+    """Return the worlds in which mutants are searched, which are all smaller than the worlds of the matrix."""
     return tuple(each.world for each in all_bounds() if not each.matrix)
 
 
 def path() -> Path:
-    """Return the path of the file with the accepted kills."""
+    """Return the path of specs/kills.json, the file with the accepted kills."""
     return Path(str(files("nbcc") / "specs" / "kills.json"))
 
 
 def accepted() -> tuple[Kill, ...]:
-    """Return the kills listed in specs/kills.json. A test compares these accepted kills with new searches."""
+    """Return the accepted kills from specs/kills.json. A test compares them with new searches."""
     return from_text(path().read_text("utf-8"))
 
 
@@ -63,16 +63,15 @@ def from_text(text: str) -> tuple[Kill, ...]:
 
 
 def believable(rows: Iterable[MatrixRow], known: Sequence[Kill]) -> tuple[MatrixRow, ...]:
-    """Return the rows of the matrix, with each HOLDS that the kills do not support replaced by UNDETERMINED."""
+    """Return the rows of the matrix, with UNDETERMINED in place of each HOLDS that the kills of mutants do not support.
+    """
     return tuple(
         replace(row, cells={name: believed(name, cell, known) for name, cell in row.cells.items()}) for row in rows
     )
 
 
 def believed(promise: str, cell: Cell, known: Sequence[Kill]) -> Cell:
-    """Return the cell unchanged if the kills support HOLDS. If the kills do not support HOLDS, return UNDETERMINED with
-    the reason.
-    """
+    """Return the cell unchanged if the kills of mutants support HOLDS, otherwise UNDETERMINED with the reason."""
     if cell.verdict is not Verdict.HOLDS:
         return cell
     because = next(_doubts(promise, cell.bounds, known), None)

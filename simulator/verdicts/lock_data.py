@@ -1,4 +1,4 @@
-"""Reads and writes the accepted verdicts of locks and stores: specs/locks.json."""
+"""Reads and writes the accepted verdicts on lock protocols and object stores, in specs/locks.json."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ from .search_bounds import DEPTHS, Depth
 
 
 def locks_path() -> Path:
-    """Return the path of the file with the accepted verdicts."""
+    """Return the path of specs/locks.json, the file with the accepted verdicts on locks."""
     return Path(str(files("nbcc") / "specs" / "locks.json"))
 
 
 def load_locks() -> dict[str, Any]:
-    """Return the accepted verdicts; empty if there are none."""
+    """Return the accepted verdicts on locks, or no rows if the file does not exist."""
     path = locks_path()
     return dict(json.loads(path.read_text("utf-8"))) if path.is_file() else {"format": 1, "rows": []}
 
 
 def locks_data(rows: Sequence[Judged]) -> dict[str, Any]:
-    """Return the verdicts as data for JSON, without durations and traces."""
+    """Return the verdicts on locks as data for JSON, without durations and traces."""
     return {"format": 1, "rows": [_row(row) for row in rows]}
 
 
 def up_to(data: Mapping[str, Any], depth: Depth) -> dict[str, Any]:
-    """Return the part of the data with the searches up to a depth."""
+    """Return the rows of searches that are not deeper than `depth`."""
     return {**data, "rows": [row for row in data["rows"] if _at(row) <= DEPTHS.index(depth)]}
 
 
 def with_accepted(found: Mapping[str, Any], accepted: Mapping[str, Any], depth: Depth) -> dict[str, Any]:
-    """Return new data together with the accepted rows of the larger depths, which were not searched."""
+    """Return new data, completed by the accepted rows of larger depths, which were not searched again."""
     larger = [row for row in accepted["rows"] if _at(row) > DEPTHS.index(depth)]
     return {**found, "rows": [*found["rows"], *larger]}
 
@@ -58,13 +58,13 @@ def _cell(result: PromiseResult) -> dict[str, Any]:
 
 
 def locks_text(data: Mapping[str, Any]) -> str:
-    """Return the content of the file: JSON with a line for each row."""
+    """Return the content of specs/locks.json: JSON with one line for each row."""
     lines = ",\n".join(f"  {json.dumps(row, ensure_ascii=False)}" for row in data["rows"])
     return f'{{\n "format": {data["format"]},\n "rows": [\n{lines}\n ]\n}}\n'
 
 
 def locks_facts(data: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the facts of the data, one self-contained line for each verdict and bound."""
+    """Yield the facts about locks as lines of text: one for each verdict and each bound."""
     for row in data["rows"]:
         for name, cell in row["promises"].items():
             words = "; ".join(f"{field} {value}" for field, value in cell.items())
@@ -74,7 +74,7 @@ def locks_facts(data: Mapping[str, Any]) -> Iterator[str]:
 
 
 def locks_json(rows: Iterable[Judged]) -> list[dict[str, Any]]:
-    """Return the rows that `nbcc verdicts --json` prints: the data, with a shortest run for each violated promise."""
+    """Return the rows as `nbcc verdicts --json` prints them, with a shortest run for each violated promise."""
     return [_with_traces(_row(row), row) for row in rows]
 
 

@@ -1,6 +1,6 @@
-"""The lock protocols, their mutants and the stores of specs/locks.toml, each with the searches that judge it.
+"""Searches for the lock protocols, their mutants and the object stores in specs/locks.toml.
 
-`judge_locks` runs the searches. `lock_data` writes and compares the accepted verdicts.
+The function `judge_locks` runs the searches. The module `lock_data` stores and compares the accepted verdicts.
 """
 
 from __future__ import annotations
@@ -31,23 +31,23 @@ DECISIONS: Final = {"lock": "default", "log": "decision-log"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LockJob:
-    """One search of a lock model. `rules` are the rules that differ from those of the engine."""
+    """One search of a lock model. `rules` contains the rules that differ from the engine's rules."""
 
     model: str
     limits: LockLimits
     rules: Mapping[str, Any] = field(hash=False, default_factory=dict)
 
     def run(self, **bounds: Any) -> Result:
-        """Search every interleaving, and judge MUTEX and LEASE."""
+        """Search every interleaving, and judge the promises MUTEX and LEASE."""
         model, rules = MODELS[self.model]
         return explore(model(self.limits, rules(**self.rules)), LOCK_PROMISES, reduce=True, **bounds)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judged:
-    """One lock, mutant, lock in a store, or table in a store, with its searches.
+    """A row of the verdicts on locks: a lock, a mutant of a lock, or a lock or table in an object store.
 
-    `kind` is "lock", "mutant" or "store". `lock` is the judged lock, or "table" with the value of `nbcc.decision`.
+    `kind` is "lock", "mutant" or "store". `lock` names the lock, or is "table" with the value of `nbcc.decision`.
     """
 
     name: str
@@ -60,7 +60,7 @@ class Judged:
 
     @property
     def promises(self) -> dict[str, PromiseResult]:
-        """Return the verdict on each promise, over all searches: the shortest violation, or else the worst verdict."""
+        """Return the verdict on each promise over all searches: a shortest violation, or else the worst verdict."""
         names = dict.fromkeys(name for result in self.results for name in result.promises)
         return {name: self._promise(name) for name in names}
 
@@ -75,18 +75,20 @@ class Judged:
 
     @property
     def searched(self) -> dict[str, int]:
-        """Return a mapping from each bound in words to the number of states."""
+        """Map each bound, in words, to the number of states in its search."""
         pairs = zip(self.jobs, self.results, strict=True)
         return {bound_of(job): each.stands_for or each.distinct for job, each in pairs}
 
 
 def bound_of(job: LockJob | SearchJob) -> str:
-    """Return the bound of a search in words."""
+    """Return the bound of a lock search in words."""
     return sentence(job.limits) if isinstance(job, LockJob) else f"world {job.world}"
 
 
 def sentence(limits: LockLimits) -> str:
-    """Return the limits in words, such as "2 contenders × 1 attempt, clocks up to 4, lease 1, drift 1, 1 fault"."""
+    """Return the limits of a lock model in words, such as "2 contenders × 1 attempt, clocks up to 4, lease 1, drift 1,
+    1 fault".
+    """
     tries = "1 attempt" if limits.attempts == 1 else f"{limits.attempts} attempts"
     failures = [
         f"{count} {word if count == 1 else f'{word}{ending}'}"
@@ -99,12 +101,12 @@ def sentence(limits: LockLimits) -> str:
 
 @cache
 def described() -> Mapping[str, Any]:
-    """Return the content of specs/locks.toml."""
+    """Return the parsed content of specs/locks.toml."""
     return tomllib.loads((files("nbcc") / "specs" / "locks.toml").read_text(encoding="utf-8"))
 
 
 def rows() -> Iterator[Judged]:
-    """Yield every row without results: locks at each depth, mutants, and the stores with each lock and decision."""
+    """Yield every row without results: locks at each search depth, mutants, and stores with each lock."""
     given = described()
     for depth in DEPTHS:
         limits = [LockLimits(**each.get("limits", {})) for each in given["bound"] if each["depth"] == depth]
@@ -134,7 +136,7 @@ def _of_store(store: Mapping[str, Any], locks: Mapping[str, str]) -> Iterator[Ju
 
 
 def judge_locks(depth: Depth = "quick", *, workers: int = 1, **bounds: Any) -> tuple[Judged, ...]:
-    """Search all rows up to a depth in `workers` processes; `bounds` are as in `explore`."""
+    """Search all rows up to a search depth in `workers` processes. The `bounds` are keyword arguments of `explore`."""
     wanted = wanted_rows(depth)
     jobs = {repr(job): job for row in wanted for job in row.jobs}
     names, results = list(jobs), dict[str, Result]()
@@ -146,12 +148,11 @@ def judge_locks(depth: Depth = "quick", *, workers: int = 1, **bounds: Any) -> t
 
 
 def wanted_rows(depth: Depth) -> list[Judged]:
-    """Return the rows up to a depth, without results."""
     return [row for row in rows() if DEPTHS.index(row.depth) <= DEPTHS.index(depth)]
 
 
 def run_row_job(job: LockJob | SearchJob, progress: object = None, **bounds: Any) -> Result:
-    """Run one job; an error makes its result UNDETERMINED."""
+    """Run one search. If the search raises an error, the result is UNDETERMINED."""
     if isinstance(job, SearchJob):
         return try_job(job, **bounds)
     try:

@@ -1,8 +1,7 @@
-"""The search bounds of specs/verdicts.toml: worlds in which protocols are judged and mutants killed.
+"""The worlds (search configurations) of specs/verdicts.toml, in which protocols are judged and mutants are killed.
 
-At full depth the default protocol is also searched in larger worlds. The larger worlds are the core world, a world for
-each table service, and a world for each pair of table services. specs/verdicts.toml lists the table services; this
-module makes the worlds of the services.
+At full depth, the default protocol is also searched in larger worlds: the core world, a world for each table service,
+and a world for each pair of table services. The TOML file lists the table services; this module builds their worlds.
 """
 
 from __future__ import annotations
@@ -26,10 +25,10 @@ DEPTHS: Final[tuple[Depth, ...]] = ("quick", "full")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchBound:
-    """A world in which protocols are searched.
+    """A world (configuration) in which protocols are searched.
 
-    If `matrix` is True, protocols are judged in this world. If `reduced` is True, the search uses symmetry and fuses
-    private steps, which is faster in worlds with many states.
+    If `matrix` is True, protocols are judged in this world; otherwise only mutants are killed in it. If `reduced` is
+    True, the search uses symmetry and fuses private steps, which is faster in worlds with many states.
     """
 
     world: World
@@ -43,10 +42,10 @@ class SearchBound:
 
 
 def from_mapping(given: Mapping[str, Any]) -> SearchBound:
-    """Return a search bound, parsed from its table in the TOML file.
+    """Parse a search bound from its table in specs/verdicts.toml.
 
     Raises:
-        ValueError: a field is unknown; the message names the most similar field.
+        ValueError: A field is unknown; the message suggests the most similar field.
     """
     sections = ("actors", "actor", "limits", "table")
     refuse_unknown(given, (*sections, "depth", "matrix", "reduced"), "specs/verdicts.toml [[bound]]")
@@ -59,31 +58,28 @@ def from_mapping(given: Mapping[str, Any]) -> SearchBound:
 
 @cache
 def all_bounds() -> tuple[SearchBound, ...]:
-    """Return every search bound, small bounds first."""
+    """Return every search bound of specs/verdicts.toml, small bounds first."""
     return tuple(from_mapping(each) for each in _file()["bound"])
 
 
 def matrix_bounds(depth: Depth) -> tuple[SearchBound, ...]:
-    """Return the search bounds in which protocols are judged at a search depth."""
+    """Return the search bounds (worlds) in which protocols are judged at a search depth."""
     return tuple(each for each in all_bounds() if each.matrix and DEPTHS.index(each.depth) <= DEPTHS.index(depth))
 
 
 @cache
 def mixed() -> tuple[SearchBound, ...]:
-    """Return the worlds in which some actors have their own options. Only the default protocol is judged in these
-    worlds.
-    """
+    """Return the worlds in which some actors have individual options. Only the default protocol is searched there."""
     return tuple(from_mapping(each) for each in _file()["mixed"])
 
 
 def services() -> tuple[Service, ...]:
-    """Return every table service other than the compactor."""
     return tuple(_service(each) for each in _file()["service"])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Service:
-    """The actors of a table service, and the limits that a world with this service needs."""
+    """A table service: its actors, and the limits that a world with this service needs."""
 
     actors: Mapping[str, int]
     limits: Mapping[str, Any] = field(hash=False)
@@ -96,8 +92,10 @@ def _service(given: Mapping[str, Any]) -> Service:
 
 @cache
 def large() -> tuple[SearchBound, ...]:
-    """Return the worlds that are searched only under the default protocol, and only at full depth. The TOML file lists
-    some worlds. The function adds a world for each table service, and a world for each pair of table services.
+    """Return the large worlds, which are searched only under the default protocol and at full depth.
+
+    Besides the worlds in specs/verdicts.toml, there is a world for each table service and for each pair of table
+    services.
     """
     given = [from_mapping({**each, "depth": "full"}) for each in _file()["large"]]
     alone = [_with_services(each, groups=2, crashes=1) for each in services()]
@@ -120,8 +118,7 @@ def _file() -> dict[str, Any]:
 
 @cache
 def pins() -> dict[str, Any]:
-    """Return a mapping from each protocol to its pins in specs/sizes.toml. A pin has the fields `world`, `promise` and
-    `violated`.
+    """Map each protocol to its pin in specs/sizes.toml: a world, a promise, and whether the promise is violated there.
     """
     text = (files("nbcc") / "specs" / "sizes.toml").read_text(encoding="utf-8")
     protocols: dict[str, Any] = tomllib.loads(text)["protocols"]

@@ -1,3 +1,3 @@
-"""Shows traces as text, pages and pictures."""
+"""Renders traces, tables and verdicts as text, HTML pages and pictures."""
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""A picture as data: texts and shapes in points, measured from the upper left corner. The SVG renderer and the
-matplotlib painter draw the same picture from this data.
+"""A picture as data: texts and outlines in points, measured from the upper left corner. The SVG renderer and the
+matplotlib painter draw equal pictures from this data.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Outline = tuple[tuple[str, tuple[float, ...]], ...]
 
 
 class Text(NamedTuple):
-    """One line of text; `y` is the position of its base line."""
+    """One line of text in a picture. `y` is the position of the baseline."""
 
     x: float
     y: float
@@ -33,7 +33,7 @@ class Text(NamedTuple):
 
 
 class Shape(NamedTuple):
-    """An outline that is filled, or stroked, or filled and stroked."""
+    """An outline in a picture that is filled, stroked, or both."""
 
     outline: Outline
     fill: str = "none"
@@ -43,7 +43,7 @@ class Shape(NamedTuple):
 
 
 class Box(NamedTuple):
-    """A rectangle in a picture: its upper left corner, width and height."""
+    """A rectangle in a picture: the upper left corner, width and height."""
 
     x: float
     y: float
@@ -52,8 +52,8 @@ class Box(NamedTuple):
 
 
 class Drawing:
-    """The marks of a picture, in the order in which they are painted. `at` records the positions of named objects, so
-    that lines to these objects can be drawn later.
+    """A picture as a list of texts and shapes, in painting order. `at` records the boxes of named objects, so that
+    lines can be drawn to them afterwards.
     """
 
     def __init__(self, width: float, height: float) -> None:
@@ -85,7 +85,7 @@ class Drawing:
         self, box: Box, fill: str = "none", stroke: str = "none", width: float = 0, *, radius: float = 4,
         dash: tuple[float, ...] = (), stripes: str = "",
     ) -> None:  # fmt: skip
-        """Draw a rounded rectangle; `stripes` is the colour of the hatching of the rectangle."""
+        """Draw a rounded rectangle. `stripes` is the colour of its hatching ("" for none)."""
         outline = rounded(box, radius)
         self.shape(outline, fill)
         if stripes:
@@ -103,7 +103,7 @@ class Drawing:
                 self.line(x - reach, y - rise, x + reach, y + rise, color, width)
 
     def include(self, other: Drawing, x: float, y: float) -> None:
-        """Draw another picture with its upper left corner at (x, y)."""
+        """Insert another picture with its upper left corner at (x, y)."""
         for mark in other.marks:
             if isinstance(mark, Text):
                 self.marks.append(mark._replace(x=mark.x + x, y=mark.y + y))
@@ -113,7 +113,7 @@ class Drawing:
 
 
 def moved(outline: Outline, scale: float, x: float, y: float) -> Outline:
-    """Return the outline, scaled about the origin and then shifted."""
+    """Return an outline, scaled about the origin and then shifted by (x, y)."""
     return tuple(
         (command, tuple(value * scale + (y if place % 2 else x) for place, value in enumerate(numbers)))
         for command, numbers in outline
@@ -121,13 +121,13 @@ def moved(outline: Outline, scale: float, x: float, y: float) -> Outline:
 
 
 def outline_of(path: str) -> Outline:
-    """Return the outline of an SVG path of absolute M, L, C and Z commands."""
+    """Parse the outline of an SVG path that consists of absolute M, L, C and Z commands."""
     commands = re.findall(r"([MLCZ])([^MLCZ]*)", path)
     return tuple((command, tuple(map(float, numbers.replace(",", " ").split()))) for command, numbers in commands)
 
 
 def rounded(box: Box, radius: float) -> Outline:
-    """Return a rectangle with round corners, which is a circle if the radius is half of both sides."""
+    """Return the outline of a rectangle with round corners, or of a circle if `radius` is half of both sides."""
     (x, y, width, height), r = box, min(radius, box.width / 2, box.height / 2)
     k, right, low = r * 0.448, x + width, y + height  # a quarter circle as a cubic Bézier curve: 1 - 0.552
     outline = (
@@ -172,8 +172,7 @@ def measured(words: str, size: float, bold: bool = False, mono: bool = False) ->
 
 
 def fitted(words: str, width: float, size: float, bold: bool = False, mono: bool = False) -> str:
-    """Return the text, or the longest beginning of the text that fits with an ellipsis; "" if not even two letters fit.
-    """
+    """Return the text, shortened with an ellipsis to fit `width`, or "" if not even two letters fit."""
     if measured(words, size, bold, mono) <= width:
         return words
     for end in range(len(words) - 1, 1, -1):

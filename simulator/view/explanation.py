@@ -1,8 +1,8 @@
-"""Explains why an answer is wrong, as a path: the lost row's write, its file, the rule that hides the row, and the
+"""Explains a wrong answer as a path: the write of the lost row, the row's file, the rule that hides the row, and the
 reader.
 
-Each stop of the path has a sentence. The option that differs from the default protocol selects the sentence about the
-rule from `rules.RULES`.
+Each stop of the path has a sentence. The sentence about the rule is selected from `rules.RULES` by the option in which
+the protocol differs from the default.
 """
 
 from __future__ import annotations
@@ -30,11 +30,12 @@ from .wording import (
 
 
 class WrongAnswer(NamedTuple):
-    """The path of one wrong answer: from `instant` through its `file` in `slice` to the cell of `key`.
+    """The explanation of one wrong answer, as a path from the write at `instant` through `file` in `slice` to the
+    answer for `key`.
 
-    `stop` is the place where the row is lost: `slice`, or the base file that took the log. `barrier` is the barrier for
-    which the file counts as older (0: none). `source_file` is the file whose row is read instead of the lost row ("":
-    none). `captions` contains a sentence for each of the four stops. `right` states what happens under the default
+    The row is lost at `stop`: a file slice, or the base file whose plan took the log. `barrier` is the requested time
+    of the base file that makes the file count as older, or 0. `source_file` is the file whose row is read instead, or
+    "". `captions` contains a sentence for each of the four stops. `right` states what happens under the default
     protocol.
     """
 
@@ -50,9 +51,10 @@ class WrongAnswer(NamedTuple):
 
 
 def explanation(context: Context, step: int, found: Answers, key: Any) -> WrongAnswer | None:
-    """Explain one wrong answer. Return None if no present file contains the lost row, or if rows combine several files.
+    """Explain one wrong answer of a read. Returns None if no current file contains the lost row, or if rows combine
+    several files.
 
-    A row combines several files if updates are partial or if a merge function merges rows.
+    Rows combine several files with partial updates or a user's merge function.
     """
     if context.model.merger.combination:
         return None
@@ -98,10 +100,10 @@ def explanation(context: Context, step: int, found: Answers, key: Any) -> WrongA
 
 
 def _outcome(case: Case, right: str, row: Parts) -> Parts:
-    """Return a sentence about what the default protocol does, and the answer that the reader then returns.
+    """Return a sentence about what the default protocol does, and which answer the reader then returns.
 
-    The text omits the reader's answer if the case compares one read before and after a service, because either answer
-    may be wrong.
+    The answer is omitted if the case compares a read before and after a table service, because either answer may be
+    wrong.
     """
     text = f"{right[0].upper()}{right[1:]}"
     steady = case.reading.stable and case.reading.query.kind == "snapshot"
@@ -139,8 +141,8 @@ def _source_words(source_file: str) -> Parts:
 
 
 def _source_file(there: Mapping[str, list[Any]], key: str, got: Record | None) -> str:
-    """Return the file that contains the row that was read. If a base file and a log contain the row, return the base
-    file.
+    """Return the file that contains the row that was read. If both a base file and a log contain the row, return the
+    base file.
     """
     if got is None or got.deleted:
         return ""
@@ -153,8 +155,8 @@ def _source_file(there: Mapping[str, list[Any]], key: str, got: Record | None) -
 
 
 def _rule(context: Context, status: str, lost: Record, other: Record | None, base: int | None) -> tuple[str, str]:
-    """Return the sentences about the rule that decided the answer and about the default protocol; a general sentence if
-    no rule fits.
+    """Return two sentences: the rule that decided the answer, and the default protocol's rule. If no rule fits, the
+    first is general and the second empty.
     """
     differences = context.protocol.differences()
     field = next((name for name in HELPS[status] if name in differences), next(iter(differences), ""))

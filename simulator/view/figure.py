@@ -1,8 +1,8 @@
-"""Draws the breaking step of a trace as one static picture, for print, the gallery and browsers without scripts.
+"""Draws the breaking step of a trace as one static picture, for print, the gallery, and browsers without scripts.
 
-The picture shows the timeline on the left. The picture shows the files on the right, or below the timeline if there are
-many file groups. Both answers, the right answer and the wrong answer, are above the files. A red path leads from the
-lost row's write through its file to the wrong answer.
+The timeline is on the left. The files are on the right, or below the timeline if there are many file groups. The right
+and the wrong answer are above the files. A red path leads from the write of the lost row through the row's file to the
+wrong answer.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ COLUMN: Final = {1: 300.0, 2: 210.0}
 
 
 def figure(doc: Mapping[str, Any]) -> Drawing:
-    """Return the picture of a page's document. Space of `TOP` points above the timeline is free for a heading."""
+    """Return the picture for a page's data. The top `TOP` points are left free for a heading."""
     moment = Moment(doc, doc["breaking"])
     files = moment.files()
     right = slices(files, COLUMN.get(len(files.groups), 0))

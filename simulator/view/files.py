@@ -1,5 +1,4 @@
-"""Determines the status of each file of a state, as a page shows it. For each file the page shows the slice, and the
-reason if the read skips the file.
+"""Determines the status of each file in a state of the model: the file slice, and the reason if a read skips the file.
 """
 
 from __future__ import annotations
@@ -28,9 +27,9 @@ class _Part(NamedTuple):
 
 
 class Files:
-    """The status of every file in the states of one run, for one read.
+    """Determines the status of every file in the states of one run, for one read.
 
-    Results are cached for each table, because only pending files change between two publications.
+    Results are cached, because only pending files change between two publications.
     """
 
     def __init__(self, model: Model, case: Case) -> None:
@@ -40,15 +39,15 @@ class Files:
         self._bases: dict[tuple[int, int], list[list[Any]]] = {}
 
     def at(self, state: Any) -> dict[str, Shown]:
-        """Return a mapping from the name of each file or slice to its status and content:
+        """Map the name of each file or slice to a list with its status and content.
 
-        ``slice G/B``   [status, reason]
-        ``base G/B``    [status, reason, rows], each row with the requested time of the write that set it
-        ``log G/T.V``   [status, reason, rows, barrier B of its slice]
+        The value of `slice G/B` is [status, reason], where G is a file group and B is a barrier (0 for none). The value
+        of `base G/B` is [status, reason, rows], each row with the requested time of its write. The value of `log G/T.V`
+        is [status, reason, rows, barrier of the slice], where T is a requested time and V is a log version.
 
-        Names: G is a file group, B a barrier (0: none), T a requested time, V a log version. Rows are [key, value or
-        null for a delete, ordering value]. A status is read, merged, hidden or pending. The rows of a merged file are
-        in a base file. A file is pending if its write has not completed, or if its plan has no base file yet.
+        A row is [key, value, ordering value], with the value null for a delete. The status is "read", "merged",
+        "hidden" or "pending". The rows of a merged file are also in a base file. A file is pending if its write has not
+        completed, or if its plan has no base file yet.
         """
         rests_on = (self.model.table(state), self._reader(state))
         if rests_on not in self._tables:
@@ -144,7 +143,7 @@ class Files:
         return ["hidden", f"replaced by base t{newer}", rows] if newer else ["read", "", rows]
 
     def _content(self, state: Any, group: int, barrier: int) -> list[list[Any]]:
-        """Return the rows of a base file. The rows do not change after the plan of the base file is completed."""
+        """Return the rows of a base file. After the compaction has completed, the rows do not change."""
         if (group, barrier) not in self._bases:
             table = self.model.table(state)
             rewritten = copy_on_write.content(table, group, barrier) if copy_on_write.has_base_files(table) else None

@@ -1,8 +1,8 @@
-"""The contents of a trace's page as one JSON value. The model computes every fact on the page.
+"""Computes the content of a trace's page as one JSON value. All facts on the page come from the model.
 
-Each instant, file and answer has a history: a list of [step, value] in which an entry applies until the next entry.
-From the histories a page computes the state at any step. Because of the histories, the page of a trace of 2,000 steps
-stays small.
+Each instant, file and answer has a history: a list of [step, value], in which each entry applies until the next one.
+From the histories, the page's script computes the state at any step. Histories keep the page small even for a trace of
+2,000 steps.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ Part = Any
 
 
 class History:
-    """Records the history of each named value."""
+    """Records the history of each named value as [step, value] entries."""
 
     def __init__(self) -> None:
         self.changes: dict[str, list[list[Any]]] = {}
         self._now: dict[str, Any] = {}
 
     def see(self, step: int, things: Mapping[str, Any]) -> None:
-        """Record all values after `step`. The history of a missing name ends with null."""
+        """Record all values after `step`. If a name is missing, null is recorded for it."""
         for name in [name for name in self._now if name not in things]:
             self._now.pop(name)
             self.changes[name].append([step, None])
@@ -54,7 +54,7 @@ class History:
 
 
 def document(trace: Trace) -> dict[str, Any]:
-    """Return the contents of the page as one JSON value."""
+    """Return the content of the page of a trace as one JSON value."""
     own = play(Model(trace.world, trace.protocol), trace.steps)
     broken = judged(own, trace.promise)
     broke = breaking_step(trace, own, broken)
@@ -101,13 +101,13 @@ def _sentence(run: Run, case: Case, broke: int, because: str) -> list[Part]:
 
 
 def actors_of(model: Model) -> list[tuple[str, str]]:
-    """Return the pairs (kind, name) of actors in the order of the lanes: writers first, readers last."""
+    """Return all actors as pairs (kind, name), in the order of the lanes on the page: writers first, readers last."""
     everyone = [(kind, name) for kind, names in model.actors.items() for name in names]
     return sorted(everyone, key=lambda actor: (actor[0] == "reader") - (actor[0] == "writer"))
 
 
 def _steps(run: Run, trace: Trace) -> dict[str, Any]:
-    """Return the steps as [actor, number of the step's sentence, instant], and the distinct sentences."""
+    """Return the steps as [actor, index of the sentence, instant], and the distinct sentences."""
     sentences: dict[str, int] = {}
     actors = [name for _, name in actors_of(run.model)]
     rows = []
@@ -122,9 +122,10 @@ def _steps(run: Run, trace: Trace) -> dict[str, Any]:
 
 
 def _listings(run: Run) -> list[list[Any]]:
-    """Return each listing: the reader, the first and last step, and the completed instants that it showed and missed.
+    """Return each listing of a reader: the reader, the first and last step, and the completed instants that were shown
+    and missed.
 
-    A listing is not a snapshot: it may show any subset of the instants that complete while it runs.
+    A listing is not atomic: it may show any subset of the instants that complete during the listing.
     """
     found: list[list[Any]] = []
     began: dict[str, int] = {}
@@ -152,8 +153,8 @@ def _instant(model: Model, step: Step, before: Any, after: Any) -> int | None:
 
 
 def puts_of(run: Run) -> list[Put]:
-    """Return the completed writes of the trace in the order of completion, then the pending writes. The values of
-    writes are named by letters in the order of this list.
+    """Return the writes of a trace: completed writes by completion time, then pending writes. The page names values by
+    letters in this order.
     """
     found: dict[int, Put] = {}
     for state in run.states:
@@ -175,8 +176,8 @@ def _data(trace: Trace, puts: Sequence[Put]) -> Data:
 
 
 def first_wrong(run: Run, case: Case, broke: int) -> tuple[Case, int]:
-    """Return the first step from `broke` on with a wrong row, for steps without judged promises; `broke` if no row is
-    wrong.
+    """Return the first step from `broke` on with a wrong row, or `broke` without one. Used if no judged promise is
+    violated.
     """
     seen: Any = None
     for step in range(broke, len(run.states)):
@@ -252,7 +253,6 @@ def _components_read(model: Model, state: Any, case: Case) -> list[Any]:
 def _explanation_number(
     context: Context, step: int, found: Answers, explanations: list[WrongAnswer], numbers: dict[Any, int]
 ) -> int | None:
-    """Return the number of the explanation of a wrong answer. Equal explanations have the same number."""
     wrong = found.wrong()
     if not wrong:
         return None
@@ -266,8 +266,8 @@ def _explanation_number(
 
 
 def _answer_cells(found: Answers, number: int | None) -> Any:
-    """Return [promised rows, real rows, explanation]; a row is [key, value or null for a delete, requested time,
-    ordering].
+    """Return [promised rows, real rows, explanation]. A row is [key, value, requested time, ordering], with the value
+    null for a delete.
     """
 
     def rows(answer: Mapping[Any, Any] | None) -> Any:
@@ -279,8 +279,8 @@ def _answer_cells(found: Answers, number: int | None) -> Any:
 
 
 def instants_of(model: Model, state: Any) -> dict[str, Any]:
-    """Return a mapping from the requested time of each instant to [action, state, completed, actor]. The state is
-    `crashed` if the actor of the instant crashed.
+    """Map the requested time of each instant to [action, state, completed, actor]. The state is "crashed" if the
+    instant's actor crashed.
     """
     actors = {own.requested or own.plan or own.rollback: name for name, own in _actors_at_work(model, state)}
     done = {entry.requested: entry.actor for entry in model.component(state, "published")}

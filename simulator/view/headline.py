@@ -1,6 +1,4 @@
-"""The sentence at the top of a trace's page. The sentence names a write that was acknowledged, and the answers of reads
-after that.
-"""
+"""The sentence at the top of a trace's page. It names an acknowledged write, and the answers of later reads."""
 
 from __future__ import annotations
 
@@ -25,8 +23,8 @@ from .wording import (
 
 
 def sentence(context: Context, broke: int, because: str, answers_at: Sequence[Answers]) -> Parts:
-    """Return the sentence at the top of a page: the write, the step that acknowledged it, and what reads return after
-    that step.
+    """Return the sentence at the top of a page: the write, the step that acknowledged it, and the answers of later
+    reads.
 
     `answers_at` contains the answers from the breaking step on.
     """
@@ -69,8 +67,8 @@ def sentence(context: Context, broke: int, because: str, answers_at: Sequence[An
 
 
 def _instead(context: Context, lost: Record, got: Record | None) -> Parts:
-    """Return a phrase about the row that a reader returns instead of the lost row. The phrase names the order in which
-    the returned row is older than the lost row.
+    """Return a phrase about the row that is returned instead of the lost row, including the order in which the returned
+    row is older.
     """
     key = context.case.key
     if got is None or got.deleted:
@@ -94,7 +92,7 @@ def _since(context: Context, answers_at: Sequence[Answers], broke: int) -> str:
 
 
 def other_rule(context: Context, label: str, must: Record | None, judged: int) -> Parts:
-    """Return the sentence at the top of a page for a run that keeps every judged promise."""
+    """Return the sentence at the top of the page for a run under another protocol that keeps every judged promise."""
     answer = [": the reader returns ", *row_words(context.case.key, must)] if context.case.key else []
     far = "" if judged == len(context.states) - 1 else f" (judged up to step {judged})"
     return [f"Under {label} the same steps keep every promise{far}", *answer, "."]

@@ -1,4 +1,6 @@
-"""The page of `nbcc inspect --html`: a table's timeline and file slices in one file that needs no script or network."""
+"""The page of `nbcc inspect --html`: a table's timeline and file slices in one HTML file without scripts or network
+access.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,6 @@ svg{border-radius:6px;margin-bottom:.6rem}
 
 
 def page_of(inventory: Inventory) -> str:
-    """Return the page as text (HTML, UTF-8)."""
     title, names = f"{inventory.name}: timeline and file slices", Names(inventory)
     pictures = (timeline(times(names, inventory, MOST_INSTANTS)), slices(files(names, inventory)))
     lines, groups = (svg(picture, width=round(picture.width * 1.4)) for picture in pictures)

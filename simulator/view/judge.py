@@ -1,4 +1,4 @@
-"""Determines the promises that a run breaks, and the steps that break them, as far as promises can be evaluated."""
+"""Determines which promises a run of the model violates, and in which steps."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .run import Run
 
 @dataclass(frozen=True, slots=True)
 class Broken:
-    """A promise, the step that first broke the promise (None: no step), and the message."""
+    """The judgement on one promise: the first step that violates the promise (None: no step), and the message."""
 
     name: str
     about: str
@@ -24,13 +24,12 @@ class Broken:
 
 
 def judged(run: Run, named: str) -> list[Broken]:
-    """Return every promise that applies to the model, with the first step that broke the promise. Only the first
-    `judged_steps` steps are judged.
+    """Return the judgement on every promise that applies to the model, for the first `judged_steps` steps of a run.
 
-    Promises of progress are omitted, because a finite run cannot break them.
+    Liveness promises are omitted, because a finite run cannot violate them.
 
-    The `named` promise is judged up to the greatest number of logs that the model evaluates. All other promises are
-    judged up to one log less, because the duration grows with the factorial of the number of logs.
+    The `named` promise is judged until a file group has more than `LARGEST` logs; all other promises until one log
+    less. The cost of a judgement grows with the factorial of the number of logs.
     """
     found = []
     for promise in PROMISES.values():
@@ -49,8 +48,8 @@ def _first_break(run: Run, holds: Callable[..., str | None], most: int) -> tuple
 
 
 def judged_steps(run: Run, logs: int = LARGEST - 1) -> int:
-    """Return the number of steps for which promises are judged: the steps before a file group has more than `logs`
-    logs.
+    """Return the number of steps before a file group has more than `logs` logs. Promises are judged only for these
+    steps.
     """
     for number, state in enumerate(run.states):
         groups = [group for write in run.model.table(state).writes for group, _ in write.files]
@@ -60,8 +59,8 @@ def judged_steps(run: Run, logs: int = LARGEST - 1) -> int:
 
 
 def breaking_step(trace: Trace, run: Run, broken: Sequence[Broken]) -> int:
-    """Return the step on which the page opens: the step that breaks the trace's promise, otherwise a step that breaks
-    any promise, otherwise the last step.
+    """Return the step on which the page opens: the first violation of the trace's promise, else of any promise, else
+    the last step.
     """
     named = [b.step for b in broken if b.name == trace.promise and b.step]
     return (named or sorted(b.step for b in broken if b.step) or [len(run.states) - 1])[0]

@@ -1,4 +1,4 @@
-"""Draws a picture on matplotlib axes.
+"""Paints a `Drawing` on matplotlib axes.
 
 The painter uses the font files that matplotlib ships, so that pictures do not depend on the fonts of the machine.
 """
@@ -30,7 +30,7 @@ _ALIGNED: Final = {"start": "left", "middle": "center", "end": "right"}
 
 
 def paint(drawing: Drawing, ax: Axes | None) -> Axes:
-    """Paint on `ax`, scaled so that text and lines fit. Without `ax` the drawing gets its own figure."""
+    """Paint a drawing on `ax`, scaled to fit. If `ax` is None, a new figure is created."""
     width, height, scale = drawing.width, drawing.height, 1.0
     if ax is None:
         figure = plt.figure(figsize=(width / 72, height / 72), dpi=DPI, facecolor=PAPER)

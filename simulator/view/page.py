@@ -1,4 +1,4 @@
-"""The page of a trace: one HTML file that needs no network."""
+"""The page of a trace as one HTML file that needs no network access."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from .svg import svg
 
 
 def render(trace: Trace) -> str:
-    """Return the page as HTML text, which has at most 300 kB for 2,000 steps. The page opens on the breaking step."""
+    """Return the page of a trace as HTML text, at most 300 kB for 2,000 steps. The page opens on the breaking step."""
     return page(document(trace))
 
 
 def page(doc: dict[str, Any]) -> str:
-    """Return the page for a value that `frames.document` returned."""
+    """Return the HTML page for a value that `frames.document` has returned."""
     outline, sign = VERDICTS.get(doc["verdict"], VERDICTS["UNDETERMINED"])
     own = doc["views"][0]
     words = {
@@ -50,7 +50,7 @@ def page(doc: dict[str, Any]) -> str:
 
 
 def embedded(value: Any) -> str:
-    """Return JSON for a script element, with `<` and `&` escaped."""
+    """Return a value as JSON for an HTML script element, with `<` and `&` escaped."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     for character in "<&\u2028\u2029":
         text = text.replace(character, f"\\u{ord(character):04x}")

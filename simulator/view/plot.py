@@ -1,8 +1,7 @@
-"""Pictures of tables, traces and verdicts with matplotlib (extra ``viz``).
+"""Draws tables, traces and verdicts with matplotlib (extra ``viz``).
 
-A picture shows a Hudi table (a `Table`, its path or its `Inventory`) or a trace of the model (a `Trace` or its
-``.json`` file). Times are named t1, t2, ... in the order of the table's clock. A time has the same name in every
-picture of a table.
+A picture shows a Hudi table (a `Table`, a path or an `Inventory`) or a trace of the model (a `Trace` or a ``.json``
+file). Times are named t1, t2, ... in chronological order. Each time has the same name in all pictures of a table.
 """
 
 from __future__ import annotations
@@ -31,11 +30,11 @@ def draw_timeline(
 ) -> Axes:
     """Draw every instant as a bar from its requested time (hollow circle) to its completion (filled circle).
 
-    A pending instant is dashed. A cross ends an instant whose actor died. The requested time of a compaction is a line
-    through all lanes, the barrier. A trace has one lane for each actor. A table does not record its writers, so
-    overlapping writes get different lanes. `as_of` is an earlier time at which a table is shown. `step` is the number
-    of steps after which a trace is shown; the default is the step that breaks the trace's promise. Without `ax` the
-    picture gets its own figure.
+    A pending instant is dashed. A cross ends an instant whose actor crashed. The requested time of a compaction
+    (barrier) is a line through all lanes. A trace has one lane for each actor. A table does not record its writers, so
+    overlapping writes get different lanes. Use `as_of` to show a table at an earlier time. Use `step` to show a trace
+    after this number of steps; the default is the step that violates the trace's promise. If `ax` is None, a new figure
+    is created.
     """
     from .matplotlib_painter import paint
     from .timeline import timeline
@@ -46,11 +45,13 @@ def draw_timeline(
 def draw_slices(
     table_or_trace: Drawable, ax: Axes | None = None, *, as_of: Time | None = None, step: int | None = None
 ) -> Axes:
-    """Draw every file group as a stack of file slices, the newest on top, separated by barriers.
+    """Draw every file group as a stack of file slices, newest on top, separated by barriers (requested times of
+    compactions).
 
-    A base file is drawn as a wide block. A log file is drawn as a chip in the colour of its writer. The chip of a log
-    is filled if a snapshot merges the log, outlined if a base file holds its rows, and dashed while its write is
-    pending. Hatched files are read by no snapshot. `as_of`, `step` and `ax` are as in `draw_timeline`.
+    A base file is drawn as a wide block, and a log file as a small box in the colour of its writer. The box is filled
+    if a snapshot reads the log, outlined if a base file contains the log's rows, and dashed while the write is pending.
+    Hatched files are not read by any snapshot. The arguments `as_of`, `step` and `ax` are the same as in
+    `draw_timeline`.
     """
     from .matplotlib_painter import paint
     from .slices import slices
@@ -59,10 +60,12 @@ def draw_slices(
 
 
 def draw_verdicts(results: Verdicts, ax: Axes | None = None) -> Axes:
-    """Draw a matrix of protocols and promises: a shape for each verdict, with the steps of the shortest violation.
+    """Draw a matrix of protocols and promises: a shape for each verdict, with the number of steps of the shortest
+    violation.
 
     `results` maps the name of a protocol to a result of `explore` or to {promise: verdict}. A verdict is a word, or a
-    mapping with ``verdict`` and ``steps``. The function also accepts the JSON value of ``nbcc verdicts --json``.
+    mapping with the keys ``verdict`` and ``steps``. The JSON value that ``nbcc verdicts --json`` prints is also
+    accepted.
     """
     from .matplotlib_painter import paint
     from .verdict_matrix import verdict_matrix

@@ -1,7 +1,8 @@
-"""Selects what a page shows: the read with the wrong answer, and the rows of one key that make the error visible.
+"""Selects what a trace's page shows: the read with the wrong answer, and the rows of one key that make the error
+visible.
 
-A trace of a search contains no rows. Each write can put the key k1, delete it, or omit it. The page shows the simplest
-combination for which the reader's answer differs from the promised answer.
+The trace of a search contains no rows. Each write may put the key k1, delete it, or omit it. The page shows the
+simplest combination for which the reader's answer differs from the promised one.
 """
 
 from __future__ import annotations
@@ -27,8 +28,8 @@ MOST_WRITES = 4
 
 
 class Put(NamedTuple):
-    """One write of the trace. `number` is the position of the write among the writes of the same actor. `files`
-    contains its log files as pairs (group, version).
+    """One write of a trace. `number` is the write's position among the writes of its actor. `files` contains the
+    write's log files as pairs (group, version).
     """
 
     requested: int
@@ -38,10 +39,9 @@ class Put(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """A read whose answer the page shows at every step. The read is the read of the actor `reader`, or a query if there
-    is no reader.
+    """A read whose answer the page shows at every step: the read of the actor `reader`, or `query` if `reader` is "".
 
-    If `stable` is True, the promised answer is the answer of the same query one step before the breaking step.
+    If `stable` is True, the promised answer is the one that `query` returned one step before the breaking step.
     """
 
     query: Query
@@ -49,7 +49,7 @@ class Reading(NamedTuple):
     stable: bool = False
 
     def words(self) -> str:
-        """Return the name of a read, such as ``snapshot``, ``as of t4``, ``incremental (t0, t5]`` or ``r1's snapshot``.
+        """Return the read as text, such as ``snapshot``, ``as of t4``, ``incremental (t0, t5]`` or ``r1's snapshot``.
         """
         query = self.query
         if self.reader and query.kind == "incremental":
@@ -63,7 +63,7 @@ class Reading(NamedTuple):
 
 
 class Case(NamedTuple):
-    """A read with the rows of all writes. `key` is the key whose answer is wrong; it is "" if no answer is wrong."""
+    """A read with the rows of all writes. `key` is the key with a wrong answer, or "" without one."""
 
     reading: Reading
     data: Data
@@ -71,15 +71,17 @@ class Case(NamedTuple):
 
 
 class Answers(NamedTuple):
-    """The promised answer and the real answer to a read. Each answer is a map from key to record, and includes deletes.
-    An answer is None if the read has not been answered yet.
+    """The promised answer and the real answer to a read. Each answer maps keys to records, including deletes, or is
+    None before the read is answered.
     """
 
     must: Mapping[Any, Record] | None
     got: Mapping[Any, Record] | None
 
     def wrong(self) -> list[Any]:
-        """Return the keys whose values differ. Equal values of different writes do not count."""
+        """Return the keys whose values differ between the promised and the real answer. Equal values of different
+        writes do not count as different.
+        """
         if self.must is None or self.got is None:
             return []
         keys = sorted(self.must.keys() | self.got.keys(), key=str)
@@ -87,19 +89,19 @@ class Answers(NamedTuple):
 
 
 def visible(record: Record | None) -> Any:
-    """Return the value of a row, or None if the row is missing."""
+    """Return the value of a row, or None if the row is missing or deleted."""
     return None if record is None or record.deleted else record.value
 
 
 def shown(record: Record) -> str | None:
-    """Return the content of a record: a value, or the columns that the record sets; None for a delete."""
+    """Return a record as text: the value, or the columns that the record sets. Returns None for a delete."""
     if record.deleted:
         return None
     return text_of(dict.fromkeys(record.sets, record.value)) if record.sets else str(record.value)
 
 
 def answers(model: Model, states: Sequence[Any], step: int, case: Case, broke: int) -> Answers:
-    """Return the promised answer and the real answer after `step` steps; `broke` is the number of the breaking step."""
+    """Return the promised and the real answer after `step` steps. `broke` is the number of the breaking step."""
     reading, data, state = case.reading, case.data, states[step]
     if reading.reader in model.actors.get("consumer", ()):
         return _of_consumer(model, state, reading.reader, data)
@@ -117,7 +119,7 @@ def answers(model: Model, states: Sequence[Any], step: int, case: Case, broke: i
 
 
 def _of_table(model: Model, state: Any, query: Query, data: Data) -> Mapping[Any, Any] | None:
-    """Return the rows of the table at any time, even at a time that a user may not state; None if a clean or restore
+    """Return the rows of the table at any time, even a time that readers must not use, or None if a clean or restore
     removed them.
     """
     if isinstance(model.read_refusal(state, query), Cleaned):
@@ -128,9 +130,9 @@ def _of_table(model: Model, state: Any, query: Query, data: Data) -> Mapping[Any
 
 
 def reader_table(model: Model, state: Any, reader: str) -> tuple[int, Table] | None:
-    """Return the time and the table that a reader has read, or None if the reader has not read yet.
+    """Return the time and the table state that a reader has read, or None if the reader has not read yet.
 
-    For a consumer the function returns the consumer's checkpoint and the writes of all its windows.
+    For a consumer (incremental reader), the time is its checkpoint, and the table contains the writes of all its reads.
     """
     if reader in model.actors.get("consumer", ()):
         own, table = model.component(state, reader), model.table(state)
@@ -184,8 +186,8 @@ def _records(rows: Mapping[Any, Record | Change | Several]) -> dict[Any, Record]
 
 
 def choose(model: Model, states: Sequence[Any], broke: int, puts: Sequence[Put], *, data: Data, promise: str) -> Case:
-    """Return the case that shows the wrong answer. The case has the trace's rows if the trace's rows show the wrong
-    answer, otherwise the simplest rows of k1 that show it.
+    """Return the case (read, rows and key) that shows the wrong answer. The rows are the trace's rows if they show the
+    wrong answer, otherwise the simplest rows of k1 that do.
     """
     given = [data] if data else []
     for rows in chain(given, valuations(puts, model.merger)):
@@ -199,7 +201,7 @@ def choose(model: Model, states: Sequence[Any], broke: int, puts: Sequence[Put],
 
 
 def readings(model: Model, states: Sequence[Any], broke: int, promise: str) -> list[Reading]:
-    """Yield the reads that can show the wrong answer, first the kinds of reads that the promise concerns."""
+    """Return the reads that can show the wrong answer, most relevant to the promise first."""
     ends = sorted({i.completed for i in model.timeline(states[broke]) if i.completed})
     readers = [r for r in model.actors.get("reader", ()) if model.component(states[broke], r).step == "answered"]
     now = [Reading(Query("snapshot"))]
@@ -220,9 +222,7 @@ def readings(model: Model, states: Sequence[Any], broke: int, promise: str) -> l
 
 
 def valuations(puts: Sequence[Put], merger: Merger) -> Iterator[Data]:
-    """Yield combinations of rows of k1, the simplest first. A simple combination has few writes without k1, few deletes
-    and few ordering values.
-    """
+    """Yield combinations of rows of k1, simplest first: few writes without k1, few deletes, and few ordering values."""
     shown = [put for put in puts if put.files][-MOST_WRITES:]
     for rows in sorted(of_merger(len(shown), merger), key=lambda rows: _cost(len(shown), rows)):
         yield {
@@ -247,6 +247,6 @@ def _record(number: int, row: Row) -> Record:
 
 
 def letter(number: int) -> str:
-    """Return the value of a write as a letter: A to Z, then A1 to Z1, and so on."""
+    """Return the value that a page shows for the write with this number: A to Z, then A1 to Z1, and so on."""
     more, place = divmod(number, 26)
     return chr(ord("A") + place) + (str(more) if more else "")

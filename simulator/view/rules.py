@@ -1,4 +1,4 @@
-"""Sentences about how each weaker option of a protocol affects a file."""
+"""Sentences that explain how each weaker option of a protocol makes a read return a wrong row."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ from typing import NamedTuple
 
 
 class Rule(NamedTuple):
-    """The effect of a weakened option on a file, and the effect of the option's default value on that file.
+    """Two sentences about a file: `did` explains the effect of a weaker option, and `right` the effect of the default
+    option.
 
-    The placeholders {r} and {c} are the requested time and the completion time of the file. {b} is a barrier or a base
-    file, and {T} is the time of an as-of read. The placeholders {other}, {o}, {seen} and {at} are the row that the
-    sentence compares with, and the times of that row.
+    The placeholders {r} and {c} are the file's requested time and completion time. The placeholder {b} is a barrier or
+    a base file, and {T} is the time of an as-of read. The placeholders {other}, {o}, {seen} and {at} describe the row
+    with which the sentence compares, and that row's times.
     """
 
     did: str

@@ -1,4 +1,4 @@
-"""Plays a trace on the model until a step is not possible."""
+"""Replays a trace on the model until a step is not possible."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from ..crosscheck.symbols import Symbols
 
 
 class Run(NamedTuple):
-    """The states after 0, 1, ... steps. `stopped` contains the number of the impossible step (from 1) and the reasons
-    why it is impossible.
+    """A replayed run: the states after 0, 1, ... steps. `stopped` contains the number of the first impossible step
+    (from 1) and the reasons, or is None.
     """
 
     model: Model
@@ -23,9 +23,7 @@ class Run(NamedTuple):
 
 
 def play(model: Model, steps: Sequence[Step]) -> Run:
-    """Play the steps as far as the model allows them. An argument such as r1, which names a time, is replaced by the
-    time.
-    """
+    """Replay the steps as far as the model allows them. Symbols such as r1 in arguments are replaced by times."""
     states: list[Any] = [model.initial]
     taken: list[Step] = []
     symbols = Symbols(())

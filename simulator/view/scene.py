@@ -1,4 +1,4 @@
-"""A scene is the content of a picture as values; pictures of tables and of traces use the same types."""
+"""The content of a picture as values. Pictures of tables and of traces use the same types."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Status = Literal["read", "merged", "hidden", "pending"]
 
 
 class Lane(NamedTuple):
-    """A horizontal line of the timeline. `dots` contains the columns of a reader's steps, each with a sentence."""
+    """One lane (row) of the timeline. `dots` contains the columns of a reader's steps, each with a sentence."""
 
     label: str
     hue: Hue
@@ -20,11 +20,11 @@ class Lane(NamedTuple):
 
 
 class Bar(NamedTuple):
-    """An instant from column `start` to column `end` of its lane.
+    """One instant on the timeline, drawn from column `start` to column `end` of its lane.
 
-    `begins` and `ends` are the times above the two ends of the bar. `content` is the text below the bar, and `lost`
-    draws a ring around the end of the bar. A plan that another actor resumes has two bars. The first bar ends with a
-    crash; `resumes` of the second bar is the lane of the first bar.
+    The texts `begins` and `ends` are the times above both ends of the bar; `content` is the text below the bar. If
+    `lost` is True, the end is marked with a ring. If another actor resumes a plan, the plan has two bars. The first bar
+    ends with a crash; the second bar refers to the lane of the first in `resumes`.
     """
 
     name: str
@@ -42,8 +42,8 @@ class Bar(NamedTuple):
 
 
 class Times(NamedTuple):
-    """A timeline with its lanes and bars, and with its columns and their labels from left to right. `marked` is the
-    highlighted column.
+    """A timeline: its bars, its lanes, and the labels of its columns from left to right. `marked` is the highlighted
+    column.
     """
 
     axis: str
@@ -55,8 +55,8 @@ class Times(NamedTuple):
 
 
 class Chip(NamedTuple):
-    """A file in a picture: `text`, then `at` in a smaller font, and each of the `notes` on a line below. `lost` marks a
-    row that the reader misses.
+    """A file in a picture: `text`, then `at` in a smaller font, then each of `notes` on a separate line. `lost` marks
+    the file with the row that the reader misses.
     """
 
     name: str
@@ -70,10 +70,10 @@ class Chip(NamedTuple):
 
 
 class Slice(NamedTuple):
-    """A file slice. `order` is the position of the slice's barrier among all barriers; 0 if the slice is older than
-    every barrier.
+    """A file slice in a picture. `order` is the position of the slice's barrier among all barriers, or 0 without a
+    barrier.
 
-    `reason` explains why a hidden slice is not read.
+    If the slice is hidden, `reason` explains why it is not read.
     """
 
     name: str
@@ -85,7 +85,7 @@ class Slice(NamedTuple):
 
 
 class Group(NamedTuple):
-    """A file group, its slices newest first."""
+    """A file group in a picture, with its slices newest first."""
 
     label: str
     slices: tuple[Slice, ...]
@@ -99,8 +99,8 @@ class Files(NamedTuple):
 
 
 def cells(rows: Sequence[Sequence[Any]], with_ordering: bool = False, most: int = 2) -> str:
-    """Return rows as text: ``k1=B``, ``delete k1``, ``k1=B k2=C …``, or ``k1=B ord 2`` with ordering values. A row is
-    (key, value, ordering).
+    """Return rows (key, value, ordering) as text: ``k1=B``, ``delete k1``, ``k1=B k2=C …``, or ``k1=B ord 2`` with
+    ordering values.
     """
     words = [
         (f"delete {shortened(key)}" if value is None else f"{shortened(key)}={shortened(value)}")
@@ -111,5 +111,5 @@ def cells(rows: Sequence[Sequence[Any]], with_ordering: bool = False, most: int 
 
 
 def shortened(text: str, most: int = 20) -> str:
-    """Return the text, or the beginning of the text with an ellipsis."""
+    """Return the text, shortened with an ellipsis to at most `most` characters."""
     return text if len(text) <= most else f"{text[: most - 1]}…"

@@ -1,4 +1,4 @@
-"""Texts for instants that contain no rows, and whether their requested time is a barrier."""
+"""Labels of table services in pictures, and whether a service's requested time starts new file slices."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from typing import Final, NamedTuple
 
 
 class Service(NamedTuple):
-    """`barrier` is True if the requested time of the service's plan begins new file slices."""
+    """How a table service is drawn. `barrier` is True if the requested time of the service's plan starts new file
+    slices.
+    """
 
     word: str
     barrier: bool = False
@@ -27,7 +29,7 @@ SERVICES: Final[Mapping[str, Service]] = {
 
 
 def services_of(actors: Iterable[tuple[str, str]]) -> dict[str, Service]:
-    """Return a mapping from the name of an actor to its service; `actors` contains pairs (kind, name). Writers of rows
-    have no service.
+    """Map the name of each table-service actor to its label. `actors` contains pairs (kind, name); writers of rows are
+    omitted.
     """
     return {name: SERVICES[kind] for kind, name in actors if kind in SERVICES}

@@ -1,5 +1,5 @@
-"""The layout of file groups: a column for each group, slices stacked by barrier, a block for each base file, a chip for
-each log file.
+"""The layout of file groups in a picture: one column for each group, slices stacked by barrier, a block for each base
+file, and a small box for each log file.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ WIDTHS: Final = {1: 440.0, 2: 320.0, 3: 262.0, 4: 224.0}
 
 
 def slices(scene: Files, width: float = 0) -> Drawing:
-    """Lay out the scene; `width` is the minimum width of a column in points."""
+    """Lay out file groups as a drawing. `width` is the minimum width of a column in points."""
     return _Slices(scene, width).draw()
 
 
 class _Placed(NamedTuple):
-    """A chip with its position in its slice, and the parts of its texts that fit."""
+    """A file of a slice with its position, and its texts shortened to fit."""
 
     chip: Chip
     box: Box
@@ -37,7 +37,7 @@ class _Placed(NamedTuple):
 
 
 class _Band(NamedTuple):
-    """File groups drawn side by side. The slices of one barrier have equal heights in all file groups."""
+    """File groups that are drawn side by side. Slices of the same barrier have equal heights in all file groups."""
 
     groups: tuple[Group, ...]
     heights: dict[int, float]

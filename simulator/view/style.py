@@ -1,8 +1,8 @@
 """The colours and shapes of all pictures: trace pages, the static figures of pages, and plots.
 
-The hues of writers come from the set of Okabe and Ito, which colour-blind people can distinguish. Vermilion is
-excluded, because red marks the lost row. Every state of a file or instant also has a shape or a word, so that no reader
-needs to distinguish colours.
+The hues of writers come from the palette of Okabe and Ito, which colour-blind people can distinguish. Vermilion is
+excluded, because red marks the lost row. Every state of a file or instant is also shown by a shape or a word, so that
+colours are never essential.
 """
 
 from __future__ import annotations
@@ -14,9 +14,10 @@ RED: Final = ("#d0112b", "#ff6673")
 
 
 class Hue(NamedTuple):
-    """A colour and the colour of text on it, on light and on dark; `ink` is a darker shade for text on white.
+    """A colour and the colour of text on it, for light and dark themes. `ink` is a darker shade for coloured text on
+    white.
 
-    Text has a contrast of at least 4.5, which WCAG 2 requires for small text (AA).
+    Text has a contrast of at least 4.5, as WCAG 2 requires for small text (AA).
     """
 
     light: str
@@ -63,18 +64,18 @@ Paths have absolute M, L, C and Z commands only, so that every painter reads the
 
 
 def hue_of(kind: str, number: int) -> Hue:
-    """Return the hue of an actor of a kind; `number` counts the actors of that kind from 0."""
+    """Return the hue of an actor. `number` counts the actors of its kind from 0."""
     return WRITERS[number % len(WRITERS)] if kind == "writer" else READER if kind == "reader" else SERVICE
 
 
 def hues(kinds: list[str]) -> list[Hue]:
-    """Return the hues of several actors; the argument contains the kinds of these actors in order."""
+    """Return the hues of several actors, given their kinds in order."""
     return [hue_of(kind, kinds[:place].count(kind)) for place, kind in enumerate(kinds)]
 
 
 def css_variables(kinds: list[str]) -> str:
-    """Return the CSS variables of both themes: ``--paper``, ``--ink``, ``--red``, ..., and for each actor ``--hue-N``,
-    ``--on-N`` and ``--ink-N``.
+    """Return the CSS variables of the light and the dark theme: ``--paper``, ``--ink``, ``--red``, ..., and for each
+    actor ``--hue-N``, ``--on-N`` and ``--ink-N``.
     """
     values = {**SURFACES, "red": RED}
     for place, hue in enumerate(hues(kinds)):

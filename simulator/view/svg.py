@@ -11,9 +11,9 @@ MONO = "ui-monospace, Menlo, Consolas, monospace"
 
 
 def svg(drawing: Drawing, *more: str, width: int | None = None) -> str:
-    """Return an SVG element on a white background. Every text in the element is escaped.
+    """Return a drawing as an SVG element on a white background. All texts are escaped.
 
-    `more` contains elements on top of the drawing, as markup. `width` is in pixels; the default is the width of the
+    The strings in `more` are SVG markup on top of the drawing. `width` is in pixels; the default is the width of the
     container.
     """
     body = "".join(_shape(mark) if isinstance(mark, Shape) else _text(mark) for mark in drawing.marks)
@@ -26,7 +26,7 @@ def svg(drawing: Drawing, *more: str, width: int | None = None) -> str:
 
 
 def element(tag: str, text: str = "", **attributes: object) -> str:
-    """Return one SVG element as text. Attributes without a value are omitted; `_` in the name of an attribute becomes
+    """Return one SVG element as text. Attributes without a value are omitted; `_` in an attribute's name is replaced by
     `-`.
     """
     parts = (f' {name.replace("_", "-")}="{escape(str(v))}"' for name, v in attributes.items() if v not in ("", None))

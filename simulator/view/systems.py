@@ -1,7 +1,6 @@
-"""The answers of several systems at each step of a trace, as far as the trace records them.
+"""Extracts the answers of several systems at each step of a trace, as far as the trace records them.
 
-The ``observed`` of a step may contain the answer of each system, in the format of traces. The ``observed`` of a step
-may also contain one answer without the name of a system.
+The field ``observed`` of a step may contain one answer for each system by name, or a single answer without a name.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ READS = ("snapshot", "read", "rows")
 
 def systems_of(trace: Trace) -> list[dict[str, Any]]:
     """Return ``{"name", "answers": [[step, [[key, value or null]]]]}`` for each system. An answer applies until the
-    next answer of the system.
+    system's next answer.
     """
     found: dict[str, list[list[Any]]] = {}
     for number, observed in enumerate(trace.observed, start=1):
@@ -29,8 +28,9 @@ def systems_of(trace: Trace) -> list[dict[str, Any]]:
 
 
 def _row(row: str | Sequence[Any]) -> list[Any]:
-    """Return the key and the value of a row. A row is a text ``k1: 2 B r1`` or a list: key, ordering value, value,
-    requested time. A delete has no value.
+    """Return the key and the value of a row, with None as the value of a delete.
+
+    A row is a text such as ``k1: 2 B r1``, or a list with key, ordering value, value and requested time.
     """
     if isinstance(row, str):
         key, _, cells = row.rpartition(": ")

@@ -1,4 +1,4 @@
-"""The scenes of a Hudi table, from its inventory: names, times and sizes, never rows."""
+"""The content of pictures of a Hudi table, from its inventory: names, times and sizes, never rows."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ _GroupKey = tuple[str, str]
 
 
 def scenes_of_table(table: Any, as_of: Time | None) -> tuple[Times, Files]:
-    """Return the scenes of a `Table`, of its path or URL, or of an `Inventory`. An `Inventory` states the time of its
-    state.
+    """Return the timeline and the files of a table for drawing. `table` is a `Table`, a path or URL, or an `Inventory`
+    (for which `as_of` must be None).
     """
     if isinstance(table, Inventory):
         if as_of is not None:
@@ -50,8 +50,8 @@ def scenes_of_inventory(inventory: Inventory) -> tuple[Times, Files]:
 
 
 class Names:
-    """The names of times (t1, t2, ... by the clock) and the lanes of instants, which are equal each time a table is
-    drawn.
+    """The names of times (t1, t2, ... in chronological order) and the lanes of instants, which are equal in all
+    pictures of a table.
     """
 
     def __init__(self, now: Inventory) -> None:
@@ -62,8 +62,8 @@ class Names:
         self.lane_of = dict(self._packed(now.instants))
 
     def _packed(self, instants: tuple[InstantRow, ...]) -> Iterator[tuple[str, tuple[str, int]]]:
-        """Return a mapping from the requested time of each instant to its lane (kind, number): the first lane whose
-        last instant has ended.
+        """Yield the requested time of each instant with its lane (kind, number): the first lane that is free at this
+        time.
         """
         free: dict[str, list[str]] = {}
         for instant in sorted(instants, key=lambda i: i.requested):
@@ -74,8 +74,8 @@ class Names:
             yield instant.requested, (kind, number)
 
     def kind(self, instant: InstantRow) -> str:
-        """Return the kind of lane on which an instant is drawn. In a merge-on-read table, writers make delta commits,
-        so a commit is a completed compaction.
+        """Return the kind of lane on which an instant is drawn. In a merge-on-read table, a commit is a completed
+        compaction, because writers create delta commits.
         """
         if instant.action == "compaction" or (instant.action == "commit" and self.merges):
             return "compaction"
@@ -85,7 +85,7 @@ class Names:
         return _hue_of(*self.lane_of.get(requested, ("", 0)))
 
     def name(self, time: str) -> str:
-        """Return the name of a time: t1, t2, and so on; the name of an archived time is its digits."""
+        """Return the name of a time: t1, t2, and so on. Archived times are returned as digits."""
         return self.names.get(time) or clock(time)
 
     def log_name(self, name: str, requested: str) -> str:
@@ -97,7 +97,7 @@ class Names:
 
 
 def times(names: Names, seen: Inventory, most: int = MOST_INSTANTS) -> Times:
-    """Return the timeline. The columns of the timeline are the times at which an instant was requested or completed."""
+    """Return the timeline for drawing. Each column is a time at which an instant was requested or completed."""
     instants = seen.instants[-most:]
     columns = sorted({time for i in instants for time in (i.requested, i.completed) if time})
     lanes = sorted({names.lane_of[i.requested] for i in instants}, key=lambda lane: (lane[0] != "writes", lane))
@@ -132,9 +132,7 @@ def _bar(names: Names, instant: InstantRow, columns: list[str], lanes: list[tupl
 
 
 def files(names: Names, seen: Inventory) -> Files:
-    """Return the slices by group and barrier, and the files that no read uses, up to the given numbers of groups and
-    slices.
-    """
+    """Return the file groups for drawing, with their newest slices and with files that no read uses."""
     rows: dict[_GroupKey, list[SliceRow]] = {}
     for row in seen.slices:
         rows.setdefault((row.partition, row.file_group), []).append(row)
@@ -157,13 +155,12 @@ def files(names: Names, seen: Inventory) -> Files:
 
 
 def natural(key: Sequence[str]) -> list[list[tuple[bool, int, str]]]:
-    """Return a sort key that orders 2 before 10, because a number within a text is compared as a number."""
+    """Return a sort key for natural order: numbers within texts are compared as numbers, so that 2 comes before 10."""
     return [[(not p.isdecimal(), int(p) if p.isdecimal() else 0, p) for p in re.split(r"(\d+)", k)] for k in key]
 
 
 def _loose(seen: Inventory) -> Iterator[LeftOut]:
-    """Return the data files that no slice contains. Files that did not exist yet, and base files of a plan, are
-    excluded.
+    """Yield the data files that no slice contains, except files that did not exist yet and base files of pending plans.
     """
     then = {i.requested for i in seen.instants}
     planned = {row.barrier for row in seen.slices if row.role == "planned"}
@@ -194,11 +191,9 @@ def _slices(
 
 
 def _place(names: Names, file: LeftOut, newest_first: list[str], as_of: str | None) -> str:
-    """Return, for a file that no slice contains, the barrier of the slice to which the file belongs according to its
-    completion time.
+    """Return the barrier of the slice to which a file without a slice belongs, by the completion time of its write.
 
-    A pending write completes after every barrier. If the timeline does not contain a write, only its requested time is
-    known.
+    A pending write belongs to the newest slice. If the timeline does not contain a write, its requested time is used.
     """
     if _is_pending(names, file, as_of):
         return newest_first[0]
@@ -213,7 +208,7 @@ def _is_pending(names: Names, file: LeftOut, as_of: str | None) -> bool:
 
 
 def _chips(names: Names, row: SliceRow, newer_base: str) -> Iterator[Chip]:
-    """Return the files of a slice. If the slice is superseded, the base file `newer_base` has the rows of these files.
+    """Yield the files of a slice for drawing. If the slice is superseded, the base file `newer_base` contains the rows.
     """
     status: Status = "hidden" if newer_base else "read"
     if row.base:
@@ -266,7 +261,7 @@ def counted(number: int, thing: str) -> str:
 
 
 def clock(instant: str, first: int = 0) -> str:
-    """Return the text of an instant, such as ``2026-11-21 18:31:09.412``, from the field `first` on (0: year, 6:
+    """Format an instant such as ``2026-11-21 18:31:09.412``, from the field `first` on (0 is the year, 6 the
     milliseconds).
     """
     parts = [(instant[start:end], sign) for start, end, sign in _FIELDS[first:] if instant[start:end]]
@@ -274,8 +269,7 @@ def clock(instant: str, first: int = 0) -> str:
 
 
 def shortened_times(times: list[str]) -> tuple[str, list[str]]:
-    """Return the common beginning of all times, in whole fields up to the minute, and each time without this beginning.
-    """
+    """Return the common prefix of all times, in whole fields up to the minute, and each time without the prefix."""
     shared = 0
     while shared < 5 and len({time[: _FIELDS[shared][1]] for time in times}) == 1:
         shared += 1

@@ -1,9 +1,9 @@
-"""Renders a trace as fixed-width text: a line for each step, a column for each actor, then the reason and the replay
+"""Renders a trace as fixed-width text: a line for each step and a column for each actor, then the reason and the replay
 command.
 
-The columns are the number of the step, the actors in order of appearance, and what became visible on the timeline. If
-the columns are wider than the screen, they contain only names, and the step and its visible changes follow. The text
-depends only on the trace and the width, so that replays with the same observations print the same text.
+The columns are the step number, the actors in order of appearance, and what became visible on the timeline. If the
+columns are wider than the screen, they contain only names, and the step's description follows on the same line. The
+text depends only on the trace and the width, so that equal replays print equal text.
 """
 
 from __future__ import annotations
@@ -22,11 +22,10 @@ from ..trace import Trace, context_switches
 
 
 def render(trace: Trace, again: str | None = None, width: int | None = None) -> str:
-    """Return the trace as lines of text. The last line is the command that replays the trace, without a newline at its
-    end.
+    """Return the trace as lines of text. The last line is the command that replays the trace, without a final newline.
 
-    `again` is the command that replays the trace, if the trace was not saved under its handle. `width` is the maximum
-    width of a line in characters; None means unlimited.
+    `again` is the replay command if the trace was not saved under its handle (hash). `width` is the maximum line
+    length; None means unlimited.
     """
     table = list(_table(trace))
     if width is not None and max(map(len, table)) > width:
@@ -35,20 +34,20 @@ def render(trace: Trace, again: str | None = None, width: int | None = None) -> 
 
 
 def wrapped(line: str, width: int | None) -> str:
-    """Split a long line into lines of at most `width` characters. If `width` is None, a line may have any length."""
+    """Wrap a line after at most `width` characters. If `width` is None, the line is returned unchanged."""
     if width is None or len(line) <= width:
         return line
     return textwrap.fill(line, width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
 
 
 def screen_width() -> int | None:
-    """Return the width of the terminal; None if standard output is a file or a pipe."""
+    """Return the width of the terminal, or None if standard output is a file or a pipe."""
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
 def cell(step: Step) -> str:
-    """Return a step as text, such as ``writes log (group 0, version 1)``: the action without the kind of its actor, and
-    the arguments.
+    """Return a step as text, such as ``writes log (group 0, version 1)``: the action without the actor's kind, and the
+    arguments.
     """
     actor = next((kind for kind in ("actor", *kinds()) if step.action.startswith(f"{kind}_")), "")
     words = step.action.removeprefix(f"{actor}_").replace("_", " ")

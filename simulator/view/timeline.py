@@ -1,4 +1,4 @@
-"""The layout of a timeline: a lane for each actor, a bar for each instant, and a line through all lanes for each
+"""The layout of a timeline in a picture: a lane for each actor, a bar for each instant, and a vertical line for each
 barrier.
 """
 
@@ -20,7 +20,7 @@ NARROWEST, WIDEST_COLUMN, WIDEST, USUAL = 23.0, 46.0, 1080.0, 620.0
 
 
 def timeline(scene: Times, width: float | None = None) -> Drawing:
-    """Lay out the scene. `width` is in points; without `width` the scene is as wide as its columns need."""
+    """Lay out a timeline as a drawing. `width` is in points; by default the drawing is as wide as its columns need."""
     return _Timeline(scene, width).draw()
 
 
@@ -83,12 +83,14 @@ class _Timeline:
     # barriers
 
     def _pill(self, bar: Bar) -> Box:
-        """Return the box of a barrier's label in the first row. The caller moves the box to the row of the label."""
+        """Return the box of a barrier's label in the first row of labels. The caller moves it down to the row of the
+        label.
+        """
         width = measured(f"barrier {bar.begins}", 8) + 14
         return Box(max(self.x(bar.start) - width / 2, MARGIN), MARGIN + HEAD - 1, width, 14.5)
 
     def _pill_rows(self) -> dict[int, int]:
-        """Return a mapping from the start of each barrier to the row of its label. Labels in a row do not overlap."""
+        """Map the column of each barrier to the row of its label. Labels in one row do not overlap."""
         ends: list[float] = []
         rows: dict[int, int] = {}
         for bar in sorted((bar for bar in self.scene.bars if bar.barrier), key=lambda bar: bar.start):
@@ -146,9 +148,7 @@ class _Timeline:
                               mono=bar.mono)  # fmt: skip
 
     def _reader(self, number: int) -> None:
-        """Draw the lane of a reader, which has no instant: its steps, joined by a line, with sentences alternately
-        above and below.
-        """
+        """Draw the lane of a reader: its steps as dots on a line, with sentences alternately above and below."""
         lane, y = self.scene.lanes[number], self.y(number)
         if not lane.dots:
             return

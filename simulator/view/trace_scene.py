@@ -1,4 +1,4 @@
-"""The scenes of a trace at one step, from the document of its page."""
+"""The content of pictures of a trace at one step, from the data of the trace's page."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _ENDINGS: dict[str, Ending] = {"completed": "completed", "crashed": "crashed"}
 
 
 def scenes_of_trace(trace: Trace, step: int | None) -> tuple[Times, Files]:
-    """Return the timeline and the files after `step` steps, by default at the step that breaks the promise."""
+    """Return the timeline and the files after `step` steps, by default at the step that violates the promise."""
     doc = document(trace)
     stopped = doc["views"][0]["stopped"]
     last = stopped[0] - 1 if stopped else len(trace.steps)
@@ -27,12 +27,12 @@ def scenes_of_trace(trace: Trace, step: int | None) -> tuple[Times, Files]:
 
 
 def value_at(history: list[list[Any]], step: int) -> Any:
-    """Return the value of a history after `step` steps; None before the first entry of the history."""
+    """Return the value in a history of [step, value] entries after `step` steps, or None before the first entry."""
     return next((value for at, value in reversed(history) if at <= step), None)
 
 
 class Moment:
-    """The state of a run after some of its steps, under the protocol of the trace."""
+    """The state of a run after `step` steps, under the protocol of the trace."""
 
     def __init__(self, doc: Mapping[str, Any], step: int) -> None:
         self.doc, self.step = doc, step
@@ -44,15 +44,15 @@ class Moment:
         )
 
     def actor_of(self, time: Any) -> str:
-        """Return the actor that first worked on the instant; "" if no actor worked on it."""
+        """Return the actor that began the instant with this requested time, or "" if the instant is unknown."""
         history = self.view["instants"].get(str(time))
         return str(history[0][1][3]) if history else ""
 
     # time
 
     def times(self, most: int | None = None) -> Times:
-        """Return the timeline: its columns are steps, and its lanes are actors. At most `most` steps have a column of
-        their own; all earlier steps share one column.
+        """Return the timeline, with steps as columns and actors as lanes. At most `most` steps have separate columns;
+        all earlier steps share one column.
         """
         first = max(0, self.step - most) if most else 0
         columns = [*(["…"] if first else []), *map(str, range(first + 1, self.step + 1))]
@@ -114,7 +114,7 @@ class Moment:
     # files
 
     def files(self) -> Files:
-        """Return the slices by file group and barrier."""
+        """Return the file slices by file group and barrier, after `step` steps."""
         parts: dict[tuple[int, int], dict[str, list[Any]]] = {}
         for name, history in self.view["files"].items():
             if (value := value_at(history, self.step)) is not None:
@@ -144,7 +144,7 @@ class Moment:
         return Slice(name, order, f"t{barrier}" if barrier else "", chips, status == "hidden", reason)
 
     def _chip(self, name: str, status: Any, reason: str, rows: list[Any]) -> Chip:
-        """Return the chip of a file. The chip shows the rows of the file, or its name if the file has no rows."""
+        """Return a file for drawing, labelled with the file's rows, or with its name if it has no rows."""
         lost = self.explanation is not None and self.explanation["file"] == name
         base, file = name.startswith("base"), name.rpartition("/")[2]
         text = "" if base and status == "pending" else cells(rows, self.doc["ranked"])

@@ -1,4 +1,6 @@
-"""The layout of verdicts: a row for each protocol, a column for each promise, a shape for each verdict."""
+"""The layout of verdicts in a picture: a row for each protocol, a column for each promise, and a shape for each
+verdict.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,7 @@ class _Cell(NamedTuple):
 
 
 def verdict_matrix(results: Mapping[str, Any]) -> Drawing:
-    """Lay out the results of protocols. Raises `ValueError` if there are no results."""
+    """Lay out the verdicts of protocols as a drawing. Raises `ValueError` if there are no verdicts."""
     rows = {name: _cells(result) for name, result in _protocols(results).items()}
     promises = list(dict.fromkeys(promise for cells in rows.values() for promise in cells))
     if not promises:
@@ -53,7 +55,9 @@ def verdict_matrix(results: Mapping[str, Any]) -> Drawing:
 
 
 def _protocols(results: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the verdicts by protocol. The output of `nbcc verdicts --json` contains the verdicts one level deeper."""
+    """Return the verdicts by protocol. In the output of `nbcc verdicts --json`, the verdicts are nested one level
+    deeper.
+    """
     return results["protocols"] if "format" in results and "protocols" in results else results
 
 

@@ -1,4 +1,4 @@
-"""Words for the sentences of a page: the writer of a row, the completion of its write, and the wrong row."""
+"""Words for the sentences on a trace's page: the writer of a row, the completion of a write, and the wrong row."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Parts = list[Any]
 
 
 class Context(NamedTuple):
-    """A run under one protocol, with the read and the rows of the page."""
+    """A run under one protocol, with the read and the rows that a page shows."""
 
     model: Model
     states: Sequence[Any]
@@ -30,19 +30,22 @@ class Context(NamedTuple):
 
 
 def published_at(context: Context, requested: int | None) -> int | None:
-    """Return the step that completes an instant; None if no step completes the instant."""
+    """Return the step that completes the instant requested at `requested`, or None if no step does."""
     steps = range(len(context.states))
     return next((step for step in steps if completed_at(context, step, requested) is not None), None)
 
 
 def completed_at(context: Context, step: int, requested: int | None) -> int | None:
-    """Return the completion time of an instant on the timeline after a step; None if the instant is not completed."""
+    """Return the completion time of an instant on the timeline after a step, or None if the instant is not completed.
+    """
     timeline = context.model.timeline(context.states[step])
     return next((each.completed for each in timeline if each.requested == requested), None)
 
 
 def lost_row(context: Context, must: Record | None, got: Record | None) -> Record:
-    """Return the row that the path follows: a row that this read misses, or a row that only this read returns."""
+    """Return the row that the explanation follows: a promised row that the read misses, or a returned row that is not
+    promised.
+    """
     if must is None or (got is not None and _intrudes(context, got)):
         assert got is not None, "two absent rows do not differ"
         return got
@@ -50,8 +53,8 @@ def lost_row(context: Context, must: Record | None, got: Record | None) -> Recor
 
 
 def _intrudes(context: Context, got: Record) -> bool:
-    """True if a read must not return a row. A read must not return the row of a write that has not completed, that
-    completed too late, or that changes a retained answer.
+    """True if the read must not return the row, because the write has not completed, completed too late, or changes an
+    answer that must be stable.
     """
     completed = completed_at(context, len(context.states) - 1, got.requested)
     until = context.case.reading.query.until
@@ -59,7 +62,7 @@ def _intrudes(context: Context, got: Record) -> bool:
 
 
 def wins_by_ordering(context: Context, lost: Record, got: Record) -> bool:
-    """True if the row wins by its ordering value and not by its completion time."""
+    """True if the row `lost` wins over the row `got` by a greater ordering value."""
     return context.model.merger.event_time and lost.ordering > got.ordering
 
 
@@ -70,12 +73,12 @@ def ranked(data: Data) -> bool:
 
 
 def actor_of(context: Context, record: Record) -> str:
-    """Return the writer of a row."""
+    """Return the actor that wrote a row."""
     return next(put.actor for put in context.puts if put.requested == record.requested)
 
 
 def read_words(case: Case) -> str:
-    """Return the name of a read, such as `snapshot`, `read as of t5` or `incremental read (t2, t5]`."""
+    """Return a read as text, such as `snapshot`, `read as of t5` or `incremental read (t2, t5]`."""
     kind, says = case.reading.query.kind, case.reading.words()
     if kind == "as_of":
         return f"read {says}"
@@ -83,12 +86,14 @@ def read_words(case: Case) -> str:
 
 
 def write_words(key: Any, record: Record) -> Parts:
-    """Return the words for a row, such as `a=1`, or only the key for a delete, in the colour of the row's instant."""
+    """Return the text of a row, such as `a=1`, or only the key for a delete, with the requested time that determines
+    its colour.
+    """
     return [[str(key) if record.deleted else f"{key}={record.value}", record.requested]]
 
 
 def row_words(key: Any, record: Record | None) -> Parts:
-    """Return the result of a read for one key."""
+    """Return the text of a read's result for one key."""
     if record is None or record.deleted:
         return [f"nothing for {key}"]
     return write_words(key, record)

@@ -1,1 +1,3 @@
-"""Workload simulation: a discrete-event simulation of many writers on one table, with costs measured on the engine."""
+"""Workload simulation: a discrete-event simulation of many writers on one table, with costs that were measured on the
+engine.
+"""

@@ -1,4 +1,6 @@
-"""The batches of a writer: their arrival times, their rows, and the file groups that they touch."""
+"""Generates the batches of a simulated writer: arrival times, numbers of rows, and the file groups that each batch
+touches.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +12,8 @@ from .scenario import Batch, TableShape, Writers
 
 
 def batches(group: Writers, number: int, shape: TableShape, seconds: float, chance: random.Random) -> Iterator[Batch]:
-    """Return the batches of one writer (`number`) in a group of writers, by time of arrival. The batches of a
-    continuous writer have no times.
+    """Yield the batches of one writer (`number`) of a group of writers, by arrival time. A continuous writer's batches
+    have no arrival times.
     """
     touched = _groups(group, number, shape, chance)
     until = min(group.ends, seconds)
@@ -25,7 +27,7 @@ def batches(group: Writers, number: int, shape: TableShape, seconds: float, chan
 
 
 def _groups(group: Writers, number: int, shape: TableShape, chance: random.Random) -> Iterator[tuple[int, ...]]:
-    """Yield the file groups of each batch, one batch at a time."""
+    """Yield the file groups that each batch touches, one batch at a time."""
     shares = _shares(shape.buckets, group.zipf)
     rows = max(1, group.rows // group.partitions)
     likely = [1 - (1 - share) ** rows for share in shares]

@@ -1,4 +1,6 @@
-"""Measures the times of the engine on this machine and fits the figures of `costs.Calibration`, in a minute or two."""
+"""Measures the engine on this machine and fits the times in `costs.Calibration`. A calibration takes one to two
+minutes.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,7 @@ Watch = Callable[[str, int, int], None]
 
 
 class Part(NamedTuple):
-    """A measured part of an operation: core-seconds without its requests, and the amounts that it processed."""
+    """A measured part of an operation: core-seconds without storage requests, and the numbers of rows and files."""
 
     seconds: float
     rows: int
@@ -37,7 +39,7 @@ class Part(NamedTuple):
 
 
 class Samples:
-    """Measurements of the engine, from which the figures of a calibration are fitted."""
+    """Measurements of the engine, from which the times of a calibration are fitted."""
 
     def __init__(self) -> None:
         self.writes: list[Part] = []
@@ -49,7 +51,7 @@ class Samples:
         self.rows: set[int] = set()
 
     def measure(self, progress: Watch, rows: Sequence[int], repeats: int) -> None:
-        """Measure writes, compactions and reads with the given numbers of rows in a temporary folder."""
+        """Measure writes, compactions and reads of tables in a temporary folder, with the given numbers of rows."""
         points = [(count, buckets) for count in rows for buckets in BUCKETS]
         self.rows.update(rows)
         with tempfile.TemporaryDirectory(prefix="nbcc-calibrate-") as folder:
@@ -60,7 +62,7 @@ class Samples:
             self.listings.append(measured_listings(Path(folder) / "listed"))
 
     def text(self) -> str:
-        """Fit the figures. Returns the text of a calibration file."""
+        """Fit the times to the measurements. Returns the content of a calibration file (JSON)."""
         constant, per_row, per_file, noise = _fit(self.writes)
         _, compact_row, compact_log, _ = _fit(self.compactions)
         _, read_row, read_log, _ = _fit(self.reads)
@@ -105,21 +107,21 @@ class Samples:
 
 
 def calibrate(progress: Watch) -> str:
-    """Measure the engine. Returns the text of a calibration file."""
+    """Measure the engine and return the content of a calibration file (JSON)."""
     samples = Samples()
     samples.measure(progress, ROWS, REPEATS)
     return samples.text()
 
 
 def machine() -> str:
-    """Return a short description of the machine."""
     load = f", load {os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else ""
     return f"{os.cpu_count()} cores, {platform.system()} {platform.machine()}, Python {platform.python_version()}{load}"
 
 
 def _write(table: Table, watch: Stopwatch, rows: int, number: int) -> list[float]:
-    """Return the seconds of each part of a write without requests: before the request, its stage, the data,
-    publication, clean-up.
+    """Return the seconds of each part of a write, without storage requests.
+
+    The parts are: before the request, requesting the instant, writing data, publishing, and cleaning up.
     """
     data = batch(rows, number * rows // 2)
     watch.marks.clear()
@@ -138,11 +140,12 @@ def _timed(watch: Stopwatch, operation: Callable[[], object], rows: int, logs: i
 
 
 def _fit(parts: Sequence[Part]) -> tuple[float, float, float, float]:
-    """Return the constant, the seconds for each row and each file, and the spread of the logarithm of the residual
-    ratio.
+    """Fit a linear cost model. Returns the constant, the seconds for each row, the seconds for each file, and the
+    spread of residuals.
 
-    The fit minimises relative errors, so that small operations count as much as large ones. The fit is then scaled to
-    the mean of the measurements, because means determine the throughput.
+    The spread is that of the logarithm of the ratio of measured to fitted times. The fit minimises relative errors, so
+    that small operations count as much as large ones. Afterwards the fit is scaled to the mean of the measurements,
+    because means determine the throughput.
     """
     took = np.array([part.seconds for part in parts])
     features = np.array([(1.0, part.rows, part.files) for part in parts])
@@ -160,7 +163,7 @@ def _fit(parts: Sequence[Part]) -> tuple[float, float, float, float]:
 
 
 def _pair(seconds: Sequence[float]) -> list[float]:
-    """Return the median and 99th percentile of the log-normal distribution with the measured mean and tail."""
+    """Return the median and the 99th percentile of a log-normal distribution with the measured mean and tail."""
     middle, late = (float(np.percentile(seconds, share)) for share in (50, 99))
     sigma = math.log(max(late / middle, 1.0001)) / 2.326
     median = float(np.mean(seconds)) / math.exp(sigma**2 / 2)

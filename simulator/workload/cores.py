@@ -1,6 +1,6 @@
-"""The cores of one machine, which its computing processes share equally.
+"""The cores of one simulated machine, which all computing processes share equally.
 
-A process that sleeps, waits for the lock or waits for storage uses no core.
+A process uses no core while it sleeps, waits for the lock, or waits for storage.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ import simpy
 
 
 class SharedCores:
-    """Processor sharing among the processes of one machine. A computation of `streams` threads uses at most `streams`
-    cores.
+    """Processor sharing among the processes of one simulated machine. A computation with `streams` threads uses at most
+    `streams` cores.
 
-    `_served` is the number of core-seconds that a thread has received since the start, if it computed all the time. A
-    computation ends when `_served` has grown by its core-seconds for each thread.
+    `_served` is the number of core-seconds that a continuously computing thread has received since the start. A
+    computation ends when `_served` has grown by the computation's core-seconds for each thread.
     """
 
     def __init__(self, env: simpy.Environment, cores: int) -> None:

@@ -1,4 +1,6 @@
-"""The costs of operations: requests recorded from the engine, latencies of stores, and times fitted on the engine."""
+"""The costs of simulated operations: recorded storage requests of the engine, latencies of stores, and fitted
+computation times.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,8 @@ WIDTH: Final = 8  # the engine's requests at the same time (engine.storage.paral
 
 @dataclass(frozen=True, slots=True)
 class Touched:
-    """The amounts that an operation touches: file groups, their log files, and commits that the actor has not read yet.
+    """The amounts that determine an operation's cost: file groups, log files, and commits that the actor has not read
+    yet.
     """
 
     groups: int = 0
@@ -33,9 +36,11 @@ class Touched:
 
 @dataclass(frozen=True, slots=True)
 class StageCost:
-    """A stage of an operation, recorded from the engine. Counts of requests are linear in 1, groups, logs and commits.
+    """The cost of one stage of an operation, recorded from the engine. Numbers of requests are linear in 1, groups,
+    logs and commits.
 
-    `takes`, `lists` and `decodes` count the times that it takes, the listings, and the decodings of each unread commit.
+    `takes` counts the times that the stage takes from the clock, `lists` counts timeline listings, and `decodes` counts
+    how often each unread commit is decoded.
     """
 
     locked: bool
@@ -46,11 +51,11 @@ class StageCost:
     requests: Mapping[str, tuple[int, ...]]
 
     def count(self, touched: Touched) -> dict[str, int]:
-        """Return the requests of the stage by verb."""
+        """Return the number of requests of the stage by verb."""
         return {verb: _linear(counts, touched) for verb, counts in self.requests.items()}
 
     def depth(self, touched: Touched) -> int:
-        """Return the number of requests in sequence."""
+        """Return the number of sequential requests (rounds) of the stage."""
         sent = sum(self.count(touched).values())
         return max(_linear(self.rounds, touched), math.ceil(sent / WIDTH))
 
@@ -60,8 +65,8 @@ Program = tuple[StageCost, ...]
 
 @dataclass(frozen=True, slots=True)
 class Store:
-    """A store: its kind, the median and 99th percentile of each verb in seconds, bytes a second, and dollars for a
-    request.
+    """A store: its kind, the latency of each verb in seconds (median and 99th percentile), bytes per second, and the
+    price of each request in dollars.
     """
 
     name: str
@@ -74,14 +79,14 @@ class Store:
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """Times fitted on the engine, in seconds of one core.
+    """Computation times that were fitted on the engine, in core-seconds.
 
-    `prepare`, `request`, `write`, `publish` and `clean_up` are the constant times of a stage without its requests.
-    `per_row` and `per_file` are times of the data phase. `list_instant` is the time of a listing of the timeline for
-    each active instant. `unread` is the time for a commit that a listing shows for the first time; `decode` is the time
-    to decode that commit. `compact_row` and `compact_log` are times of a compaction, `read_row` and `read_log` of a
-    snapshot, for each row and log. `noise` is the spread (sigma of a log-normal) of the fitted times. `latency` is the
-    latency of the local store.
+    `prepare`, `request`, `write`, `publish` and `clean_up` are the constant times of the stages of a write, without
+    storage requests. `per_row` and `per_file` are times of the data phase. `list_instant` is the time of a timeline
+    listing for each active instant. `unread` is the time for each commit that a listing shows for the first time;
+    `decode` is the time to decode such a commit. `compact_row` and `compact_log` are the times of a compaction for each
+    row and log file. `read_row` and `read_log` are the times of a snapshot for each row and log file. `noise` is the
+    spread (sigma of a log-normal distribution) of the fitted times. `latency` is the latency of the local store.
     """
 
     prepare: float
@@ -106,7 +111,7 @@ class Calibration:
 
 @cache
 def programs(kind: str) -> dict[str, Program]:
-    """Return the recorded operations on a kind of store: "object store" or "local"."""
+    """Return the recorded operations (request counts by stage) on a kind of store: "object store" or "local"."""
     document = json.loads((_folder() / "accesses.json").read_text("utf-8"))
     # A listing of a local table reads each new commit without decoding it. One of an object store reads none.
     decoding = document["programs"]["object store"]
@@ -117,9 +122,9 @@ def programs(kind: str) -> dict[str, Program]:
 
 
 def verb_of(request: str, is_local: bool) -> str:
-    """Return the verb whose latency a recorded request has, such as "delete log".
+    """Return the verb whose latency applies to a recorded request such as "delete log".
 
-    On a file system, a delete syncs its folder like a put, except for deletes of markers and heartbeats.
+    On a file system, deletes (except of markers and heartbeats) sync the folder, and therefore cost as much as puts.
     """
     verb, _, kind = request.partition(" ")
     return "put" if is_local and verb == "delete" and kind not in ("marker", "heartbeat") else verb
@@ -127,13 +132,13 @@ def verb_of(request: str, is_local: bool) -> str:
 
 @cache
 def lease_requests() -> dict[str, dict[str, int]]:
-    """Return the requests of the lease in the store, by the operation on the lease."""
+    """Return the storage requests for each operation on the lease lock, such as its acquisition."""
     lease: dict[str, dict[str, int]] = json.loads((_folder() / "accesses.json").read_text("utf-8"))["lease"]
     return lease
 
 
 def store(name: str, calibration: Calibration) -> Store:
-    """Return the store with this name. Raises ValueError if there is no such store."""
+    """Return the store with this name. Raises ValueError if the store does not exist."""
     stores = {key: value for key, value in _stores().items() if key != "format"}
     if name not in stores:
         raise ValueError(f"no store is called {name!r}; {nearest(name, tuple(stores), 'specs/workload/stores.toml')}")
@@ -146,7 +151,8 @@ def store(name: str, calibration: Calibration) -> Store:
 
 
 def calibration(path: Path | None = None) -> Calibration:
-    """Return the fitted times of the package, or those in a file. Raises ValueError if the file is not a calibration.
+    """Return the fitted times from a calibration file, by default the packaged one. Raises ValueError if the file is
+    invalid.
     """
     source = path or _folder() / "calibration.json"
     try:
@@ -161,7 +167,7 @@ def calibration(path: Path | None = None) -> Calibration:
 
 
 class Sampler:
-    """Samples the durations of stages on one store in advance, for each pair of stage and number of requests."""
+    """Samples random request latencies of one store in advance, for each combination of requests."""
 
     def __init__(self, store: Store, random: np.random.Generator) -> None:
         self.store, self._random = store, random
@@ -169,7 +175,7 @@ class Sampler:
         self._next = 0
 
     def latency(self, requests: Mapping[str, int], depth: int) -> float:
-        """Return the seconds of some requests, of which `depth` are sent in sequence."""
+        """Return a random duration in seconds of several requests, of which `depth` are sequential."""
         key = (depth, *requests.items())
         pool = self._pools.get(key)
         if pool is None:
@@ -194,7 +200,7 @@ class Sampler:
         return median * np.exp(self._random.standard_normal(POOL) * _sigma(median, late))
 
     def mean(self, verb: str) -> float:
-        """Return the mean seconds of a request."""
+        """Return the mean latency of a request in seconds."""
         median, late = self.store.latency[verb]
         return median * math.exp(_sigma(median, late) ** 2 / 2)
 

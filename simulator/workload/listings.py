@@ -1,4 +1,4 @@
-"""Measures what a listing of the timeline costs for each active instant, and for each commit that is read."""
+"""Measures the cost of a timeline listing for each active instant, and for each commit that is read."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ WAIT: Final = 60.0
 
 
 class Listings(NamedTuple):
-    """`stages` contains pairs of active instants and mean core-seconds of the two locked stages of a write, with their
-    requests. `unread` and `decode` are the core-seconds of a listing and of decoding for each commit that an actor has
-    not read.
+    """Measurements of timeline listings. `stages` contains pairs: the number of active instants, and the mean
+    core-seconds of the two locked stages of a write. `unread` and `decode` are the core-seconds of listing and of
+    decoding for each unread commit.
     """
 
     stages: list[tuple[int, float]]
@@ -34,7 +34,8 @@ class Listings(NamedTuple):
 
 
 def measured_listings(path: Path) -> Listings:
-    """Let another process list the timeline while this process writes, because a process remembers what it has listed.
+    """Measure listings: another process lists the timeline while this process writes, because a process caches what it
+    has listed.
     """
     watch, table = timed_table(path, 4)
     spawn = multiprocessing.get_context("spawn")
@@ -62,8 +63,8 @@ def measured_listings(path: Path) -> Listings:
 
 
 def _list(url: str, pipe: Connection) -> None:
-    """For each received message, list the timeline of a local table twice, and read the new commits. The loop ends at a
-    false message.
+    """For each message on the pipe, list the timeline of a local table twice and read the new commits. A false message
+    ends the loop.
     """
     watch = Stopwatch()
     storage = TimedStorage(url, watch)
@@ -81,7 +82,8 @@ def _list(url: str, pipe: Connection) -> None:
 
 
 def of_listings(measured: Sequence[Listings]) -> dict[str, float]:
-    """Return the core-seconds of a listing for each active instant and for each new commit, and of decoding a commit.
+    """Return the core-seconds of a listing for each active instant and each new commit, and the core-seconds of
+    decoding a commit.
     """
     slopes = []
     for each in measured:

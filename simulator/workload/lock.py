@@ -1,8 +1,8 @@
-"""The lock of the simulated table; actors attempt to take it as the engine's locks do (engine.lock).
+"""The lock of the simulated table. Actors attempt to acquire the lock as the engine's locks do (engine.lock).
 
-An actor tries to take the lock once, and then again after each pause. A released lock is free until an attempt finds
-it. An actor that begins to wait after the release is faster than the waiting actors, so the last holder often takes the
-lock again.
+An actor attempts to acquire the lock, and tries again after each pause. A released lock remains free until some attempt
+finds it free. An actor that attempts right after the release is faster than actors that pause, so the last holder often
+acquires the lock again.
 """
 
 from __future__ import annotations
@@ -34,9 +34,10 @@ class _Waiter:
 
 
 class SimulatedLock:
-    """The single lock of a table. Waiting actors poll a lease or a file lock; ZooKeeper serves them in order.
+    """The lock of a simulated table. Waiting actors poll a lease or a file lock; ZooKeeper serves waiting actors in
+    order.
 
-    `busy` is the number of seconds in which the lock is held, or is free while actors wait for it.
+    `busy` is the total time in seconds in which the lock is held, or is free while actors wait for it.
     """
 
     def __init__(self, env: simpy.Environment, options: LockOptions, sampler: Sampler, choose: random.Random) -> None:
@@ -58,10 +59,10 @@ class SimulatedLock:
         self.requests: dict[str, int] = {}
 
     def ask(self, actor: object) -> simpy.Event:
-        """Begin to wait for the lock.
+        """Request the lock for an actor. Returns a SimPy event.
 
-        The event occurs when the actor holds the lock. The value of the event is whether the actor had to wait for
-        another actor; None if the wait ended without the lock.
+        The event occurs when the actor has acquired the lock, or when the wait times out. The event's value is True if
+        the actor had to wait for another actor, False if not, and None after a timeout.
         """
         waiter = _Waiter(actor, self._env.event(), self._env.now)
         if self._held or (self._in_order and (self._waiting or self._first)):
@@ -73,11 +74,11 @@ class SimulatedLock:
         return waiter.event
 
     def released(self) -> float:
-        """Return the seconds that the requests for releasing the lock take."""
+        """Return the duration in seconds of the requests that release the lock."""
         return ZOOKEEPER if self._in_order else self._sent(self._lease.get("release", {}))
 
     def free(self, held: float) -> None:
-        """Release the lock after it was held for some seconds."""
+        """Release the lock, which was held for `held` seconds."""
         self.busy += held
         self._held = False
         self._expire()
@@ -94,14 +95,14 @@ class SimulatedLock:
         self._offer(waiter, delay)
 
     def _attempt(self, actor: object) -> dict[str, int]:
-        """Return the requests of the first attempt at a free lock."""
+        """Return the storage requests of an actor's first attempt to acquire a free lock."""
         if actor is self._last:
             return self._lease.get("acquisition by the last holder", {})
         former = id(actor) in self._former
         return self._lease.get(f"acquisition {'by a former' if former else 'after another'} holder", {})
 
     def _next(self) -> tuple[int, float]:
-        """Return the waiting actor whose attempt takes the free lock, and the seconds until that attempt."""
+        """Return the index of the waiting actor that will acquire the free lock, and the seconds until then."""
         if self._in_order:
             return 0, ZOOKEEPER
         if not self._lease:  # the attempts of an actor follow each other in equal intervals
@@ -113,7 +114,7 @@ class SimulatedLock:
         return self._random.randrange(crowd), self._interval() * first + taking
 
     def _offer(self, waiter: _Waiter, delay: float) -> None:
-        """Take the free lock after a delay, if no other attempt is faster."""
+        """Let an actor acquire the free lock after a delay, unless another attempt is faster."""
         if self._first is not None and self._takes_at <= self._env.now + delay:
             self._fail(waiter)
             return
@@ -144,7 +145,7 @@ class SimulatedLock:
         waiter.event.succeed(waiter.waited)
 
     def _fail(self, waiter: _Waiter) -> None:
-        """Begin to poll for the lock after a failed attempt."""
+        """Let an actor begin to poll for the lock after a failed attempt."""
         if not waiter.waited:
             waiter.waited = True
             self._by_age.append(waiter)
@@ -159,7 +160,7 @@ class SimulatedLock:
         return POLL[self._options.provider] + (self._sampler.latency(failed, 1) if failed else 0.0)
 
     def _polled(self, waiter: _Waiter) -> None:
-        """Count the attempts of an actor that waited."""
+        """Count the failed attempts of an actor that has finished waiting."""
         if self._in_order:
             return
         polls = (self._env.now - waiter.since) / self._interval()
@@ -168,7 +169,7 @@ class SimulatedLock:
             self.requests[verb] = self.requests.get(verb, 0) + round(polls * count)
 
     def _expire(self) -> None:
-        """End the waits that lasted for longer than the lock's wait time."""
+        """End all waits that exceed the maximum wait time of the lock."""
         oldest = self._env.now - self._options.wait
         while self._by_age and (self._by_age[0].event.triggered or self._by_age[0].since < oldest):
             waiter = self._by_age.popleft()
@@ -179,7 +180,7 @@ class SimulatedLock:
                 waiter.event.succeed(None)
 
     def _sent(self, requests: dict[str, int]) -> float:
-        """Count requests that are sent one after the other, and return their seconds."""
+        """Count sequential storage requests, and return their total duration in seconds."""
         for verb, count in requests.items():
             self.requests[verb] = self.requests.get(verb, 0) + count
         return self._sampler.latency(requests, sum(requests.values())) if requests else 0.0

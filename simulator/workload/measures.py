@@ -1,4 +1,4 @@
-"""The figures of one simulated run, before they are summarised."""
+"""The raw measurements of one simulated run."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ PHASES = ("queue", "lock wait", "lock requests", "skew wait", "under lock", "dat
 
 @dataclass(slots=True)
 class Measures:
-    """Sums and samples of one run. Times are in seconds.
+    """The sums and samples of one simulated run. Times are in seconds.
 
-    `latency` is the time from a batch's arrival to its acknowledgement. `fresh` is the time from a batch's arrival
-    until readers see the batch. `phases` contains sums by phase. `wasted_cores` is the number of core-seconds of
-    attempts that were aborted. `logs` contains (time, mean and greatest number of log files in slices with logs, number
-    of log files). `reads` contains a tuple for each read: (start time, duration in seconds, requests, core-seconds).
+    `latency` contains the time from each batch's arrival to the acknowledgement of its commit. `fresh` contains the
+    time from each batch's arrival until readers see its rows. `phases` contains the total time by phase. `wasted_cores`
+    is the number of core-seconds of aborted attempts. `logs` contains samples (time, mean log files per slice with
+    logs, maximum log files per slice, total log files). `reads` contains one tuple per read: (end time, duration,
+    requests, core-seconds).
     """
 
     seconds: float = 0.0

@@ -1,4 +1,4 @@
-"""Computes figures of a table's past from its timeline; the figures have the same names as in a simulation."""
+"""Computes statistics of a table's past from its timeline, under the names that a simulation uses."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SAMPLES: Final = 240  # how often the log files of slices are counted
 
 
 def seconds_of(commit: Commit) -> float | None:
-    """Return the seconds from the request to the completion; None if a time is unknown."""
+    """Return the seconds from the request to the completion of a commit, or None if the completion time is unknown."""
     if not commit.instant.completed:
         return None
     return max(0.0, (to_millis(commit.instant.completed) - to_millis(commit.instant.requested)) / 1000)
@@ -31,10 +31,10 @@ def groups_of(commit: Commit) -> Iterator[tuple[str, str]]:
 
 
 def past_figures(writes: Sequence[Commit], compactions: Sequence[Commit], seconds: float) -> dict[str, float]:
-    """Return the figures of `summary.LINES` that a timeline records.
+    """Return those statistics of `summary.LINES` that can be computed from a timeline.
 
-    `writes` are in the order of their requests; `seconds` is the time in which they were written. The latency of a
-    write is the time from its request to its completion, because a timeline records no earlier time.
+    `writes` are sorted by requested time; `seconds` is the period of these writes. The latency of a write is the time
+    from request to completion, because a timeline records no earlier time.
     """
     latencies = [seconds_of(commit) or 0.0 for commit in writes]
     compacting = [seconds_of(commit) or 0.0 for commit in compactions]
@@ -54,7 +54,7 @@ def _completed(commit: Commit) -> int:
 
 
 def _logs(writes: Sequence[Commit], compactions: Sequence[Commit]) -> Iterator[tuple[float, int]]:
-    """Return, at regular times, the mean and the greatest number of log files in the slices with log files."""
+    """Yield at regular times the mean and the greatest number of log files in the slices with log files."""
     events = [(_completed(commit), 0, commit) for commit in writes]
     events += [(_completed(commit), 1, commit) for commit in compactions]
     events.sort(key=lambda event: event[:2])

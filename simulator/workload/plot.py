@@ -1,4 +1,6 @@
-"""Draws a simulation: the modes over the number of writers, log files over time, and the time of a commit."""
+"""Draws the results of a simulation: throughput and latency over the number of writers, log files over time, and the
+phases of a commit.
+"""
 
 from __future__ import annotations
 
@@ -35,9 +37,7 @@ SWEEP_HOURS: Final = 2.0  # the longest simulated time of a run of the sweep
 def sweep(
     scenario: Scenario, modes: Iterable[Mode], calibration: Calibration, watch: Watch, factors: Factors = FACTORS
 ) -> dict[Mode, list[tuple[int, Measures]]]:
-    """Simulate a run for each number of writers, and return (writers, measures) by mode. The writers of a recorded
-    table cannot be multiplied.
-    """
+    """Simulate each mode with several numbers of writers. Returns pairs (number of writers, measures) by mode."""
     short = replace(scenario, hours=min(scenario.hours, SWEEP_HOURS))
     sizes = {size.writer_count: size for size in (short.scaled(factor) for factor in factors)}
     runs: dict[Mode, list[tuple[int, Measures]]] = {mode: [] for mode in modes}
@@ -51,7 +51,7 @@ def sweep(
 def draw(
     scenario: Scenario, runs: Mapping[Mode, Sequence[Measures]], calibration: Calibration, path: Path, watch: Watch
 ) -> None:
-    """Draw four panels into a file, whose suffix is its format."""
+    """Draw the four panels into a file. The file's suffix selects the format."""
     import matplotlib.pyplot as plt
 
     figure, ((throughput, latency), (logs, phases)) = plt.subplots(2, 2, figsize=(12, 8), dpi=DPI)
@@ -71,8 +71,8 @@ def draw(
 def draw_writers(
     ax: Axes, swept: Mapping[Mode, list[tuple[int, Measures]]], words: str, of: Of, log: bool = False
 ) -> None:
-    """Draw one figure for each mode over the number of writers. `log` is True if the axis of the figure is logarithmic
-    too.
+    """Draw a statistic of each mode over the number of writers. If `log` is True, the vertical axis is logarithmic as
+    well.
     """
     from matplotlib.ticker import FuncFormatter, LogLocator
 
@@ -94,7 +94,7 @@ def draw_writers(
 
 
 def draw_logs(ax: Axes, runs: Mapping[Mode, Sequence[Measures]]) -> None:
-    """Draw the mean number of log files of a slice over time, in the first run of each mode."""
+    """Draw the mean number of log files per file slice over time, for the first run of each mode."""
     for mode, measured in runs.items():
         hours = [sample[0] / 3600 for sample in measured[0].logs]
         style = {**STYLES[mode], "marker": ""}
@@ -105,7 +105,7 @@ def draw_logs(ax: Axes, runs: Mapping[Mode, Sequence[Measures]]) -> None:
 
 
 def draw_phases(ax: Axes, runs: Mapping[Mode, Sequence[Measures]]) -> None:
-    """Draw a bar for each mode: the share of each phase in the time of a commit."""
+    """Draw one bar for each mode with the share of each phase in the duration of a commit."""
     for place, measured in enumerate(runs.values()):
         shares, left = phase_shares(measured), 0.0
         total = sum(shares.values()) or 1.0

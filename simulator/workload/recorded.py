@@ -1,4 +1,5 @@
-"""Takes a workload from the timeline of a Hudi table: arrivals, sizes, file groups and the interval of compactions."""
+"""Extracts a workload from the timeline of a Hudi table: arrivals, sizes, file groups and the interval of compactions.
+"""
 
 from __future__ import annotations
 
@@ -28,11 +29,12 @@ MODE_OF: Final[Mapping[str, Mode]] = {NON_BLOCKING: "nbcc", OPTIMISTIC: "occ", S
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """What a table's timeline records: the workload, the concurrency mode, the compactions, and figures of the past.
+    """The workload that a table's timeline records, with the concurrency mode, the compactions, and statistics of the
+    past.
 
-    `mode` is None if the table's properties do not record it: in Hudi it is an option of each writer. `every`: the
-    median seconds between two compactions, or from the first write to the first compaction; 0 without compactions.
-    `figures`: by the names of `summary.LINES`; a timeline does not record the other figures.
+    `mode` is None if the table properties do not record it: in Hudi it is an option of each writer. `every` is the
+    median number of seconds between two compactions, counted from the first write (0 without compactions). `figures`
+    contains those statistics of `summary.LINES` that a timeline records.
     """
 
     scenario: Scenario
@@ -43,16 +45,16 @@ class Recording:
 
 
 def recorded(storage: Storage, base: Scenario | None = None) -> Scenario:
-    """The workload of the table in `storage`, as in `recording`."""
+    """Return the workload of the table in `storage`; see `recording`."""
     return recording(storage, base).scenario
 
 
 def recording(storage: Storage, base: Scenario | None = None) -> Recording:
-    """What the timeline of the table in `storage` records. `base`: the scenario whose store, lock, services and readers
-    apply.
+    """Return what the timeline of the table in `storage` records. The store, lock, services and readers are taken from
+    `base`, if given.
 
-    Writes that overlap in time belong to different writers. The data phase of a write takes as long as it took, without
-    the wait for the clocks after its request. Raises `BadInput` if the table has too few completed writes.
+    Writes that overlap in time are assigned to different writers. The data phase of a write takes as long as recorded,
+    without the wait for the clock after the request. Raises `BadInput` if the table has too few completed writes.
     """
     audit = gather(storage)
     commits = [commit for commit in audit.commits.values() if seconds_of(commit) is not None]
@@ -92,7 +94,9 @@ def recording(storage: Storage, base: Scenario | None = None) -> Recording:
 
 
 def _defaults(storage: Storage, properties: Mapping[str, str], commits: Iterable[Commit], start: int) -> Scenario:
-    """The store, lock and compactions of the table itself, whose first write was requested at `start`."""
+    """Return the scenario that the table's properties describe: store, lock and compactions. The first write was
+    requested at `start`.
+    """
     shared = is_shared(storage.url)
     agreed = coordination_of(properties, BadInput)
     skew = 200 if agreed.skew_ms is None and shared else agreed.skew_ms or 0
@@ -109,7 +113,8 @@ def _defaults(storage: Storage, properties: Mapping[str, str], commits: Iterable
 
 
 def _lanes(batches: Iterable[Batch]) -> list[list[Batch]]:
-    """The batches of each writer: each batch goes to the first writer that is free when it arrives."""
+    """Distribute batches over writers: each batch is assigned to the first writer that is free when the batch arrives.
+    """
     lanes: list[list[Batch]] = []
     for batch in batches:
         free = next((lane for lane in lanes if lane[-1].at + lane[-1].took <= batch.at), None)

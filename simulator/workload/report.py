@@ -1,4 +1,4 @@
-"""The report of a simulation as text and as JSON."""
+"""Formats the results of a simulation as text and as JSON."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ WORDS: Final = 58  # the width of the column of words
 
 
 class Block(NamedTuple):
-    """Runs under one interval of compactions, in seconds; 0: without compaction."""
+    """The runs with one compaction interval, which is in seconds (0 means without compaction)."""
 
     every: float
     runs: Runs
@@ -26,9 +26,10 @@ class Block(NamedTuple):
 def text(
     scenario: Scenario, blocks: Sequence[Block], calibration: Calibration, past: Recording | None = None
 ) -> Iterator[str]:
-    """The report: a line a figure, a column a mode and interval of compactions, then bottlenecks and warnings.
+    """Yield the lines of the report: one row for each statistic, one column for each mode and compaction interval, then
+    bottlenecks and warnings.
 
-    `past`: what the timeline of the table records, as the first column.
+    If `past` is given, the first column shows what the table's timeline records.
     """
     seeds = len(next(iter(blocks[0].runs.values())))
     yield f"{scenario.name}: {scenario.about or 'no description'}"
@@ -66,7 +67,7 @@ def text(
 
 
 def interval(every: float) -> str:
-    """An interval of compactions in words."""
+    """Return an interval of compactions in words."""
     if not every:
         return "never compacted"
     return f"each {every / 60:.3g} min" if every >= 60 else f"each {every:.3g} s"
@@ -89,13 +90,15 @@ def _hours(scenario: Scenario) -> str:
 
 
 def _cell(figure: Figure, digits: int) -> str:
-    """The median, and half of the range over the seeds."""
+    """Return the median, and half of the range over the seeds, as text."""
     half = (figure.greatest - figure.least) / 2
     return f"{figure.median:,.{digits}f}" + (f" \u00b1{half:,.{digits}f}" if half else "")
 
 
 def _by_writers(blocks: Sequence[Block], width: int, skipped: int) -> Iterator[str]:
-    """Commits, aborts and latency of each kind of writers, if there are several kinds. `skipped`: empty columns."""
+    """Yield commits, attempts and latency of each kind of writers, if there are several kinds. `skipped` is the number
+    of leading empty columns.
+    """
     columns = [(mode, measured) for block in blocks for mode, measured in block.runs.items()]
     kinds = {name: None for mode, measured in columns if mode != "single" for name in measured[0].by_writer}
     if len(kinds) < 2:
@@ -110,7 +113,9 @@ def _by_writers(blocks: Sequence[Block], width: int, skipped: int) -> Iterator[s
 def document(
     scenario: Scenario, blocks: Sequence[Block], calibration: Calibration, past: Recording | None = None
 ) -> dict[str, Any]:
-    """The report as JSON. `modes` are the runs of the last block; `compared_with` are the runs of the first block."""
+    """Return the report as a JSON value. `modes` contains the runs of the last block, and `compared_with` those of the
+    first.
+    """
     made: dict[str, Any] = {
         "scenario": scenario.name,
         "hours": scenario.hours,

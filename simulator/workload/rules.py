@@ -1,8 +1,8 @@
-"""The decisions of the protocol in a simulation, made by the model: which write conflicts, and what a compaction plan
-takes.
+"""The protocol decisions in a simulation, made by functions of the model: which write conflicts, and which logs a
+compaction plan takes.
 
-The simulation calls the functions of the model with small tables. The functions of the model compare only times.
-Therefore a decision depends only on the order of the times, and is cached by that order.
+The simulation calls the model with small tables. The model only compares times, so a decision depends only on the order
+of the times, and is cached by this order.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ PROTOCOL: Final = Protocol(concurrency="occ")
 
 
 def conflicts(newest: Iterable[tuple[int, int]], groups: Sequence[int]) -> bool:
-    """Return whether a write to some file groups conflicts with writes that completed while it was pending.
+    """Return True if a write to file groups conflicts with a write that completed while the first write was pending.
 
-    `newest` contains (file group, number of its newest write) for the groups in which such a write completed.
+    `newest` contains pairs (file group, number of the newest completed write) for groups with such a write.
     """
     published = tuple(Write(number, number + 1, "w", 1, ((group, 1),)) for group, number in newest)
     return conflicting(published, (), Attempt(tuple(groups), (), 0), PROTOCOL) is not None
@@ -34,8 +34,9 @@ def conflicts(newest: Iterable[tuple[int, int]], groups: Sequence[int]) -> bool:
 def logs_taken(completed: int, late: int, has_base: bool, is_planned: bool) -> int:
     """Return the number of log files of one file group that a compaction plan takes.
 
-    `completed` log files completed before the plan's barrier, and `late` ones after it. `is_planned` is True if a
-    pending plan includes the file group.
+    In the file group, `completed` log files completed before the plan's requested time, and `late` log files
+    afterwards. `has_base` is True if the group has a base file. `is_planned` is True if a pending plan includes the
+    group.
     """
     barrier = completed + 5
     times = [*range(4, 4 + completed), *range(barrier + 1, barrier + 1 + late)]

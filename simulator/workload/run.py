@@ -1,4 +1,4 @@
-"""Runs a scenario under each mode and seed."""
+"""Simulates a scenario under each concurrency mode and random seed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Watch = Callable[[str, int, int], None]
 
 
 def simulate(scenario: Scenario, mode: Mode, calibration: Calibration, seed: int = 1) -> Measures:
-    """Simulate one run. Equal seeds produce equal runs."""
+    """Simulate one run of a scenario. Equal seeds produce equal runs."""
     run = Simulation(scenario, mode, calibration, seed)
     start_writers(run)
     start_services(run)
@@ -26,7 +26,7 @@ def simulate(scenario: Scenario, mode: Mode, calibration: Calibration, seed: int
 def simulate_all(
     scenario: Scenario, modes: Sequence[Mode], calibration: Calibration, seeds: int, watch: Watch
 ) -> dict[Mode, list[Measures]]:
-    """Return the runs of each mode, with seeds from 1 on."""
+    """Simulate all modes with seeds 1 to `seeds`. Returns the measures of the runs by mode."""
     runs: dict[Mode, list[Measures]] = {mode: [] for mode in modes}
     total = len(modes) * seeds
     for number, (mode, seed) in enumerate((mode, seed) for mode in modes for seed in range(1, seeds + 1)):

@@ -1,8 +1,8 @@
-"""A scenario of the workload simulation: the table, its store and lock, its writers, services and readers.
+"""A scenario of the workload simulation: the table, the store and lock, the writers, services and readers.
 
 A scenario is a TOML file with the tables `[table]`, `[lock]`, `[[writers]]`, `[compaction]`, `[cleaning]`, `[reads]`
-and `[crashes]`. Each field of the file has the name of a field of a class in this module. Durations are texts such as
-90s, 5m or 2h.
+and `[crashes]`. The fields of these tables have the names of the class attributes in this module. Durations are texts
+such as 90s, 5m or 2h.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class TableShape:
-    """The simulated table. `partitions` times `buckets` is the number of file groups. `rows` is the number of rows that
-    the table has at the start.
+    """The shape of the simulated table, which has `partitions` times `buckets` file groups. `rows` is the initial
+    number of rows.
     """
 
     partitions: int = 1
@@ -39,10 +39,9 @@ class TableShape:
 
 @dataclass(frozen=True, slots=True)
 class LockOptions:
-    """The table's lock, the waits for its clock, and how a commit is decided.
+    """The lock of the simulated table, the wait for clock skew, and how a commit is decided.
 
-    `provider` is `file` (a lock between processes of one machine), `lease` (a lock in the store) or `zookeeper` (a
-    queue).
+    `provider` is `file` (a file lock on one machine), `lease` (an object in the store) or `zookeeper` (a queue).
     """
 
     provider: Provider = "lease"
@@ -56,13 +55,11 @@ class LockOptions:
 class Writers:
     """A group of writers with equal options.
 
-    `arrival` states when a batch arrives: every `every` seconds, at random with this mean, or when the previous batch
-        is done. A batch touches `partitions` partitions of the table, selected by `choice`; `own` gives each writer its
-        own partitions.
-    `zipf` is the skew of keys over buckets; 0 means that all buckets have equal shares. `updates` is the share of rows
-        that already exist.
-    `compute` is the number of seconds to prepare a batch, without the cost of its rows. `concurrency` overrides the
-        concurrency mode of the run.
+    `arrival` states when a batch arrives: regularly every `every` seconds, at random with this mean, or when the
+    previous batch is done. A batch touches `partitions` partitions of the table, selected by `choice`; `own` gives each
+    writer separate partitions. `zipf` is the skew of keys over buckets; 0 means equal shares. `updates` is the share of
+    rows that already exist. `compute` is the number of seconds for preparing a batch, in addition to the cost of its
+    rows. `concurrency` overrides the concurrency mode of the run.
     """
 
     name: str
@@ -83,7 +80,7 @@ class Writers:
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """A table service, which runs every `every` seconds on `cores` cores; 0 means never."""
+    """A table service that runs every `every` seconds (0 means never) on `cores` cores."""
 
     every: float = 0.0
     cores: int = 4
@@ -91,9 +88,9 @@ class Service:
 
 @dataclass(frozen=True, slots=True)
 class Reads:
-    """Snapshot queries of the `partitions` newest partitions, every `every` seconds on `cores` cores; 0 means none.
+    """Snapshot queries of the newest `partitions` partitions, every `every` seconds (0 means never) on `cores` cores.
 
-    A query that is due while the previous one runs begins after it.
+    If a query is due while the previous query runs, it begins after the previous query.
     """
 
     every: float = 600.0
@@ -103,7 +100,8 @@ class Reads:
 
 @dataclass(frozen=True, slots=True)
 class Crashes:
-    """Crashes of writers. `every` is the mean number of seconds between two crashes of one writer; 0 means no crashes.
+    """Random crashes of writers. `every` is the mean number of seconds between two crashes of one writer (0 means no
+    crashes).
     """
 
     every: float = 0.0
@@ -112,8 +110,8 @@ class Crashes:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """A batch of a recorded table: its time in seconds after the start, rows, file groups, and the seconds that its
-    write took.
+    """A batch: the arrival in seconds after the start, the number of rows, the file groups and, if recorded, the
+    seconds that the write took.
     """
 
     at: float
@@ -125,7 +123,7 @@ class Batch:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scenario:
     """A workload: a table with its writers, services, readers and crashes. `cores` is the number of cores that all
-    writers share; 0 means that each writer has its own cores.
+    writers share; 0 means that each writer has separate cores.
     """
 
     name: str
@@ -146,16 +144,17 @@ class Scenario:
 
     @property
     def seconds(self) -> float:
-        """The simulated time in seconds."""
+        """The simulated time span in seconds."""
         return self.hours * 3600
 
     @property
     def writer_count(self) -> int:
-        """The number of writers."""
         return len(self.recorded) or sum(group.count for group in self.writers)
 
     def scaled(self, factor: float) -> Scenario:
-        """Return the scenario with a multiple of the writers of each group, at least one of each."""
+        """Return the scenario with the number of writers in each group multiplied by `factor` (at least one writer
+        each).
+        """
         groups = (replace(group, count=max(1, round(group.count * factor))) for group in self.writers)
         return replace(self, writers=tuple(groups))
 
@@ -170,14 +169,12 @@ _UNITS: Final = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
 
 def names() -> tuple[str, ...]:
-    """Return the names of the scenarios of the package."""
+    """Return the names of the packaged scenarios."""
     return tuple(sorted(e.name[: -len(".toml")] for e in _folder().iterdir() if e.name.endswith(".toml")))
 
 
 def load(name: str) -> Scenario:
-    """Return the scenario with this name or path. Raises ValueError if the scenario does not exist, or if its file is
-    invalid.
-    """
+    """Load the scenario with this name or path. Raises ValueError if the scenario does not exist or is invalid."""
     if name.endswith(".toml"):
         path: Any = Path(name)
         if not path.is_file():
@@ -197,9 +194,7 @@ def load(name: str) -> Scenario:
 
 
 def scenario_of(name: str, content: Mapping[str, Any]) -> Scenario:
-    """Return the scenario that the content of a file describes. Raises ValueError for an unknown field or an invalid
-    value.
-    """
+    """Parse the content of a scenario file. Raises ValueError for an unknown field or an invalid value."""
     if content.get("format") != 1:
         raise ValueError(f"format {content.get('format')!r} is not known; this version reads 1")
     refuse_unknown(content, TOP, "the scenario")
@@ -216,7 +211,7 @@ def scenario_of(name: str, content: Mapping[str, Any]) -> Scenario:
 
 
 def duration(text: str) -> float:
-    """Return the seconds of a text such as 200ms, 90s, 5m, 2h or 1d. Raises ValueError for any other text."""
+    """Return the seconds of a duration such as 200ms, 90s, 5m, 2h or 1d. Raises ValueError for any other text."""
     match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)", text.strip())
     if match is None:
         raise ValueError(f"{text!r} is not a duration; use 200ms, 90s, 5m, 2h or 1d")
@@ -224,7 +219,7 @@ def duration(text: str) -> float:
 
 
 def check(scenario: Scenario) -> None:
-    """Raise ValueError for numbers that no table can have."""
+    """Raise ValueError if a scenario contains impossible numbers, such as 0 partitions."""
     shape = scenario.table
     least = {
         "hours": scenario.hours, "[table] partitions": shape.partitions, "[table] buckets": shape.buckets,

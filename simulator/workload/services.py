@@ -1,4 +1,4 @@
-"""The table services and readers of a simulated run."""
+"""The simulated table services (compaction, cleaning) and readers of a run."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SAMPLES: Final = 240  # how often the log files of slices are counted in a run
 
 
 def start_services(run: Simulation) -> None:
-    """Start compaction, cleaning, readers and the samples of the table."""
+    """Start the simulated compaction, cleaning and readers, and the sampling of log files."""
     scenario = run.scenario
     if scenario.compaction.every:
         run.env.process(_compact(run))
@@ -26,7 +26,7 @@ def start_services(run: Simulation) -> None:
 
 
 def _compact(run: Simulation) -> Events:
-    """Plan and run a compaction every `every` seconds. A compaction begins after the previous compaction has ended."""
+    """Plan and run a compaction every `every` seconds, but not before the previous compaction has ended."""
     options, table, measures = run.scenario.compaction, run.table, run.measures
     read = 0
     schedule, execute = run.program["schedule compaction"], run.program["run compaction"]
@@ -84,7 +84,7 @@ def _chosen(choice: Chosen) -> Chosen:
 
 
 def _clean(run: Simulation) -> Events:
-    """Delete the files that compactions have superseded, every `every` seconds."""
+    """Delete the files that compactions have superseded, at regular intervals."""
     options, table = run.scenario.cleaning, run.table
     listed, plan, deletes, publish, after = run.program["clean"]
     while True:
@@ -100,7 +100,7 @@ def _clean(run: Simulation) -> Events:
 
 
 def _read(run: Simulation) -> Events:
-    """Read the newest partitions, every `every` seconds. A reader holds no lock and changes nothing."""
+    """Read the newest partitions at regular intervals. A reader holds no lock and changes nothing."""
     options, table, measures, shape = run.scenario.reads, run.table, run.measures, run.scenario.table
     first = max(0, shape.partitions - options.partitions) * shape.buckets
     stage, read, took = run.program["snapshot"][0], 0, 0.0

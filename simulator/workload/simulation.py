@@ -1,4 +1,4 @@
-"""One simulated run of a scenario: the table's state, and the stages of writers and services."""
+"""One simulated run of a scenario: the state of the table, and the stages of writers and services."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ HEARTBEAT: Final = 60.0  # seconds between two renewals (engine.config.coordinat
 
 
 class TableState:
-    """The file groups of the simulated table, by number. `logs` contains completed log files that no completed plan has
-    taken.
+    """The state of the simulated table's file groups, by number. `logs` contains the numbers of completed log files
+    that are not compacted yet.
 
-    `newest` maps each file group to the number of its newest completed write. `pending` contains the groups of pending
-    plans.
+    `newest` maps each file group to the number of its newest completed write. `pending` contains the file groups of
+    pending compaction plans.
     """
 
     def __init__(self, groups: int, rows: int) -> None:
@@ -50,11 +50,11 @@ class TableState:
 
     @property
     def active(self) -> int:
-        """Return the number of instants on the active timeline, where writes with uncompacted logs are not archived."""
+        """The number of instants on the active timeline. Writes with uncompacted logs are not archived."""
         return min(self.commits, self.commits - self.planned + ACTIVE)
 
     def complete(self, groups: tuple[int, ...], rows: float, updates: float) -> None:
-        """Complete a write of `rows` rows to these file groups."""
+        """Record a completed write of `rows` rows to the given file groups."""
         share = rows / len(groups)
         for group in groups:
             self.logs[group] += 1
@@ -65,8 +65,8 @@ class TableState:
 
 
 class Simulation:
-    """The state that the processes of one simulated run share. Writers, services and readers are processes of the SimPy
-    environment `env`.
+    """The shared state of one simulated run. Writers, services and readers are processes of the SimPy environment
+    `env`.
     """
 
     def __init__(self, scenario: Scenario, mode: Mode, calibration: Calibration, seed: int) -> None:
@@ -93,7 +93,7 @@ class Simulation:
         self._lists_pages = self.store.kind != "local"
 
     def noisy(self, seconds: float) -> float:
-        """Return the core-seconds of a computation with the given mean, because times vary."""
+        """Return random core-seconds for a computation with the given mean."""
         self._noise_at = (self._noise_at + 1) % NOISE_POOL
         return seconds * self._noise[self._noise_at]
 
@@ -102,7 +102,7 @@ class Simulation:
         return self.env.timeout(seconds) if self._cores is None else self._cores.compute(seconds, streams)
 
     def requests(self, stage: StageCost, touched: Touched) -> float:
-        """Count the requests of a stage, and return their seconds."""
+        """Count the storage requests of a stage, and return their duration in seconds."""
         known = min(touched.commits, EXACT_COMMITS)
         key = (id(stage), touched.groups, touched.logs, known)
         counted = self._stages.get(key)
@@ -121,26 +121,26 @@ class Simulation:
         return seconds
 
     def work(self, stage: StageCost, touched: Touched) -> float:
-        """Return the core-seconds that a stage needs to read the timeline, excluding requests."""
+        """Return the core-seconds that a stage needs for reading the timeline, without storage requests."""
         listed = stage.lists * self.table.active * self.times.list_instant
         decoded = stage.decodes * self.times.decode + (stage.rounds[3] - stage.decodes) * self.times.unread
         return listed + touched.commits * decoded
 
     def transfer(self, rows: float, streams: int = 1) -> float:
-        """Return the seconds that the given rows need to be transferred to or from the store."""
+        """Return the seconds for transferring the given number of rows to or from the store."""
         return rows * self.scenario.table.row_bytes / self.store.bytes_per_second / max(1, streams)
 
     def locked(
         self, actor: object, what: str, own: float, choose: Callable[[], Chosen],
         effect: Callable[[], object] = int, crashes_at: float = float("inf"), spent: dict[str, float] = UNUSED,
     ) -> Events:  # fmt: skip
-        """Wait for the lock, hold it for a stage, run its `effect`, and release it. Returns whether the actor got the
-        lock and completed the stage.
+        """Wait for the lock, hold it for one stage, run `effect`, and release the lock. Returns True if the actor got
+        the lock and completed the stage.
 
-        `own` is the number of core-seconds of the stage. `choose` returns the stage and the amounts that it touches.
-        `choose` is called once the lock is held, because no other actor changes the table from then on. An actor that
-        crashes while it holds the lock has no effect, and does not release the lock. `spent` contains the seconds by
-        phase, to which the seconds of the stage are added.
+        `own` is the number of core-seconds of the stage. `choose` returns the stage and the amounts that determine its
+        cost. The function is called while the lock is held, when no other actor can change the table. If the actor
+        crashes at `crashes_at` while it holds the lock, `effect` does not run, and the lock is not released. The
+        stage's duration is added to `spent`, by phase.
         """
         measures, lock, env = self.measures, self.lock, self.env
         asked = env.now
@@ -169,7 +169,7 @@ class Simulation:
         return True
 
     def _expire(self, held: float) -> Events:
-        """Keep the lock of a crashed holder until its lease or its session expires. A file lock ends with its process.
+        """Release the lock of a crashed holder when the lease or the session expires. A file lock is released at once.
         """
         options = self.scenario.lock
         left = {"file": 0.0, "lease": options.lease + LEASE_DRIFT, "zookeeper": ZOOKEEPER_SESSION}[options.provider]
@@ -178,7 +178,7 @@ class Simulation:
         self.lock.free(held + left)
 
     def finish(self) -> Measures:
-        """Run to the end of the scenario, and complete the measures."""
+        """Run the simulation to the end of the scenario, and return the completed measures."""
         self.env.run(until=self.scenario.seconds)
         measures, lock = self.measures, self.lock
         for key, times in self.used.items():

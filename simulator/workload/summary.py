@@ -1,4 +1,4 @@
-"""Summaries of simulated runs: figures for users, each with the spread over random seeds."""
+"""Summaries of simulated runs: statistics for users, each with the spread over random seeds."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CORE_HOUR: Final = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """One figure over the seeds: the median, the least and the greatest value."""
+    """One statistic over all seeds: the median, the least and the greatest value."""
 
     median: float
     least: float
@@ -27,7 +27,7 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One figure of a report. `name` is the key of the figure in JSON; `digits` is the precision in the text."""
+    """The definition of one statistic. `name` is its key in JSON; `digits` is its precision in the text report."""
 
     name: str
     words: str
@@ -37,12 +37,12 @@ class Line:
 
 
 def percentile(values: Sequence[float], share: float) -> float:
-    """Return a percentile of some samples; 0 without samples."""
+    """Return a percentile of samples, or 0 without samples."""
     return float(np.percentile(values, share)) if len(values) else 0.0
 
 
 def cost(measures: Measures) -> float:
-    """Return the cost of one hour of the run in dollars, for requests and cores."""
+    """Return the cost of requests and cores in dollars per simulated hour."""
     cores = measures.write_cores + measures.service_cores + measures.read_cores
     return (measures.dollars + cores / 3600 * CORE_HOUR) * 3600 / measures.seconds
 
@@ -88,21 +88,21 @@ LINES: Final = (
 
 
 def figures(runs: Sequence[Measures]) -> dict[str, Figure]:
-    """Return the figures of the runs of one mode, by name."""
+    """Return the statistics over all runs of one mode, by name."""
     table = {line.name: [line.of(run) for run in runs] for line in LINES}
     return {name: Figure(float(np.median(values)), min(values), max(values)) for name, values in table.items()}
 
 
 def phase_shares(runs: Sequence[Measures]) -> dict[str, float]:
-    """Return the mean seconds that each phase of a committed batch takes."""
+    """Return the mean duration in seconds of each phase of a committed batch."""
     commits = max(1, sum(len(run.latency) for run in runs))
     return {phase: sum(run.phases[phase] for run in runs) / commits for phase in PHASES}
 
 
 def writer_figures(runs: Sequence[Measures], kind: str) -> tuple[float, float, float] | None:
-    """Return figures of one kind of writers: mean commits of a run, attempts for each commit, and the median latency.
+    """Return statistics of one kind of writers: mean commits per run, attempts per commit, and median latency.
 
-    The result is None if a run has no such writers.
+    Returns None if a run has no writers of this kind.
     """
     if any(kind not in run.by_writer for run in runs):
         return None
@@ -112,7 +112,7 @@ def writer_figures(runs: Sequence[Measures], kind: str) -> tuple[float, float, f
 
 
 def bottleneck(runs: Sequence[Measures], scenario: Scenario) -> str:
-    """Return one sentence that names the bottleneck of the workload."""
+    """Return a sentence that names the bottleneck of the simulated workload."""
     seconds = sum(run.seconds for run in runs)
     busy, held = _share(sum(run.lock_busy for run in runs), seconds), sum(run.lock_busy for run in runs)
     skew = _share(sum(run.lock_skew for run in runs), held)
@@ -133,7 +133,7 @@ def bottleneck(runs: Sequence[Measures], scenario: Scenario) -> str:
 
 
 def warnings(scenario: Scenario, calibration: Calibration) -> list[str]:
-    """Return sentences about where the scenario leaves the range in which times were measured."""
+    """Return warnings about values of the scenario outside the range of the measurements."""
     found = []
     low, high = calibration.ranges["rows"]
     for group in scenario.writers:
@@ -151,7 +151,7 @@ def warnings(scenario: Scenario, calibration: Calibration) -> list[str]:
 
 
 def falls_behind(runs: Sequence[Measures], mode: str) -> str:
-    """Return a sentence if writers cannot keep up with their batches; '' otherwise."""
+    """Return a warning if writers cannot keep up with arriving batches, otherwise ''."""
     waits = sum(run.phases["queue"] for run in runs) / max(1, sum(len(run.latency) for run in runs))
     spans = sum(run.seconds for run in runs) / len(runs)
     if waits < 0.02 * spans:

@@ -1,4 +1,4 @@
-"""A local table whose requests and stages are measured."""
+"""A local table whose storage requests and lock phases are measured."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ SCHEMA: Final = pa.schema(
 
 
 class Stopwatch:
-    """Measures the seconds of requests by verb, and the processor time at which the lock was taken and released.
+    """Measures the duration of storage requests by verb, and the processor time at each acquisition and release of the
+    lock.
 
     Processor time does not grow while the process sleeps or waits, or while other processes use the cores.
     """
@@ -33,24 +34,24 @@ class Stopwatch:
         self._sum = 0.0
 
     def mark(self) -> None:
-        """Record the present processor time and the seconds of requests so far."""
+        """Record the current processor time and the total duration of requests so far."""
         self.marks.append((time.process_time(), self._sum))
 
     @contextmanager
     def request(self, verb: str) -> Iterator[None]:
-        """Measure one request."""
+        """Measure the duration of one storage request within the context."""
         began, used = time.perf_counter(), time.process_time()
         yield
         self.requests[verb].append(time.perf_counter() - began)
         self._sum += time.process_time() - used
 
     def between(self) -> list[float]:
-        """Return the seconds between two marks, without the seconds of requests."""
+        """Return the processor seconds between consecutive marks, without those of requests."""
         return [max(0.0, (b[0] - a[0]) - (b[1] - a[1])) for a, b in zip(self.marks, self.marks[1:], strict=False)]
 
 
 class TimedStorage(LocalStorage):
-    """A local storage that measures each request."""
+    """A local storage whose requests are measured."""
 
     def __init__(self, url: str, watch: Stopwatch) -> None:
         super().__init__(url)
@@ -86,7 +87,7 @@ class TimedStorage(LocalStorage):
 
 
 class TimedLock:
-    """A lock that marks each acquisition and release."""
+    """A lock that records a mark at each acquisition and release."""
 
     def __init__(self, lock: Lock, watch: Stopwatch) -> None:
         self._lock, self._watch = lock, watch
@@ -101,7 +102,7 @@ class TimedLock:
 
 
 def batch(rows: int, number: int, partition: str = "p0") -> pa.Table:
-    """Return a batch with the given number of rows, with keys that begin at `number`."""
+    """Return a batch with the given number of rows. The keys are numbered from `number` on."""
     columns = {
         "id": [f"key-{number + n}" for n in range(rows)], "part": [partition] * rows, "ts": [*range(rows)],
         "amount": [n * 0.5 for n in range(rows)], "note": [f"note of the row {n}" for n in range(rows)],
@@ -110,7 +111,7 @@ def batch(rows: int, number: int, partition: str = "p0") -> pa.Table:
 
 
 def timed_table(path: Path, buckets: int) -> tuple[Stopwatch, Table]:
-    """Create a table with the given number of buckets, and open it with a stopwatch."""
+    """Create a table with the given number of buckets. Returns a stopwatch and the table that it measures."""
     Table.create(None, path, SCHEMA, record_key="id", ordering_fields="ts", partition_by="part", buckets=buckets)
     watch = Stopwatch()
     table = Table.open(None, path)

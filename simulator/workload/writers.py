@@ -1,4 +1,6 @@
-"""The writers of a simulated run: each writes its batches one after the other, in NBCC, in OCC or as one writer."""
+"""The simulated writers of a run, under NBCC, under OCC, or combined into a single writer. Each writer writes its
+batches sequentially.
+"""
 
 from __future__ import annotations
 
@@ -20,11 +22,11 @@ from .simulation import HEARTBEAT, Chosen, Events, Simulation
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A simulated writer. `occ` is True if the writer checks for conflicts; `cores` is the number of cores of its data
-    phase.
+    """The options of a simulated writer. `occ` is True if the writer checks for conflicts; `cores` is the number of
+    cores of its data phase.
 
-    `continuous` is True if the writer begins a batch as soon as the previous batch is done, until `ends`. After `ends`,
-    the writer begins no attempt.
+    If `continuous` is True, the writer begins each batch as soon as the previous batch is done. After the time `ends`,
+    a continuous writer begins no attempt.
     """
 
     name: str
@@ -37,7 +39,6 @@ class Job:
 
 
 def start_writers(run: Simulation) -> None:
-    """Start the processes of all writers."""
     scenario, sources = run.scenario, []
     for number, recorded in enumerate(scenario.recorded):
         job = Job("recorded", run.mode == "occ", 1, 0.5, 0.0, False)
@@ -57,7 +58,7 @@ def start_writers(run: Simulation) -> None:
 
 
 class _Writer:
-    """The process of one writer, with the time of its next crash drawn in advance."""
+    """The process of one simulated writer, with a random time of the next crash."""
 
     def __init__(self, run: Simulation, job: Job, chance: random.Random) -> None:
         self._run, self._job, self._chance = run, job, chance
@@ -66,7 +67,7 @@ class _Writer:
         self._read = 0  # the commits that its newest listing has shown
 
     def write_all(self, source: Iterable[Batch]) -> Events:
-        """Write each batch at its arrival, or as soon as the previous batch is acknowledged."""
+        """Write each batch when it arrives, or as soon as the previous batch is acknowledged."""
         env, job = self._run.env, self._job
         for batch in source:
             if (pause := batch.at - env.now) > 0:
@@ -76,7 +77,7 @@ class _Writer:
             yield from self.write(batch, env.now if job.continuous else batch.at)
 
     def write(self, batch: Batch, arrived: float) -> Events:
-        """Repeat the attempts at one batch until one commits, then clean up."""
+        """Attempt to write one batch until an attempt commits, then clean up."""
         run, job, env, measures = self._run, self._job, self._run.env, self._run.measures
         measures.batches += 1
         measures.phases["queue"] += env.now - arrived
@@ -105,7 +106,7 @@ class _Writer:
         measures.by_writer[job.name].append(env.now - arrived)
 
     def _attempt(self, batch: Batch, arrived: float, spent: dict[str, float]) -> Events:
-        """Make one attempt at a batch, and return whether it committed."""
+        """Make one attempt to write a batch, and return True if the attempt committed."""
         run, job, table, measures = self._run, self._job, self._run.table, self._run.measures
         program, touched = run.program["occ write" if job.occ else "nbcc write"], Touched(len(batch.groups))
 
@@ -132,7 +133,7 @@ class _Writer:
         return done
 
     def _publish(self, batch: Batch, arrived: float, spent: dict[str, float]) -> Events:
-        """Check for conflicts and publish, under the lock. After a conflict, undo the write."""
+        """Check for conflicts and publish the instant, under the lock. After a conflict, undo the write."""
         run, job, table, measures = self._run, self._job, self._run.table, self._run.measures
         groups, has_conflict, sealed = batch.groups, False, self._read
 
@@ -168,7 +169,7 @@ class _Writer:
         return not has_conflict
 
     def _data(self, batch: Batch, stage: StageCost, touched: Touched) -> Generator[simpy.Event, Any, float]:
-        """Run the data phase, and return its core-seconds."""
+        """Run the data phase of a write, and return its core-seconds."""
         run, times, job = self._run, self._run.times, self._job
         yield run.env.timeout(run.requests(stage, touched) + run.transfer(batch.rows, len(batch.groups)) + batch.took)
         if batch.took:
@@ -188,8 +189,7 @@ class _Writer:
 
 
 def _start_single(run: Simulation, sources: list[tuple[Job, Iterator[Batch]]]) -> None:
-    """Start a single writer with the cores of all writers. The single writer writes every waiting batch in one commit.
-    """
+    """Start a single writer with the cores of all writers. This writer writes all waiting batches in one commit."""
     waiting: list[tuple[float, Batch, Iterator[Batch] | None]] = []
     arrival = [run.env.event()]
 

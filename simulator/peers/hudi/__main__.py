@@ -1,5 +1,5 @@
-"""The loop of the peer: it reads one request per line from standard input, and writes one response per line to the
-original standard output.
+"""The main loop of the Hudi peer: reads one request per line from standard input, and writes one response per line to
+standard output.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from .table import Table
 
 
 def main() -> None:
-    """Serve requests until standard input ends. Spark's output goes to standard error, so that it does not mix with the
-    responses.
+    """Serve requests until standard input ends. Spark's output is redirected to standard error, to keep the responses
+    clean.
     """
     with os.fdopen(os.dup(1), "w", encoding="utf-8", buffering=1) as answers:
         os.dup2(2, 1)

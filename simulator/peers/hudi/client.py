@@ -1,4 +1,4 @@
-"""One client of Hudi: runs the `SparkRDDWriteClient` behind ``df.write.format("hudi")`` step by step."""
+"""Runs Hudi's `SparkRDDWriteClient` (the client behind ``df.write.format("hudi")``) step by step."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ ACTION = "deltacommit"
 
 @lru_cache(maxsize=8)
 def parameters(path: str, *options: tuple[str, str]) -> Any:
-    """Return the write options, completed by the data source's defaults, as a Scala map."""
+    """Return the write options, completed by Hudi's data source defaults, as a Scala map."""
     options_map = hudi().HoodieConversionUtils.mapAsScalaImmutableMap(java_map({**dict(options), "path": path}))
     return hudi().HoodieWriterUtils.parametersWithWriteDefaults(options_map)
 
 
 class Client:
-    """A client with at most one instant in flight. A dead writer is a client that takes no more steps."""
+    """A Hudi client with at most one instant in flight. A crashed writer is a client that takes no more steps."""
 
     def __init__(self, path: str, options: Mapping[str, str]) -> None:
         self._path = path
@@ -49,7 +49,7 @@ class Client:
 
     @cached_property
     def hudis(self) -> Any:
-        """The object of Hudi's client class."""
+        """The Java object of Hudi's client class, created at first use."""
         every = java().util.HashMap(scala().collection.JavaConverters.mapAsJavaMapConverter(self._parameters).asJava())
         return hudi().DataSourceUtils.createHoodieClient(spark()._jsc, SCHEMA, self._path, "t", every)
 
@@ -82,12 +82,12 @@ class Client:
         return self._wrote(self.hudis.bulkInsert(self._records(rows, table_config), self.instant))
 
     def refused(self) -> None:
-        """Try to publish the completed instant, which must fail because of a conflict, and roll the write back."""
+        """Try to publish the completed instant, which must fail with a write conflict, and roll the write back."""
         self._fails_by("HoodieWriteConflictException")
         self.undo()
 
     def gone(self) -> None:
-        """Try to publish the completed instant, which must fail because another client has rolled back the write."""
+        """Try to publish the completed instant, which must fail because another client has rolled the write back."""
         self._fails_by("inflight does not exist")
         self.close()
 
@@ -101,12 +101,11 @@ class Client:
             raise RuntimeError(f"Hudi has published {self.instant}")
 
     def undo(self) -> None:
-        """Roll back the client's own instant."""
         self.hudis.rollback(self.instant)
         self.close()
 
     def clean(self) -> None:
-        """Roll back failed writes, and delete files that no read needs."""
+        """Run Hudi's clean: roll back failed writes, and delete files that no retained commit needs."""
         self.hudis.clean()
         self.close()
 
@@ -116,7 +115,6 @@ class Client:
         self.close()
 
     def commit(self) -> None:
-        """Publish the completed instant of the client's write."""
         if not self.hudis.commitStats(self.instant, self._done, nothing(), ACTION, java_map({}), nothing()):
             raise RuntimeError(f"commitStats of {self.instant} answered false")
         self.close()
@@ -160,7 +158,7 @@ class Client:
         return instant
 
     def run_rollback(self, meta: Any, instant: str) -> None:
-        """Execute a rollback plan in one call, as Hudi's cleaner does with pending plans."""
+        """Execute a rollback plan in one call, as Hudi's cleaner executes pending rollbacks."""
         service, utils = self.hudis.getTableServiceClient(), hudi().table.action.rollback.RollbackUtils
         pending = items(meta.getActiveTimeline().filterPendingRollbackTimeline().getInstants())
         mine = next(each for each in pending if each.requestedTime() == instant)
@@ -185,7 +183,6 @@ class Client:
         self._done.getWriteStatuses().collect()
 
     def commit_compaction(self) -> None:
-        """Publish the completed compaction."""
         commit_compaction(self.hudis, self.instant, self._done, nothing())
         self.close()
 
@@ -204,7 +201,6 @@ class Client:
         self._done.getWriteStatuses().collect()
 
     def commit_log_compaction(self) -> None:
-        """Publish the completed log compaction."""
         self.hudis.commitLogCompaction(self.instant, self._done, nothing())
         self.close()
 

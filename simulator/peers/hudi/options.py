@@ -1,5 +1,5 @@
-"""The write options of the tables that the Hudi peer creates. The options select non-blocking concurrency control and
-disable every automatic table service.
+"""The write options of the tables that the Hudi peer creates: non-blocking concurrency control, and no automatic table
+services.
 """
 
 from __future__ import annotations
@@ -62,6 +62,6 @@ _SAME = {
 
 
 def options(merge_mode: str, buckets: int, more: Mapping[str, str]) -> dict[str, str]:
-    """Return the write options of a table. ``more`` maps the names of further Hudi options to their values."""
+    """Return the write options of a table. ``more`` contains further Hudi options, by name."""
     asked = {"hoodie.record.merge.mode": merge_mode, "hoodie.bucket.index.num.buckets": str(buckets)}
     return {**_SAME, **OPTIONS, **asked, **more}

@@ -19,26 +19,23 @@ def start_commit(client: Any, action: str) -> str:
 
 
 def parsed(org: Any, schema: str) -> Any:
-    """Return a schema as an object of the class that the release's writers expect: Hudi's class or Avro's class."""
+    """Parse a schema into the class that this Hudi release expects: `HoodieSchema` or Avro's `Schema`."""
     if _MINOR >= (1, 2):
         return org.apache.hudi.common.schema.HoodieSchema.parse(schema)
     return org.apache.avro.Schema.parse(schema)
 
 
 def record_arguments(table_config: Any) -> list[Any]:
-    """Return the extra arguments that this release of Hudi requires to make records; they follow the arguments common
-    to all releases.
-    """
+    """Return the additional arguments that this Hudi release requires to create records."""
     return [table_config] if _MINOR >= (1, 1) else []
 
 
 def commit_compaction(client: Any, instant: str, done: Any, nothing: Any) -> None:
-    """Publish the completed compaction."""
     client.commitCompaction(instant, done if _MINOR >= (1, 1) else done.getCommitMetadata().get(), nothing)
 
 
 def set_ordering(builder: Any, column: str) -> None:
-    """Set the name of the ordering column in the builder of a new table."""
+    """Set the ordering column in the builder of a new Hudi table."""
     if _MINOR >= (1, 1):
         builder.setOrderingFields(column)
     else:

@@ -1,4 +1,4 @@
-"""Starts the JVM with Hudi, and converts Python values to the Java values that Hudi's client takes."""
+"""Starts a JVM with Hudi, and converts Python values to the Java values that Hudi's client takes."""
 
 from __future__ import annotations
 
@@ -45,15 +45,15 @@ def spark() -> Any:
 
 
 class Package:
-    """A Java package in the JVM whose members are cached after the first use. Without the cache, Py4J makes the JVM
-    search every jar for each component of a dotted name.
+    """A Java package whose members are cached after first use. Without the cache, Py4J makes the JVM search every jar
+    for each part of a dotted name.
     """
 
     def __init__(self, of_py4j: Any) -> None:
         self._of_py4j = of_py4j
 
     def __getattr__(self, name: str) -> Any:
-        """Return the package's member with this name. Each member is looked up only once."""
+        """Return the package's member with this name. The lookup happens only once for each member."""
         member = getattr(self._of_py4j, name)
         cached = Package(member) if type(member) is type(self._of_py4j) else member
         self.__dict__[name] = cached
@@ -68,18 +68,18 @@ def java() -> Any:
 
 @cache
 def org() -> Any:
-    """Return the package ``org``."""
+    """Return the Java package ``org``."""
     return Package(spark()._jvm.org)
 
 
 @cache
 def scala() -> Any:
-    """Return the package ``scala``."""
+    """Return the Java package ``scala``."""
     return Package(spark()._jvm.scala)
 
 
 def hudi() -> Any:
-    """Return the package ``org.apache.hudi``."""
+    """Return the Java package ``org.apache.hudi``."""
     return org().apache.hudi
 
 
@@ -98,7 +98,7 @@ def java_list(entries: Iterable[object]) -> Any:
 
 
 def java_array(values: Sequence[object], of: str = "Object") -> Any:
-    """Return the values as a Java array. `of` is the class of its elements in the package java.lang."""
+    """Return the values as a Java array. `of` names the element class in the package java.lang."""
     array = spark().sparkContext._gateway.new_array(getattr(java().lang, of), len(values))
     for place, value in enumerate(values):
         array[place] = value
@@ -106,9 +106,10 @@ def java_array(values: Sequence[object], of: str = "Object") -> Any:
 
 
 def items(collection: Any) -> list[Any]:
-    """Return the items of a Java collection or stream as a list. A Java iterator ends with an exception. Iteration
-    through Py4J is slow, because PySpark compares the class of the exception with a dozen names, and the JVM searches
-    every jar each time.
+    """Return the items of a Java collection or stream as a list.
+
+    Iterating over a Java collection through Py4J is slow, because the iterator ends with an exception, whose handling
+    searches every jar.
     """
     array = collection.toArray()
     return [array[place] for place in range(len(array))]
@@ -137,7 +138,7 @@ def engine_context() -> Any:
 
 
 def local_context() -> Any:
-    """Return the context of Hudi's thread-based engine, which lists a table without a Spark job."""
+    """Return the context of Hudi's local engine, which lists a table in threads, without a Spark job."""
     return hudi().common.engine.HoodieLocalEngineContext(storage_configuration())
 
 
@@ -147,7 +148,7 @@ def storage_configuration() -> Any:
 
 
 def causes(error: Exception) -> str:
-    """Return the chain of causes of an error: the first line of each cause, outermost cause first."""
+    """Return the first line of each cause of an error, outermost cause first."""
     cause: Any = getattr(error, "java_exception", None)
     if cause is None:
         return f"{type(error).__name__}: {error}"

@@ -1,4 +1,4 @@
-"""One Hudi table: the steps of its clients, and its observable state."""
+"""One Hudi table of the peer: the steps of the table's clients, and the observable state."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SHOWN = ("id", "ts", "value", "_hoodie_commit_time")
 
 
 class Table:
-    """A Hudi table in a folder. Each public method is a step that a request of the peer's line protocol can name."""
+    """A Hudi table in a folder. Each public method is a step that a request can name."""
 
     def __init__(self, path: str, options: Mapping[str, str], partitions: Sequence[str]) -> None:
         self._path = path
@@ -37,7 +37,7 @@ class Table:
     def create(
         cls, path: str, merge_mode: str, buckets: int, partitions: Sequence[str], more: Mapping[str, str] | None = None
     ) -> Table:
-        """Create a table. ``more`` maps further write options to their values, for example the version of the table."""
+        """Create a Hudi table. ``more`` contains further write options by name, for example the table version."""
         chosen = options(merge_mode, buckets, more or {})
         version = int(chosen.get("hoodie.write.table.version", TABLE_VERSION))
         mode = hudi().common.config.RecordMergeMode.valueOf(merge_mode)
@@ -59,7 +59,7 @@ class Table:
         partitions: Sequence[str] = (),
         more: Mapping[str, str] | None = None,
     ) -> Table:
-        """Open an existing table. Only writers and `look` need other arguments than ``path``."""
+        """Open an existing Hudi table. Only writers and `look` need arguments other than ``path``."""
         return cls(path, options(merge_mode, buckets, more or {}), partitions)
 
     def close(self) -> None:
@@ -80,18 +80,22 @@ class Table:
         return self._clients[actor].bulk(rows, self._meta().getTableConfig())
 
     def write(self, rows: Sequence[Sequence[Any]], operation: str) -> None:
-        """Perform a whole write with the data source and its defaults: ``df.write.format("hudi")``."""
+        """Perform a whole write through Hudi's data source: ``df.write.format("hudi")``."""
         frame = spark().createDataFrame([tuple(row) for row in rows], DDL)
         chosen = {**self._options, "hoodie.datasource.write.operation": operation}
         frame.write.format("hudi").options(**chosen).mode("append").save(self._path)
 
     def write_by_defaults(self, rows: Sequence[Sequence[Any]], columns: str, options: Mapping[str, str]) -> None:
-        """Upsert rows with the columns of a DDL text by the data source, with these options and Hudi's defaults."""
+        """Upsert rows through Hudi's data source with the given options and Hudi's defaults. ``columns`` is a DDL
+        string.
+        """
         frame = spark().createDataFrame([tuple(row) for row in rows], columns).coalesce(1)
         frame.write.format("hudi").options(**options).mode("append").save(self._path)
 
     def read_by_defaults(self, columns: Sequence[str]) -> list[list[Any]]:
-        """Return the sorted rows of a snapshot by the data source with Hudi's defaults, which use a metadata table."""
+        """Return the sorted rows of a snapshot read through Hudi's data source with Hudi's defaults (including the
+        metadata table).
+        """
         frame = spark().read.format("hudi").load(self._path)
         return sorted(list(row) for row in frame.select(*columns).collect())
 
@@ -108,9 +112,9 @@ class Table:
         self._publish(actor, self._clients[actor].commit, waits)
 
     def crash(self, actor: str) -> None:
-        """Close a client, which ends its heartbeat. The heartbeat file of the client stays.
+        """Simulate a crash: close the client, which stops renewing its heartbeat. The heartbeat file remains.
 
-        The heartbeat of a compaction expires at once, so that other clients can resume its plan.
+        The heartbeat of a crashed compaction is made to expire at once, so that other clients can resume the plan.
         """
         if client := self._clients.get(actor):
             client.close()
@@ -118,25 +122,26 @@ class Table:
                 self.stall(actor)
 
     def stall(self, actor: str) -> None:
-        """Make the heartbeat file of a client look expired to other clients. The live client continues."""
+        """Make the heartbeat file of a client look expired to other clients, although the client is alive and
+        continues.
+        """
         beat = Path(self._path, ".hoodie", ".heartbeat", self._clients[actor].instant)
         if beat.exists():
             os.utime(beat, (LONG_AGO, LONG_AGO))
 
     def hold(self, actor: str) -> None:
-        """Take the lock of the table for a client."""
+        """Acquire the table lock for a client."""
         config = (self._clients.get(actor) or Client(self._path, self._options)).hudis.getConfig()
         manager = hudi().client.transaction.lock.LockManager(config, self._meta().getStorage())
         manager.lock()
         self._locks[actor] = manager
 
     def give_back(self, actor: str) -> None:
-        """Release the lock of a client."""
+        """Release the table lock that a client holds."""
         self._locks.pop(actor).unlock()
 
     def clean(self) -> None:
-        """Clean the table with another client. The client also rolls back the writes whose heartbeat has expired (the
-        LAZY policy).
+        """Clean the table with another client, which also rolls back writes with expired heartbeats (the LAZY policy).
         """
         Client(self._path, self._options).clean()
 
@@ -150,7 +155,7 @@ class Table:
         Client(self._path, self._options).cluster(instant)
 
     def procedure(self, name: str, parameters: Mapping[str, str]) -> None:
-        """Call a procedure of Hudi's SQL on this table: ``create_savepoint``, ``rollback_to_savepoint``, ..."""
+        """Call a SQL procedure of Hudi on the table, for example ``create_savepoint`` or ``rollback_to_savepoint``."""
         arguments = "".join(f", {key} => '{value}'" for key, value in parameters.items())
         # Procedures read the writer's options from the session. Later calls must not see them there.
         for key, value in self._options.items():
@@ -185,7 +190,7 @@ class Table:
 
     def _publish(self, actor: str, publish: Callable[[], None], waits: bool) -> None:
         """Publish the completed instant of a client. If `waits` is True, another client holds the lock first, and the
-        publication must wait for its release.
+        publication must wait until the lock is released.
         """
         if not waits:
             publish()
@@ -213,7 +218,7 @@ class Table:
     # Observation.
 
     def look(self) -> dict[str, Any]:
-        """Return the names of timeline files and data files, and the file slices of Hudi's file-system view."""
+        """Return the names of timeline files and data files, and the file slices from Hudi's file-system view."""
         root = Path(self._path)
         data = [path for path in root.rglob("*") if path.is_file() and ".hoodie" not in path.relative_to(root).parts]
         names = sorted(path.relative_to(root).as_posix() for path in data if not path.name.endswith(".crc"))

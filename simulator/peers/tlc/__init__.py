@@ -1,5 +1,6 @@
-"""Runs TLC, the model checker of TLA+, on the TLA+ specification in specs/tla, which is equivalent to the model. Tests
-compare the sizes, verdicts and speed of TLC's searches with the searches of nbcc.
+"""Runs TLC, the TLA+ model checker, on specs/tla, a TLA+ specification equivalent to the model.
+
+Tests compare the state counts, verdicts and speed of TLC with those of nbcc's searches.
 """
 
 from __future__ import annotations

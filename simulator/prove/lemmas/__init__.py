@@ -1,5 +1,5 @@
-"""The transition relations for which promises are proved. Each file extends the core relation by actions, clauses and
-promises.
+"""The transition relations for which promises are proved. Each module extends the core transition relation by the
+actions, invariant clauses and promises of one mechanism.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from . import (
 
 @dataclass(frozen=True)
 class Lemmas:
-    """One file of lemmas: the supported options, the class that builds the transition relation, and worlds of the
-    model.
+    """The entry for one lemma module: the supported options, the class that builds the transition relation, and worlds
+    of the model.
 
-    `worlds` contains the worlds in which the relation is compared with the model; () if there is no comparison.
-    `search` contains the worlds that are searched for a run that violates a failed obligation.
+    In each world of `worlds`, the transition relation is compared with the model. If an obligation fails, the worlds in
+    `search` are searched for a run that violates the promise.
     """
 
     name: str
@@ -48,14 +48,13 @@ class Lemmas:
         return self.relation(self.options(**values)).system()
 
     def described(self) -> dict[str, tuple[Any, ...]]:
-        """Return the options of the model that the relation describes, each with the values that the relation supports.
-        """
+        """Return the options of the model that the transition relation supports, with their supported values."""
         hints = get_type_hints(self.options)
         return {each.name: get_args(hints[each.name]) for each in fields(self.options) if each.name != "any_plan"}
 
     def under(self, protocol: Mapping[str, Any]) -> tuple[System | None, str]:
-        """Return the relation under the options of a protocol. If the relation does not describe one of the options,
-        return None with the reason.
+        """Return the transition relation under the options of a protocol. If an option is not supported, return None
+        with the reason.
         """
         known = self.described()
         usual = Protocol().to_mapping()

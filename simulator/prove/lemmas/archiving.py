@@ -1,8 +1,8 @@
 """Archiving: completed instants are copied to the archive, then removed from the active timeline, oldest first.
 
 A reader that lists the active timeline may miss an instant that is removed during the listing. Therefore a reader reads
-the archive after each listing. The relation allows an archiver to archive any instant whose archiving the rules allow.
-The relation does not distinguish archivers.
+the archive after each listing. In the transition relation, an archiver may archive any set of instants that the rules
+allow. Archivers are not distinguished from each other.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ BOUND = "nothing is archived past a pending instant, or before an older one"
 
 @dataclass(frozen=True)
 class Options(options.Options):
-    """The model options that affect archiving, with the names and values that they have in the model."""
+    """The model options that affect archiving, with their supported values."""
 
     completion_time: Literal["under_lock"] = "under_lock"
     listing: Literal["twice"] = "twice"
@@ -43,13 +43,13 @@ class Options(options.Options):
 
 
 class Archiving(core.Core):
-    """The core transition relation, to which archivers are added."""
+    """The core transition relation, extended by archivers."""
 
     options: Options
 
     @property
     def first(self) -> bool:
-        """True if a reader reads the archive before it lists the active timeline."""
+        """True if readers read the archive before they list the active timeline."""
         return self.options.archive_lookup == "before_listing"
 
     def relations(self) -> tuple[Relation, ...]:
@@ -91,8 +91,8 @@ class Archiving(core.Core):
         return (*super().actions(), archives, removes, removes_plan)
 
     def may_archive(self, s: Any, writes: Any, plans: Any) -> Term:
-        """True if the lock is free, no instant is on both timelines, and the given completed instants are the oldest
-        instants that may be archived.
+        """True if the lock is free, no earlier archiving is unfinished, and the given instants are the oldest ones that
+        may be archived.
         """
 
         def goes(requested: Term, completed: Term) -> Term:
@@ -117,7 +117,9 @@ class Archiving(core.Core):
         )  # fmt: skip
 
     def readers(self) -> tuple[Action, ...]:
-        """Return the actions of readers that read the archive before or after each listing, as the option requires."""
+        """Return the actions of readers that read the archive before or after each listing, according to
+        `archive_lookup`.
+        """
         actions = {action.name: action for action in super().readers()}
         if self.options.archive_lookup == "never":
             return tuple(actions.values())
@@ -157,8 +159,10 @@ class Archiving(core.Core):
         }  # fmt: skip
 
     def looks(self) -> tuple[Action, ...]:
-        """Return the actions by which a reader reads the archive. After the first listing, the archive may raise the
-        reader's time. After the second listing the reader keeps the instants that the archive shows.
+        """Return the actions by which a reader reads the archive.
+
+        After the first listing, the archive may raise the time of the read. After the second listing, the reader adds
+        the archived instants that completed by the time of the read.
         """
         return (
             Action(
@@ -185,11 +189,11 @@ class Archiving(core.Core):
         )  # fmt: skip
 
     def covers(self, s: Any, d: Term, w: Term) -> Term:
-        """True if the write completed by the reader's time, or is in the archive, which the reader has not read yet."""
+        """True if the write completed by the reader's time, or if the reader will find the write in the archive."""
         return either(super().covers(s, d, w), s.archived(w))
 
     def keeps_time(self, s: Any, n: Any, d: Term) -> Term:
-        """True if the archive raises the reader's time, which happens at most once."""
+        """True if the reader's time is unchanged, or is raised once by reading the archive."""
         raised = s.every(WRITE, lambda w: implies(s.archived(w), s.completed(w) <= n.reads_at(d)))
         looks = both(s.reading(d) == LISTED, n.reading(d) == OPENED)
         return choose(looks, both(raised, n.reads_at(d) >= s.reads_at(d)), n.reads_at(d) == s.reads_at(d))
@@ -222,7 +226,7 @@ class Archiving(core.Core):
         }  # fmt: skip
 
     def common(self) -> frozenset[str]:
-        """Return the clauses that support reads, without the clauses about pending instants and about the order of
+        """Return the clauses that support reads: all except those about pending instants and about the order of
         removal.
         """
         return frozenset(self.clauses()) - {BOUND, "instants are removed oldest first"}

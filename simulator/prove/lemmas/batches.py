@@ -1,7 +1,7 @@
-"""Batch ids: a batch commits at most once, however many writers send the batch, and however often they send it.
+"""Batch ids: a batch commits at most once, even if several writers send the batch repeatedly.
 
-Under the lock, a writer searches for its batch when it requests an instant, and again before it takes a completion
-time.
+Under the lock, a writer searches the timeline for its batch id when it requests an instant, and again before it takes a
+completion time.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from .state import IDLE, READY, WRITE, published
 
 @dataclass(frozen=True)
 class Options(options.Options):
-    """The model options that affect repeated batches, with the names and values that they have in the model."""
+    """The model options that affect repeated batches, with their supported values."""
 
     completion_time: Literal["under_lock"] = "under_lock"
     batch_ids: Literal["checked", "at_request", "ignored"] = "checked"
 
 
 class Batches(GivingUp):
-    """The core transition relation, to which batches that are sent several times are added."""
+    """The core transition relation, extended by batches that are sent several times."""
 
     options: Options
 
@@ -42,7 +42,6 @@ class Batches(GivingUp):
         )}  # fmt: skip
 
     def is_repeat(self, s: Any, w: Term) -> Term:
-        """True if another write of the same batch has completed."""
         return s.some(WRITE, lambda v: both(s.same_batch(w, v), w != v, published(s, v)))
 
     def writers(self) -> tuple[Action, ...]:
@@ -61,7 +60,7 @@ class Batches(GivingUp):
         return (*extended(super().writers(), looks), *more)
 
     def skips(self) -> Action:
-        """True if another write of the same batch has completed."""
+        """Return the action by which a writer skips a batch that another write has committed."""
         return Action(
             "writer skips batch", (WRITE,),
             lambda s, w: both(
@@ -90,7 +89,7 @@ class Batches(GivingUp):
         )  # fmt: skip
 
     def answered(self, s: Any, n: Any) -> Term:
-        """True if each write that ends without a completed instant belongs to a batch committed by another write."""
+        """True if each write that ends without a completed instant repeats a batch that another write has committed."""
         return s.every(WRITE, lambda w: implies(
             both(n.over(w), no(s.over(w)), no(s.given_up(w))), self.is_repeat(s, w)))  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""The invariant of the core transition relation: it maps the wording of each clause to the clause's formula."""
+"""The inductive invariant of the core transition relation: maps the wording of each clause to its formula."""
 
 from __future__ import annotations
 

@@ -1,9 +1,10 @@
-"""Cleaning with a horizon: no clean deletes a file that a read at or after the horizon, or a pending plan, needs.
+"""Cleaning with a horizon (the time before which reads are refused): no clean deletes a file that a permitted read or a
+pending plan needs.
 
-A cleaner takes a completion time as horizon, under the lock. In each file group a clean deletes the files older than
-the newest base file that was complete at the horizon. The relation allows a cleaner to delete any subset of the files
-that a clean may delete, in any order. Therefore the relation covers every retention policy by completion time, and
-cleaners that crash during a clean.
+A cleaner takes a completion time as horizon, under the lock. In each file group, a clean deletes the files that are
+older than the newest base file complete at the horizon. In the transition relation, a cleaner may delete any subset of
+the older files in any order. The proof therefore covers every retention policy by completion time, and cleaners that
+crash during a clean.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ LATE: Final = Relation("planned_horizon", (SERVICE,), "time")
 
 @dataclass(frozen=True)
 class Options(options.Options):
-    """The model options that affect cleaning, with the names and values that they have in the model."""
+    """The model options that affect cleaning, with their supported values."""
 
     completion_time: Literal["under_lock"] = "under_lock"
     retention: Literal["completion", "barrier", "any_barrier"] = "completion"
@@ -45,14 +46,14 @@ class Options(options.Options):
 
 
 class Cleaning(Services):
-    """The core transition relation, to which cleaners are added."""
+    """The core transition relation, extended by cleaners."""
 
     options: Options
     kind = "cleaner"
 
     @property
     def early(self) -> bool:
-        """True if readers see the horizon of a clean as soon as the clean is planned."""
+        """True if reads before the horizon are refused as soon as the clean is planned."""
         return self.options.horizon == "before_delete"
 
     def relations(self) -> tuple[Relation, ...]:
@@ -67,18 +68,19 @@ class Cleaning(Services):
         )  # fmt: skip
 
     def counts(self, s: Any, q: Term, g: Term, h: Term) -> Term:
-        """True if the base file of the plan q allows a clean with the horizon h to delete older files of the group."""
+        """True if a clean with horizon h may delete the files of group g that are older than the base file of plan q.
+        """
         if self.options.retention == "completion":
             return both(s.part(q, g), s.done(q), s.compacted(q) <= h)
         is_there = s.planned(q) if self.options.retention == "any_barrier" else s.done(q)
         return both(s.part(q, g), is_there, s.barrier(q) <= h)
 
     def is_older(self, s: Any, g: Term, h: Term, time: Term) -> Term:
-        """True if a file with the given time is in an older slice than a base file for which `counts` is true."""
+        """True if a file with the given time is in an older slice than a base file that satisfies `counts`."""
         return s.some(PLAN, lambda q: both(self.counts(s, q, g, h), time < s.barrier(q)))
 
     def schedule_clean(self, s: Any, a: Term, w: Term) -> Mapping[str, Update]:
-        """Return the updates that plan a clean whose horizon is the completion time of the write w."""
+        """Return the state updates of planning a clean whose horizon is the completion time of write w."""
         h = s.completed(w)
         learnt = {"horizon": lambda: greater(s.horizon(), h)} if self.early else {
             "planned_horizon": at(s.planned_horizon, a, to=h)}  # fmt: skip
@@ -145,7 +147,7 @@ class Cleaning(Services):
         }  # fmt: skip
 
     def common(self) -> frozenset[str]:
-        """Return all clauses as common, because a read that misses a deleted file contradicts every promise."""
+        """Return the names of all clauses, because the proof of every promise depends on which files are deleted."""
         return frozenset(self.clauses())
 
     def claims(self) -> tuple[Claim, ...]:
@@ -156,8 +158,8 @@ class Cleaning(Services):
         )
 
     def reads_are_served(self, s: Any) -> Term:
-        """True if no file that a read as of t needs is deleted: the newest complete base file of a group, and the logs
-        after it.
+        """True if no clean has deleted a file that a read at or after the horizon needs: the newest complete base file
+        of a group, or a log after it.
         """
         t = any_time(s)
 
@@ -175,8 +177,8 @@ class Cleaning(Services):
         ))  # fmt: skip
 
     def plans_are_served(self, s: Any) -> Term:
-        """True if no file that a pending plan takes is deleted: the newest complete base file of a group, and the logs
-        after it.
+        """True if no clean has deleted a file that a pending plan takes: the newest complete base file of a group, or a
+        log after it.
         """
 
         def takes(p: Term, q: Term, g: Term) -> Term:

@@ -1,4 +1,4 @@
-"""The actions of compactors: they schedule, run and complete plans, crash, and run the plans of other compactors."""
+"""The actions of compactors in the core transition relation: schedule, run, resume and complete plans, and crash."""
 
 from __future__ import annotations
 
@@ -31,12 +31,13 @@ def alive(s: Any, c: Term, work: int) -> Term:
 
 
 def pending(s: Any, q: Term) -> Term:
-    """True if the plan was put and has not completed."""
+    """True if the plan is scheduled and not completed."""
     return both(s.planned(q), no(s.done(q)))
 
 
 def removes_files(s: Any, c: Term) -> Mapping[str, Update]:
-    """Return the updates by which a compactor deletes base files that other live runners of the same plan have put."""
+    """Return the state updates by which a compactor deletes the base files of other compactors that run the same plan.
+    """
     def is_rival(b: Term) -> Term:
         files = s.some(GROUP, lambda g: s.base_written(b, g))
         return both(b != c, s.own_plan(b) == s.own_plan(c), s.work(b) > IDLE, no(s.dead_compactor(b)), files)
@@ -45,12 +46,10 @@ def removes_files(s: Any, c: Term) -> Mapping[str, Update]:
 
 
 class Compactors(Relations):
-    """Builds the actions of compactors."""
+    """Builds the actions of compactors in a transition relation."""
 
     def takes(self, s: Any, log: Term) -> Term:
-        """True if a plan scheduled now would take the log: the log is complete, and is in the newest slice of its file
-        group.
-        """
+        """True if a plan scheduled now would take the log: the log is completed, and is in its group's newest slice."""
         w, g = s.write_of(log), s.group_of(log)
         complete = (
             both(published(s, w), s.completed(w) < s.clock() + 1)
@@ -60,8 +59,8 @@ class Compactors(Relations):
         return both(complete, implies(has_base(s, g), self.slice_time(s, w) >= s.barrier(s.newest(g))))
 
     def new_part(self, s: Any, g: Term) -> Term:
-        """True if a plan scheduled now would take the file group: the group has no pending plan, and has a log to
-        compact.
+        """True if a plan scheduled now would include the file group: no plan is pending there, and a log can be
+        compacted.
         """
         idle = s.every(PLAN, lambda q: implies(s.part(q, g), s.done(q)))
         return both(idle, s.some(LOG, lambda log: both(s.group_of(log) == g, self.takes(s, log))))
@@ -73,7 +72,7 @@ class Compactors(Relations):
         return both(self.new_part(s, g), either(merged, self.takes(s, log)))
 
     def may_schedule(self, s: Any, c: Term, p: Term) -> Term:
-        """True if the compactor is idle, the lock is free, and some group has a log to compact."""
+        """True if the compactor is idle, the lock is free, and some file group has a log to compact."""
         return both(
             s.work(c) == IDLE, no(s.dead_compactor(c)), self.lock_is_free(s), no(s.planned(p)),
             s.every(PLAN, lambda q: implies(s.plan_before(q, p), s.planned(q))),
@@ -81,7 +80,7 @@ class Compactors(Relations):
         )  # fmt: skip
 
     def schedule(self, s: Any, c: Term, p: Term) -> Mapping[str, Update]:
-        """Return the updates that put the plan, its parts and the content of its base files."""
+        """Return the state updates that schedule the plan p, with its file groups and the content of its base files."""
         return {
             **tick(s),
             "planned": at(s.planned, p, to=True),
@@ -94,8 +93,8 @@ class Compactors(Relations):
         }
 
     def may_resume(self, s: Any, c: Term, p: Term) -> Term:
-        """True if a compactor may run the plan, alone or concurrently with another runner. The options allow any
-        pending plan or only the oldest pending plan.
+        """True if a compactor may run the plan, even while another compactor runs it. If `any_plan` is False, only the
+        oldest pending plan may be run.
         """
         if self.options.any_plan:
             return pending(s, p)
@@ -141,7 +140,8 @@ class Compactors(Relations):
         )  # fmt: skip
 
     def completing_plans(self) -> tuple[Action, ...]:
-        """Return the actions by which a compactor takes the lock and the completion time, and publishes its plan."""
+        """Return the actions by which a compactor takes the lock, takes a completion time, and publishes its instant.
+        """
         outside = self.outside
 
         def has_files(s: Any, c: Term, checks: bool) -> Term:
@@ -187,8 +187,8 @@ class Compactors(Relations):
         )  # fmt: skip
 
     def giving_way(self) -> tuple[Action, ...]:
-        """Return the actions of a compactor whose plan another compactor also runs. The other compactor has completed
-        the plan, or has deleted the files of this compactor.
+        """Return the actions by which a compactor gives up a plan, because another compactor has completed the plan or
+        has deleted the files.
         """
         return (
             Action(
@@ -213,7 +213,6 @@ class Compactors(Relations):
         )  # fmt: skip
 
     def dying_compactors(self) -> tuple[Action, ...]:
-        """Return the actions by which a compactor crashes and by which the lock of a crashed compactor expires."""
         return (
             Action(
                 "compactor crashes", (COMPACTOR,),

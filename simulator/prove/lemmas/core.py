@@ -1,8 +1,8 @@
 """The core transition relation: RFC-66 for any number of writers, logs, file groups, plans, compactors and readers.
 
-Writers put several logs in several groups. Compactors crash, and other compactors run the plans of crashed compactors.
-Readers list the timeline twice, and no listing is a snapshot. The relation describes the transitions of `model/kernel`
-and of crashes.
+Writers put several logs in several file groups. Compactors crash, and other compactors resume their plans. Readers list
+the timeline twice; a listing is not an atomic snapshot of the folder. The transition relation corresponds to
+`model/kernel` and the crashes of the model.
 """
 
 from __future__ import annotations
@@ -37,51 +37,50 @@ from .writers import Writers
 
 
 class Core(Writers, Compactors, Readers):
-    """The core relation under the given options. Mechanisms extend the core relation."""
+    """The core transition relation under the given options. Mechanisms extend this class."""
 
     def clauses(self) -> dict[str, Formula]:
-        """Return the invariant: a mapping from the statement of each clause in words to its formula."""
+        """Return the inductive invariant: a mapping from the wording of each clause to its formula."""
         return dict(CLAUSES)
 
     def in_logs(self, s: Any, q: Term, log: Term, t: Term) -> Term:
-        """True if a read as of t that starts from the base file of q includes the log. The read includes a log that is
-        visible and in the slice of q or in a later slice.
+        """True if a read as of t includes the log on top of the base file of plan q: the log is visible and not in an
+        older slice than q.
         """
         w = s.write_of(log)
         return both(published(s, w), s.completed(w) <= t, self.slice_time(s, w) >= s.barrier(q), self.is_there(s, log))
 
     def is_there(self, s: Any, log: Term) -> Term:
-        """True if no actor has deleted the log."""
+        """True if the log has not been deleted."""
         return True
 
     def snapshot_on(self, s: Any, q: Term, log: Term, t: Term) -> Term:
-        """True if the read as of t contains the log. The read merges the base file of q and the logs above that base
-        file.
-        """
+        """True if a read as of t that uses the base file of plan q contains the log, in the base file or on top."""
         return either(s.holds(q, log), self.in_logs(s, q, log, t))
 
     def axis(self, s: Any, w: Term, option: str) -> Term:
-        """Return the time of a write (requested or completed) that a read compares with the time of the read."""
+        """Return the time by which reads select a write: its completion time or requested time, according to `option`.
+        """
         return s.completed(w) if option == "completion" else s.requested(w)
 
     def visible(self, s: Any, log: Term, t: Term) -> Term:
-        """True if the log is visible, so that a read as of t includes the log."""
+        """True if a read as of t may include the log."""
         w = s.write_of(log)
         if self.options.visibility == "any":
             return s.stored(log)
         return both(published(s, w), self.axis(s, w, self.options.as_of_axis) <= t, self.is_there(s, log))
 
     def delivered(self, s: Any, w: Term, after: Term, until: Term) -> Term:
-        """True if the window (after, until] contains the write."""
+        """True if an incremental read of (after, until] contains the write."""
         time = self.axis(s, w, self.options.incremental_axis)
         return both(published(s, w), after < time, time <= until)
 
     def common(self) -> frozenset[str]:
-        """Return the clauses that do not depend on the clauses of a mechanism."""
+        """Return the names of the clauses that are proved without the clauses of any mechanism."""
         return frozenset(CLAUSES)
 
     def claims(self) -> tuple[Claim, ...]:
-        """Return the promises of the core, which every mechanism must keep."""
+        """Return the promises of the core as formulas; every mechanism must keep them."""
         common = tuple(name for name in self.clauses() if name in self.common())
         return tuple(replace(claim, by=common) for claim in self.claims_of_the_core())
 
@@ -135,7 +134,7 @@ class Core(Writers, Compactors, Readers):
             self.delivered(s, w, t, until), self.delivered(n, w, t, until))))  # fmt: skip
 
     def free(self, s: Any) -> Term:
-        """True if no other actor can refuse a writer, so that a writer can only wait for the lock."""
+        """True if no other actor can refuse a writer: the writer can always proceed, or waits only for the lock."""
         steps = tuple(action for action in self.writers() if action.name in self.on_the_way())
         waits = no(self.lock_is_free(s))
         return s.every(WRITE, lambda w: implies(
@@ -147,7 +146,7 @@ class Core(Writers, Compactors, Readers):
         return False
 
     def on_the_way(self) -> frozenset[str]:
-        """Return the names of the steps that a writer takes between its last log and its publication."""
+        """Return the names of the actions by which a writer with all logs written completes its instant."""
         return frozenset(action.name for action in self.completing_writes())
 
     def reads_what_it_finds(self, s: Any) -> Term:
@@ -156,10 +155,9 @@ class Core(Writers, Compactors, Readers):
             both(s.reading(d) >= SURE, complete(s, w, s.reads_at(d))), s.kept_write(d, w)))  # fmt: skip
 
     def reads_late_enough(self, s: Any, n: Any) -> Term:
-        """True if no reader takes a time before the completion of a write that was published when the reader began to
-        list.
+        """True if a reader's time is not before the completion of any write that was published when the read began.
 
-        The reader must keep the time until it begins a new read.
+        Until a reader begins its next read, it must not lower its time.
         """
         return s.every(READER, WRITE, lambda d, w: both(
             implies(both(s.reading(d) == LISTING, n.reading(d) > LISTING, s.there_write(d, w)),
@@ -169,7 +167,6 @@ class Core(Writers, Compactors, Readers):
                 n.reading(d) == LISTING, iff(n.there_write(d, w), published(s, w))))))  # fmt: skip
 
     def covers(self, s: Any, d: Term, w: Term) -> Term:
-        """True if the write completed by the reader's time."""
         return s.completed(w) <= s.reads_at(d)
 
     def keeps_time(self, s: Any, n: Any, d: Term) -> Term:
@@ -181,8 +178,8 @@ class Core(Writers, Compactors, Readers):
         return both(*(self.clauses()[name](s) for name in names))
 
     def in_order(self, s: Any, n: Any) -> Term:
-        """True if an instant that this step publishes has a greater completion time than every instant published
-        before.
+        """True if every instant that a step publishes has a greater completion time than all instants published
+        earlier.
         """
 
         def new_write(w: Term) -> Term:
@@ -208,17 +205,14 @@ class Core(Writers, Compactors, Readers):
         return RELATIONS
 
     def initially(self, s: Any) -> Term:
-        """True in the initial state, in which no actor has taken a step."""
         return initially(s)
 
     def background(self) -> dict[str, Formula]:
-        """Return the facts about the fixed relations that the proof assumes."""
+        """Return the axioms: facts about relations that never change, which the proof assumes."""
         return {}
 
     def hints(self) -> dict[str, tuple[str, ...]]:
-        """Return, for each clause, the other clauses that its proof needs. The prover first tries the clauses in this
-        mapping.
-        """
+        """Map a clause to the other clauses that the prover assumes in its first attempts to prove it."""
         return {}
 
     def system(self) -> System:

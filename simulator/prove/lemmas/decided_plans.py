@@ -1,4 +1,4 @@
-"""Compactors that take two numbers of the decision log: one for the plan, one for the plan's completion."""
+"""Compactors under a decision log: one numbered entry decides the plan, a second one the plan's completion."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ PUBLISHES_DECIDED: Final = ("writer_publishes_decided", "compactor_publishes_dec
 
 @dataclass(frozen=True)
 class Options(options.Options):
-    """The model options that affect decisions, with the names and values that they have in the model."""
+    """The model options that affect decisions, with their supported values."""
 
     completion_time: Literal["under_lock"] = "under_lock"
     plan_takes: Literal["completed_before_barrier"] = "completed_before_barrier"
@@ -37,12 +37,12 @@ class Options(options.Options):
 
 
 class DecidedPlans(core.Core):
-    """The core relation, with compactors that decide by putting the next number of the decision log."""
+    """The core transition relation, with compactors that decide by putting the next entry of the decision log."""
 
     options: Options
 
     def claim(self, s: Any, t: Term) -> Term:
-        """True if an actor can claim the time now. Every time up to the clock has been claimed before."""
+        """True if an actor can claim the time now. All times up to the clock have been claimed before."""
         return t > s.clock() if self.options.claims == "every_time" else t >= 0
 
     def times_of_compactor(self, s: Any, c: Term, to: Term) -> Mapping[str, Update]:
@@ -53,7 +53,7 @@ class DecidedPlans(core.Core):
         }
 
     def refused(self, kind: str, sort: Sort, waits: str, times: Any) -> tuple[Action, ...]:
-        """Return the actions by which an actor finds that another actor claimed its time, and reads the clock again."""
+        """Return the actions by which an actor finds its time claimed by another actor, and reads the clock again."""
 
         def waited(s: Any, x: Term) -> Term:
             return (
@@ -86,8 +86,8 @@ class DecidedPlans(core.Core):
                 *self.deciding_plans())  # fmt: skip
 
     def takes(self, s: Any, log: Term) -> Term:
-        """True if a plan takes the log. A plan takes every published log of the newest slice, because every decision
-        with a lower number is published.
+        """True if a plan scheduled now takes the log. A plan takes every published log of the newest slice, because all
+        earlier decisions are published first.
         """
         w, g = s.write_of(log), s.group_of(log)
         has_base = s.part(s.newest(g), g)

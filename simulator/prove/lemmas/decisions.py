@@ -1,8 +1,8 @@
-"""The decision log: put-if-absent of consecutive numbers decides commits, and any lock may be lost.
+"""The decision log: consecutive numbered entries, each put if absent, decide commits, even if locks are lost.
 
-An actor that takes a time claims the time. An actor counts the taken numbers of the decision log, and decides only if
-the next number is free. Before an actor takes its completion time, it publishes every earlier decision. The relation
-has no action for a crash: a crashed actor is an actor that takes no more steps, and a lost lock is free again.
+An actor claims each time that it takes by put-if-absent. Each actor remembers the last number of the decision log, and
+decides only if the next number is free. Before an actor takes its completion time, it publishes every earlier decision.
+There is no crash action: a crashed actor simply takes no more steps, and its lock becomes free.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from .state import (
 
 
 class Decisions(DecidedPlans):
-    """The core relation, with a decision log that decides commits."""
+    """The core transition relation, extended by a decision log that decides commits."""
 
     def relations(self) -> tuple[Relation, ...]:
         return (*super().relations(), *NUMBERS)
@@ -60,8 +60,10 @@ class Decisions(DecidedPlans):
         return s.returned(w)
 
     def in_logs(self, s: Any, q: Term, log: Term, t: Term) -> Term:
-        """True if a read as of t includes the log. With `tombstone_logs = by_time`, a log that was requested at the
-        base file's time is mistaken for the base file's deletes.
+        """True if a read as of t includes the log.
+
+        With `tombstone_logs = by_time`, a log requested at the base file's time is mistaken for the base file's
+        tombstones.
         """
         read = super().in_logs(s, q, log, t)
         by_time = self.options.tombstone_logs == "by_time"
@@ -76,7 +78,9 @@ class Decisions(DecidedPlans):
         return both(super().can_write(s, w, phase), s.waits(w) == 0)
 
     def requesting(self) -> tuple[Action, ...]:
-        """Return the actions by which a writer reads the clock, claims the time, and puts the request."""
+        """Return the actions by which a writer reads the clock, claims a requested time, and puts its requested
+        instant.
+        """
         takes = Action(
             "writer takes time", (WRITE,),
             lambda s, w: both(
@@ -108,7 +112,7 @@ class Decisions(DecidedPlans):
         return (takes, claims, puts, *self.refused("writer", WRITE, "waits", self.times_of_write))
 
     def times_of_write(self, s: Any, w: Term, to: Term) -> Mapping[str, Update]:
-        """Return the updates that set the time for which the writer waits."""
+        """Return the state updates that set the time for which the writer waits."""
         asks = s.phase(w) == IDLE
         return {
             "asked": at(s.asked, w, to=choose(asks, to, s.asked(w))),
@@ -116,8 +120,7 @@ class Decisions(DecidedPlans):
         }
 
     def deciding(self) -> tuple[Action, ...]:
-        """Return the actions by which a writer takes and claims a completion time, puts the next number, and publishes.
-        """
+        """Return the actions by which a writer takes and claims a completion time, decides, and publishes."""
         return (
             Action(
                 "writer takes completion time", (WRITE,),
@@ -176,7 +179,7 @@ class Decisions(DecidedPlans):
         return frozenset({"writer takes lock"} | {each.name for each in mine if "lost" not in each.name})
 
     def helps(self, s: Any, w: Term) -> Term:
-        """True if the writer may publish the instant that another actor has decided."""
+        """True if the writer may publish an instant that another actor has decided."""
         return both(self.can_write(s, w, LOCKED), no(is_caught_up(s)))
 
     def clauses(self) -> dict[str, Formula]:

@@ -1,7 +1,7 @@
-"""Writers that abandon a write: such a writer releases the lock, and deletes its files and its instant.
+"""Writers that abandon a write: they release the lock, and delete the write's files and instant.
 
 Several mechanisms make a writer check a condition under the lock, and abandon the write if the check fails. Each
-mechanism names the reason to abandon the write.
+mechanism defines which condition is checked.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ GIVEN_UP: Final = (
 
 
 class GivingUp(core.Core):
-    """The core transition relation, to which writers that may abandon a write are added."""
+    """The core transition relation, extended by writers that may abandon a write."""
 
     def relations(self) -> tuple[Relation, ...]:
         return (*super().relations(), *GIVEN_UP)
@@ -36,9 +36,7 @@ class GivingUp(core.Core):
         return either(super().is_over(s, w), s.over(w))
 
     def gives_up(self, name: str, reason: Callable[[Any, Term], Term], stands_for: str) -> Action:
-        """Return the action by which a writer abandons its write: it finds a reason under the lock and releases the
-        lock.
-        """
+        """Return the action by which a writer with a reason to abandon its write releases the lock."""
         return Action(
             name, (WRITE,), lambda s, w: both(self.can_write(s, w, LOCKED), s.writer_locks(w), reason(s, w)),
             lambda s, w: {
@@ -49,7 +47,9 @@ class GivingUp(core.Core):
         )  # fmt: skip
 
     def takes_back(self, *stands_for: str) -> Action:
-        """Return the action by which a writer deletes its files and then, under the lock, deletes its instant."""
+        """Return the action by which a writer deletes the files of an abandoned write and then, under the lock, its
+        instant.
+        """
         return Action(
             "writer takes back its write", (WRITE,),
             lambda s, w: both(s.given_up(w), no(s.dead_writer(w)), self.lock_is_free(s)), self.taken_back, stands_for,
@@ -68,7 +68,9 @@ class GivingUp(core.Core):
         return extended(super().writers(), forgets)
 
     def claims_of_the_core(self) -> tuple[Claim, ...]:
-        """Return the promises of the core without FREE, because these mechanisms may refuse a write."""
+        """Return the promises of the core without FREE (no writer is refused), because these mechanisms may refuse a
+        write.
+        """
         return tuple(claim for claim in super().claims_of_the_core() if claim.promise != "FREE")
 
     def clauses(self) -> dict[str, Formula]:
@@ -80,8 +82,8 @@ class GivingUp(core.Core):
 
 
 def extended(actions: Iterable[Action], more: Mapping[str, tuple[Any, Any]]) -> tuple[Action, ...]:
-    """Return the actions with additional guards and updates. `more` maps the name of an action to its additional guard
-    and updates.
+    """Return the actions with additional guards and updates. `more` maps an action's name to the additional guard and
+    updates.
     """
     actions = tuple(actions)
     assert set(more) <= {action.name for action in actions}, "an action to extend does not exist"

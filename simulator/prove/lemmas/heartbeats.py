@@ -1,7 +1,8 @@
 """Heartbeats, and rollbacks of failed writes: a write is completed or rolled back, never both.
 
-A rollbacker plans the rollback of a pending write whose heartbeat expired, under the lock. A writer checks its own
-heartbeat under the lock before it takes a completion time. A live writer may stall until its heartbeat expires.
+Under the lock, a rollback actor (rollbacker) plans the rollback of a pending write whose heartbeat has expired. A
+writer checks its heartbeat under the lock before it takes a completion time. A live writer may stall until its
+heartbeat expires.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ HEARTBEATS: Final = (
 
 @dataclass(frozen=True)
 class Options(options.Options):
-    """The model options that affect rollbacks, with the names and values that they have in the model."""
+    """The model options that affect rollbacks, with their supported values."""
 
     completion_time: Literal["under_lock"] = "under_lock"
     failed_writes: Literal["lazy", "eager"] = "lazy"
@@ -37,7 +38,7 @@ class Options(options.Options):
 
 
 class Heartbeats(GivingUp, Services):
-    """The core transition relation, to which heartbeats and rollback actors are added."""
+    """The core transition relation, extended by heartbeats and rollback actors."""
 
     options: Options
     kind = "rollbacker"
@@ -53,7 +54,7 @@ class Heartbeats(GivingUp, Services):
         )
 
     def has_failed(self, s: Any, w: Term) -> Term:
-        """True if a rollbacker may treat the pending write as failed."""
+        """True if a rollback actor may treat the pending write as failed."""
         pending = both(s.phase(w) > IDLE, s.phase(w) < PUBLISHED)
         return pending if self.options.failed_writes == "eager" else both(pending, s.expired(w))
 
@@ -79,7 +80,7 @@ class Heartbeats(GivingUp, Services):
         )  # fmt: skip
 
     def looks(self) -> Action:
-        """Return the action by which a writer checks its heartbeat; the writer takes the lock in a later step."""
+        """Return the action by which a writer checks its heartbeat before it takes the lock."""
         return Action(
             "writer looks at heartbeat", (WRITE,),
             lambda s, w: both(self.can_write(s, w, WRITING), all_stored(s, w), no(s.checked(w)), no(is_given_up(s, w))),
@@ -143,7 +144,7 @@ class Heartbeats(GivingUp, Services):
         }  # fmt: skip
 
     def common(self) -> frozenset[str]:
-        """Return all clauses as common, because a read that misses a deleted log contradicts every promise."""
+        """Return the names of all clauses, because the proof of every promise depends on which logs are deleted."""
         return frozenset(self.clauses())
 
     def claims(self) -> tuple[Claim, ...]:
@@ -158,5 +159,5 @@ class Heartbeats(GivingUp, Services):
 
 
 def is_given_up(s: Any, w: Term) -> Term:
-    """True if the heartbeat of the writer has expired, or if a rollback of the write is planned."""
+    """True if the writer's heartbeat has expired, or a rollback of the write is planned."""
     return either(s.expired(w), s.rolled_back(w))

@@ -1,8 +1,9 @@
-"""Log compaction: one log replaces all completed logs of a slice, and takes the rank of the newest replaced log.
+"""Log compaction: one log replaces all completed logs of a file slice, and has the rank of the newest replaced log in
+merges.
 
 The plan of a log compaction takes every completed log of the newest slice of a file group, including the logs of
-earlier log compactions. A read at or after the completion of a log compaction uses the compacted log instead of the
-logs that it covers.
+earlier log compactions. A read as of the completion time of a log compaction, or later, uses the compacted log instead
+of the covered logs.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ PLANS: Final = (
 
 @dataclass(frozen=True)
 class Options(options.Options):
-    """The model options that affect log compaction, with the names and values that they have in the model."""
+    """The model options that affect log compaction, with their supported values."""
 
     completion_time: Literal["under_lock"] = "under_lock"
     plan_takes: Literal["completed_before_barrier"] = "completed_before_barrier"
@@ -46,7 +47,7 @@ class Options(options.Options):
 
 
 class LogCompaction(Services):
-    """The core transition relation, to which log compactors are added."""
+    """The core transition relation, extended by log compactors."""
 
     options: Options
     kind = "log_compactor"
@@ -61,9 +62,7 @@ class LogCompaction(Services):
             s.every(LOG_PLAN, LOG, lambda k, log: no(s.covers(k, log))))  # fmt: skip
 
     def new_part(self, s: Any, g: Term) -> Term:
-        """True if a compaction plan may take the file group. A plan takes no file group in which a log compaction is
-        pending.
-        """
+        """True if a compaction plan may include the file group, which must have no pending log compaction."""
         return both(super().new_part(s, g), self.is_idle(s, g))
 
     def is_idle(self, s: Any, g: Term) -> Term:
@@ -74,7 +73,7 @@ class LogCompaction(Services):
         return both(published(s, w), implies(has_base(s, g), s.completed(w) >= s.barrier(s.newest(g))))
 
     def new_logs(self, s: Any, g: Term) -> Term:
-        """True if a log compaction scheduled now would include the file group: the group's newest slice has several
+        """True if a log compaction scheduled now would include the file group, whose newest slice must have several
         logs.
         """
 
@@ -163,7 +162,8 @@ class LogCompaction(Services):
                 "logs_completed": at(s.logs_completed, k, to=s.logs_completing(a))}  # fmt: skip
 
     def delivered(self, s: Any, w: Term, after: Term, until: Term) -> Term:
-        """True if a window contains the write. A window may treat the log of a log compaction like the log of a write.
+        """True if an incremental read of (after, until] contains the write. With `log_compaction_window = included`,
+        the log of a log compaction counts like the log of a write.
         """
         own = super().delivered(s, w, after, until)
         if self.options.log_compaction_window == "excluded":
@@ -222,8 +222,8 @@ class LogCompaction(Services):
         )  # fmt: skip
 
     def read_once(self, s: Any) -> Term:
-        """True if each base file contains all logs that a log compaction covers, or none of these logs. Log compactions
-        that cover the same log must be nested.
+        """True if each base file contains all or none of the logs that a log compaction covers. Log compactions that
+        cover the same log must be nested.
         """
         whole = s.every(PLAN, LOG_PLAN, LOG, LOG, lambda p, k, a, b: implies(
             both(s.covers(k, a), s.covers(k, b), s.group_of(a) == s.group_of(b), s.part(p, s.group_of(a))),

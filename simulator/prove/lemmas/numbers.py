@@ -1,4 +1,4 @@
-"""The numbers of the decision log: clauses about the numbers and times that actors have counted and claimed."""
+"""The numbered entries of the decision log: invariant clauses about counted numbers and claimed times."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ KEPT_CLAUSES: Final = (
 
 
 def is_caught_up(s: Any) -> Term:
-    """True if every decided instant is published."""
+    """True if every instant that the decision log contains is published."""
     return both(
         s.every(WRITE, lambda w: implies(s.decided(w), published(s, w))),
         s.every(PLAN, lambda p: implies(s.decided_plan(p), s.done(p))),
@@ -64,25 +64,25 @@ def is_caught_up(s: Any) -> Term:
 
 
 def passes(s: Any, t: Term) -> dict[str, Update]:
-    """Return the updates after which every clock shows a time later than t."""
+    """Return the state updates after which every clock is at or after t."""
     return {"clock": lambda: choose(s.clock() > t, s.clock(), t)}
 
 
 def counts(s: Any, w: Term) -> Term:
-    """True if the writer has counted the taken numbers of the decision log and has not put its own number yet."""
+    """True if the writer has counted the entries of the decision log and has not put its own entry yet."""
     return either(
         both(s.phase(w) == LOCKED, s.waits(w) > 0), both(s.phase(w) == READY, no(s.decided(w))),
     )  # fmt: skip
 
 
 def counts_too(s: Any, c: Term) -> Term:
-    """True if the compactor has counted the numbers in the decision log, and has not put its own number yet."""
+    """True if the compactor has counted the entries of the decision log and has not put its own entry yet."""
     return either(s.compactor_waits(c) > 0, s.work(c) == TIMED)
 
 
 def number_is_taken(s: Any) -> dict[str, Update]:
-    """Return the updates that mark actors as late: they have counted the numbers, and another actor took the next
-    number.
+    """Return the state updates after the next entry is put: all other actors that have counted the entries are marked
+    as late.
     """
     return {
         "late": lambda w: either(s.late(w), counts(s, w)),
@@ -98,7 +98,7 @@ def released_plan(s: Any, c: Term) -> dict[str, Update]:
 
 
 def latest(s: Any, t: Term, other_write: Term = None, other_plan: Term = None) -> Term:
-    """True if the time t is later than the time of every other decision, and if every other decision is published."""
+    """True if all other decisions are published and have times earlier than t."""
     return both(
         s.every(WRITE, lambda w: implies(
             s.decided(w) if other_write is None else both(s.decided(w), w != other_write),

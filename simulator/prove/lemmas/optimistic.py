@@ -1,9 +1,9 @@
-"""Optimistic writers next to non-blocking writers: of two overlapping writes to one file group, an optimistic write
-completes only first.
+"""Optimistic writers alongside non-blocking writers: if another write of a file group completes during an optimistic
+write, the optimistic write aborts.
 
-An optimistic writer lists the timeline when it requests its instant. Under the lock, an optimistic writer checks the
-writes that have completed since its request; then it publishes or aborts. The proof covers every mix of optimistic and
-non-blocking writers.
+An optimistic writer lists the timeline when it requests its instant. Under the lock, an optimistic writer checks for
+conflicts with the writes that have completed since the request, and then publishes or aborts. The proof covers every
+mix of optimistic and non-blocking writers.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ CHECKS: Final = (
 
 @dataclass(frozen=True)
 class Options(options.Options):
-    """The model options that affect conflict checks, with the names and values that they have in the model."""
+    """The model options that affect conflict checks, with their supported values."""
 
     completion_time: Literal["under_lock"] = "under_lock"
     concurrency: Literal["nbcc", "occ"] = "nbcc"
@@ -40,7 +40,7 @@ class Options(options.Options):
 
 
 class Optimistic(GivingUp):
-    """The core transition relation, to which optimistic writers are added."""
+    """The core transition relation, extended by optimistic writers."""
 
     options: Options
 
@@ -54,14 +54,12 @@ class Optimistic(GivingUp):
         )  # fmt: skip
 
     def conflicts(self, s: Any, w: Term) -> Term:
-        """True if another write to a file group of w has completed since the writer of w listed the timeline at its
-        start.
-        """
+        """True if another write to a file group of write w has completed since w was requested."""
         return s.some(WRITE, lambda v: both(
             published(s, v), v != w, share_group(s, w, v), self.is_concurrent(s, w, v)))  # fmt: skip
 
     def is_concurrent(self, s: Any, w: Term, v: Term) -> Term:
-        """True if the completed write v may conflict with the write w."""
+        """True if the completed write v counts as concurrent with the write w."""
         if self.options.conflict_window == "completion":
             return no(s.sealed(w, v))
         return s.every(WRITE, lambda u: implies(s.sealed(w, u), s.requested(v) > s.requested(u)))
@@ -138,6 +136,6 @@ def first(s: Any) -> Term:
 
 
 def overlap(s: Any, w: Term, v: Term, share: Term) -> Term:
-    """True if the optimistic write w was requested before the write v completed, and completed after v."""
+    """True if the write v completed between the request and the completion of the optimistic write w."""
     return both(share, w != v, s.optimistic(w), published(s, w), published(s, v), s.requested(w) < s.completed(v),
                 s.completed(v) < s.completed(w))  # fmt: skip

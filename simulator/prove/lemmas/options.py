@@ -1,4 +1,4 @@
-"""The options of the model on which the core depends."""
+"""The options of the model that the core transition relation supports."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .state import lock_is_free, published
 
 @dataclass(frozen=True)
 class Options:
-    """The model options that affect the core, with the names and values that they have in the model."""
+    """The model options that affect the core transition relation, with their supported values."""
 
     slicing: Literal["completion", "requested"] = "completion"
     completion_time: Literal["under_lock", "outside_lock"] = "under_lock"
@@ -26,8 +26,8 @@ class Options:
 
 
 class Relations:
-    """The conditions and relations that depend on the options. Each kind of actor has a subclass that adds the actions
-    of this kind.
+    """The conditions of a transition relation that depend on options. Each kind of actor has a subclass that adds its
+    actions.
     """
 
     def __init__(self, options: Options) -> None:
@@ -39,11 +39,11 @@ class Relations:
         return self.options.completion_time == "outside_lock"
 
     def lock_is_free(self, s: Any) -> Term:
-        """True if no actor has the lock. A mechanism with further actors extends the condition `lock_is_free`."""
+        """True if no actor holds the lock. Mechanisms with further actors override `lock_is_free`."""
         return lock_is_free(s)
 
     def can_write(self, s: Any, w: Term, phase: int) -> Term:
-        """True if the write is in the given phase, and the writer is alive and works on the write."""
+        """True if the write is in the given phase and its writer is alive."""
         return both(s.phase(w) == phase, no(s.dead_writer(w)))
 
     def is_over(self, s: Any, w: Term) -> Term:
@@ -51,5 +51,6 @@ class Relations:
         return published(s, w)
 
     def slice_time(self, s: Any, w: Term) -> Term:
-        """Return the time that decides to which slice the logs of a write belong."""
+        """Return the time by which the logs of a write are assigned to a file slice: its completion or requested time.
+        """
         return s.completed(w) if self.options.slicing == "completion" else s.requested(w)

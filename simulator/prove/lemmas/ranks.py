@@ -1,8 +1,8 @@
-"""Merge by rank, with tombstones: the rows of a read, for any number of records of a key.
+"""Merge by rank, with tombstones: the rows of a read, for any number of records of one key.
 
-The core relation determines which logs a read contains. In the relation of this module each log may have a record of
-one key: a row or a delete. A base file contains the record that wins the merge of its inputs. Commit time is the case
-in which all ordering values are equal.
+The core transition relation determines which logs a read contains. In this extension, each log may also contain a
+record of one key: a row or a delete. A base file contains the record that wins the merge of its inputs. Commit-time
+ordering is the special case of equal ordering values.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ RECORDS: Final = (
 
 @dataclass(frozen=True)
 class Options(options.Options):
-    """The model options that affect the merge, with the names and values that they have in the model."""
+    """The model options that affect the merge, with their supported values."""
 
     merge_order: Literal["completion", "requested"] = "completion"
     tombstones: Literal["keep", "drop"] = "keep"
@@ -59,14 +59,12 @@ HINTS: Final[dict[str, tuple[str, ...]]] = {
 
 
 class Ranks(core.Core):
-    """The core transition relation, to which the records of one key are added."""
+    """The core transition relation, extended by the records of one key."""
 
     options: Options
 
     def outranks(self, s: Any, one: Term, other: Term) -> Term:
-        """True if the log `one` has a greater rank than the log `other`, according to ordering value, completion time
-        and log version.
-        """
+        """True if the log `one` outranks the log `other`, by ordering value, then completion time, then log version."""
         return self._later(s, one, other, s.completed)
 
     def _later(self, s: Any, one: Term, other: Term, time: Any) -> Term:
@@ -78,8 +76,8 @@ class Ranks(core.Core):
         )  # fmt: skip
 
     def beats_log(self, s: Any, one: Term, other: Term) -> Term:
-        """True if the record of the log `one` wins over the record of the log `other` in one slice. The record with the
-        greater ordering value wins; among equal values the record of the later log wins.
+        """True if the record of log `one` wins over the record of log `other`: a greater ordering value wins; a tie
+        goes to the later log.
         """
         by_completion = self.options.merge_order == "completion"
         return self._later(s, one, other, s.completed if by_completion else s.requested)
@@ -104,7 +102,7 @@ class Ranks(core.Core):
         return either(in_logs, in_base)
 
     def new_winner(self, s: Any, log: Term) -> Term:
-        """True if the base file of a plan scheduled now would contain the record of the log."""
+        """True if a plan scheduled now would merge the record of the log into its base file."""
         g = s.group_of(log)
 
         def base(o: Term) -> Term:
@@ -125,8 +123,10 @@ class Ranks(core.Core):
         return {**super().schedule(s, c, p), "kept": kept}
 
     def may_schedule(self, s: Any, c: Term, p: Term) -> Term:
-        """True if the core allows the plan and the merge of each group has a winner. A merge of finitely many records
-        always has a winner, but first-order logic cannot express "finitely many".
+        """True if the core transition relation allows the plan and the merge of each group has a winner.
+
+        A merge of finitely many records always has a winner, but first-order logic cannot express finiteness. Therefore
+        the existence of a winner is assumed.
         """
 
         def candidate(log: Term) -> Term:
@@ -138,8 +138,7 @@ class Ranks(core.Core):
             s.some(LOG, lambda o: both(s.group_of(o) == s.group_of(log), self.new_winner(s, o))))))  # fmt: skip
 
     def greatest_of(self, s: Any, log: Term, among: Any) -> Term:
-        """True if the record of the log has the greatest rank among the records of the logs for which `among` is true.
-        """
+        """True if the log's record outranks the records of all other logs that satisfy `among`."""
         return both(among(log), s.record(log), s.every(LOG, lambda o: implies(
             both(among(o), s.record(o), o != log), self.outranks(s, log, o))))  # fmt: skip
 
@@ -174,7 +173,7 @@ class Ranks(core.Core):
         )  # fmt: skip
 
     def row(self, s: Any, q: Term, log: Term, t: Term) -> Term:
-        """True if the read as of t that starts from the base file of q returns the record of the log."""
+        """True if a read as of t that uses the base file of plan q returns the record of the log."""
 
         def here(o: Term) -> Term:
             return s.group_of(o) == s.group_of(log)
@@ -222,12 +221,12 @@ class Ranks(core.Core):
 
 
 def readable(s: Any, q: Term, log: Term, t: Term) -> Term:
-    """True if a read as of t may start from the base file of q in the group of the log."""
+    """True if a read as of t may use the base file of plan q in the log's file group."""
     return both(s.done(q), s.compacted(q) <= t, s.part(q, s.group_of(log)))
 
 
 def order_of_logs(s: Any) -> Term:
-    """True if `put_before` is a strict total order of the logs of a write in a file group."""
+    """True if `put_before` is a strict total order on the logs of each write."""
 
     def same(*logs: Term) -> Term:
         return both(*(s.write_of(log) == s.write_of(logs[0]) for log in logs))

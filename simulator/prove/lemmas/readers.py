@@ -1,5 +1,5 @@
-"""Readers list the timeline, take a time, list the timeline again, and use the instants that completed by that time. A
-listing is not a snapshot.
+"""Readers: list the timeline, take a time, list the timeline again, and use the instants that completed by that time. A
+listing is not an atomic snapshot of the folder.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ SEEN = (Predicate((WRITE,)), Predicate((PLAN,)))
 
 
 class Readers(Relations):
-    """Builds the actions of readers."""
+    """Builds the actions of readers in a transition relation."""
 
     def readers(self) -> tuple[Action, ...]:
         first = Action(
@@ -34,16 +34,16 @@ class Readers(Relations):
         return (first, *listings, last)
 
     def may_end_listing(self, s: Any, d: Term, sw: Term, sp: Term, t: Term) -> Term:
-        """True if the reader's listing may end: the listing shows the given later instants, and the reader takes the
-        time t.
+        """True if a reader's listing may end now, so that the reader takes the time t and also sees the later writes sw
+        and plans sp.
         """
         by_clock = self.options.read_time == "clock"
         takes = t == s.clock() if by_clock else self.is_greatest_shown(s, d, sw, sp, t)
         return both(s.reading(d) == LISTING, self.part_of_the_new(s, d, sw, sp), takes)
 
     def listing_twice(self) -> tuple[Action, ...]:
-        """Return the actions of readers that list twice. A reader takes the greatest time of the first listing, and
-        uses the instants up to that time from the second listing.
+        """Return the actions of readers that list twice. The first listing determines the time of the read; the second
+        determines the instants up to that time.
         """
         return (
             Action(
@@ -70,8 +70,8 @@ class Readers(Relations):
         )  # fmt: skip
 
     def listing_once(self) -> tuple[Action, ...]:
-        """Return the actions of readers that list once. A reader takes the greatest time of the listing, and uses the
-        instants of the listing.
+        """Return the actions of readers that list once. The reader's only listing determines both the time of the read
+        and its instants.
         """
         return (
             Action(
@@ -89,11 +89,11 @@ class Readers(Relations):
         return published(s, w)
 
     def is_listed_plan(self, s: Any, p: Term) -> Term:
-        """True if a listing that ends now may show the completed compaction."""
+        """True if a listing that ends now may show the compaction as completed."""
         return s.done(p)
 
     def part_of_the_new(self, s: Any, d: Term, sw: Term, sp: Term) -> Term:
-        """True if each of the given instants was published after the listing began."""
+        """True if each of the given writes and plans was published after the listing began."""
         return both(
             s.every(WRITE, lambda w: implies(sw(w), both(self.is_listed(s, w), no(s.there_write(d, w))))),
             s.every(PLAN, lambda p: implies(sp(p), both(self.is_listed_plan(s, p), no(s.there_plan(d, p))))),
@@ -106,7 +106,7 @@ class Readers(Relations):
         )
 
     def is_greatest_shown(self, s: Any, d: Term, sw: Term, sp: Term, t: Term) -> Term:
-        """True if t is the greatest completion time that the listing shows, or 0 if the listing shows no instant."""
+        """True if t is the greatest completion time that the listing shows, or 0 if the listing shows none."""
         write, plan = self.shown(s, d, sw, sp)
         return is_greatest(s, write, plan, t)
 
@@ -119,7 +119,7 @@ class Readers(Relations):
 
 
 def begin(s: Any, d: Term) -> dict[str, Update]:
-    """Return the updates by which a listing begins. The listing will show every instant that exists when it begins."""
+    """Return the state updates that begin a listing. The listing will show at least every instant that exists now."""
     return {
         "there_write": lambda r, w: choose(r == d, published(s, w), s.there_write(r, w)),
         "there_plan": lambda r, p: choose(r == d, s.done(p), s.there_plan(r, p)),
@@ -135,7 +135,7 @@ def forget(s: Any, d: Term) -> dict[str, Update]:
 
 
 def is_greatest(s: Any, write: Any, plan: Any, t: Term) -> Term:
-    """True if t is the greatest completion time of the given instants, or 0 if there are no instants."""
+    """True if t is the greatest completion time of the given writes and plans, or 0 if there are none."""
     return both(
         s.every(WRITE, lambda w: implies(write(w), s.completed(w) <= t)),
         s.every(PLAN, lambda p: implies(plan(p), s.compacted(p) <= t)),

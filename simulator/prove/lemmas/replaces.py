@@ -1,9 +1,9 @@
-"""Replacing writes: a completed replace hides the writes in its file groups that completed before the replace was
-requested.
+"""Replacing writes (insert overwrite): a completed replace hides the writes in its file groups that completed before
+its request.
 
-An overwriter acts like a compactor, but the overwriter's plan takes no logs, and the base files contain the replace's
-rows. Each overwriter replaces once. No plan may be pending in the overwriter's file groups when the overwriter takes
-the requested time.
+An overwriter (actor) acts like a compactor, but its plan takes no logs, and its base files contain the new rows. Each
+overwriter replaces once. When an overwriter takes the requested time, no plan may be pending in the overwriter's file
+groups.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ STEPS: Final = {
 
 @dataclass(frozen=True)
 class Options(options.Options):
-    """The model options that affect replaces, with the names and values that they have in the model."""
+    """The model options that affect replaces, with their supported values."""
 
     completion_time: Literal["under_lock"] = "under_lock"
     plan_takes: Literal["completed_before_barrier"] = "completed_before_barrier"
@@ -57,7 +57,7 @@ class Options(options.Options):
 
 
 class Replaces(core.Core):
-    """The core transition relation, to which overwriters are added."""
+    """The core transition relation, extended by overwriters (actors that run insert overwrite)."""
 
     options: Options
 
@@ -84,7 +84,7 @@ class Replaces(core.Core):
         return {**super().schedule(s, c, p), "shows": shows}
 
     def may_replace(self, s: Any, c: Term, p: Term) -> Term:
-        """True if the overwriter has not replaced yet, and no plan is pending in the overwriter's file groups."""
+        """True if the overwriter has not replaced yet, and no plan is pending in its file groups."""
         return both(
             s.overwriter(c), s.work(c) == IDLE, no(s.dead_compactor(c)), self.lock_is_free(s), no(s.planned(p)),
             s.every(PLAN, lambda q: implies(s.plan_before(q, p), s.planned(q))),
@@ -93,8 +93,8 @@ class Replaces(core.Core):
         )  # fmt: skip
 
     def schedule_replace(self, s: Any, c: Term, p: Term) -> Mapping[str, Update]:
-        """Return the updates that put the plan of a replace. The plan takes no logs; its base files will have the rows
-        of the replace.
+        """Return the state updates that schedule a replace. The plan takes no logs; its base files will contain the new
+        rows.
         """
         return {
             **tick(s), **takes_up(s, c, p, SCHEDULED),
@@ -114,17 +114,17 @@ class Replaces(core.Core):
         return (*shared, schedules)
 
     def is_hidden(self, s: Any, log: Term, by: Any) -> Term:
-        """True if a replace for which `by` is true hides the log."""
+        """True if a replace that satisfies `by` hides the log."""
         return s.some(PLAN, lambda r: both(
             by(r), s.replaces(r), s.part(r, s.group_of(log)), s.completed(s.write_of(log)) < s.barrier(r)))
 
     def is_last(self, s: Any, r: Term, g: Term, by: Any) -> Term:
-        """True if the replace r is the last replace in the file group for which `by` is true."""
+        """True if r is the latest of the replaces in the file group that satisfy `by`."""
         return both(by(r), s.replaces(r), s.part(r, g), s.every(PLAN, lambda o: implies(
             both(by(o), s.replaces(o), s.part(o, g)), s.barrier(o) <= s.barrier(r))))  # fmt: skip
 
     def in_logs(self, s: Any, q: Term, log: Term, t: Term) -> Term:
-        """True if a read as of t includes the log. If replaces list file ids, a replace hides every log of its file
+        """True if a read as of t includes the log. With `replacing = file_ids`, a replace hides every log of its file
         groups.
         """
         read = super().in_logs(s, q, log, t)
@@ -134,7 +134,7 @@ class Replaces(core.Core):
             s.replaces(r), s.part(r, s.group_of(log)), s.done(r), s.compacted(r) <= t))))  # fmt: skip
 
     def snap(self, s: Any) -> Term:
-        """True if SNAP holds for each read whose base file is not hidden by a complete replace."""
+        """True if SNAP holds for each read whose base file is not hidden by a completed replace."""
         t = any_time(s)
 
         def is_complete(r: Term) -> Term:
@@ -181,7 +181,8 @@ class Replaces(core.Core):
         return frozenset(self.clauses())
 
     def claims_of_the_core(self) -> tuple[Claim, ...]:
-        """Return the core's promises except ATOM and INCR, whose formulas ignore that a replace hides writes."""
+        """Return the core's promises except ATOM and INCR, whose formulas do not consider that a replace hides writes.
+        """
         about = "a read contains exactly the logs that completed by then and that no complete replace hides"
         others = (each for each in super().claims_of_the_core() if each.promise not in {"ATOM", "INCR"})
         claims = tuple(replace(each, about=about) if each.promise == "SNAP" else each for each in others)

@@ -1,7 +1,6 @@
-"""Services other than compactors: actors that plan under the lock, work, and complete under the lock. Each actor may
-crash.
+"""Table services other than compactors: actors that plan under the lock, work, complete under the lock, and may crash.
 
-Rollbackers and cleaners share the steps that this module defines.
+Rollback actors, cleaners and log compactors share the steps that this module defines.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ def is_alive(s: Any, a: Term, work: int) -> Term:
 
 
 class Services(core.Core):
-    """The core transition relation, to which services of one kind are added."""
+    """The core transition relation, extended by table services of one kind."""
 
     kind: ClassVar[str]
 
@@ -48,7 +47,7 @@ class Services(core.Core):
         return (*super().actions(), *self.completing_services(), *self.dying_services())
 
     def when_published(self, s: Any, a: Term) -> Mapping[str, Update]:
-        """Return the further updates of the step that publishes the completed instant of a service."""
+        """Return the additional state updates of the step that publishes the completed instant of a service."""
         return {}
 
     def completing_services(self) -> tuple[Action, ...]:

@@ -1,4 +1,4 @@
-"""The state of the core relation: its sorts, its relations, and the formulas that several files of lemmas use."""
+"""The state of the core transition relation: its sorts, its relations, and formulas for several mechanisms."""
 
 from __future__ import annotations
 
@@ -77,17 +77,21 @@ def all_bases_written(s: Any, c: Term) -> Term:
 
 
 def has_base(s: Any, g: Term) -> Term:
-    """True if some plan has a part in the group."""
+    """True if some plan includes the file group."""
     return s.part(s.newest(g), g)
 
 
 def any_time(s: Any) -> Term:
-    """Return a time that a user may state: any time in a proof, and the value of `Finite.time` on a finite instance."""
+    """Return an arbitrary time at which a user may read: a free variable in a proof, `Finite.time` on a finite
+    instance.
+    """
     return s.time()
 
 
 def settled_times(s: Any, holds: Any) -> Term:
-    """True if the formula `holds` is true for every settled time: the time of a published instant or of a reader."""
+    """True if `holds` is true for every settled time: the completion times of published instants, and the times of
+    readers.
+    """
     return both(
         s.every(WRITE, lambda w: implies(published(s, w), holds(s.completed(w)))),
         s.every(PLAN, lambda p: implies(s.done(p), holds(s.compacted(p)))),
@@ -96,7 +100,7 @@ def settled_times(s: Any, holds: Any) -> Term:
 
 
 def newest_of_all(s: Any, time: Term) -> Term:
-    """True if the time is later than every published completion time, every requested time and every barrier."""
+    """True if the time is later than all published completion times and all requested times."""
     return both(
         s.every(WRITE, lambda w: both(
             implies(s.phase(w) > IDLE, s.requested(w) < time), implies(published(s, w), s.completed(w) < time))),
@@ -110,7 +114,7 @@ def tick(s: Any) -> dict[str, Update]:
 
 
 def takes_up(s: Any, c: Term, p: Term, work: int) -> dict[str, Update]:
-    """Return the updates by which a compactor begins to run a plan without base files."""
+    """Return the state updates by which a compactor begins to run a plan, without any base files yet."""
     return {
         "work": at(s.work, c, to=work),
         "own_plan": at(s.own_plan, c, to=p),
@@ -121,7 +125,7 @@ def takes_up(s: Any, c: Term, p: Term, work: int) -> dict[str, Update]:
 
 
 def initially(s: Any) -> Term:
-    """True in the initial state, in which no actor has taken a step."""
+    """True in the initial state, before any actor has taken a step."""
     return both(
         s.clock() == 0,
         s.every(WRITE, lambda w: both(no(s.writer_locks(w)), s.phase(w) == IDLE, no(s.dead_writer(w)))),

@@ -1,5 +1,5 @@
-"""Writers request an instant, write logs, and complete the instant under the lock. If a writer crashes, its lock
-becomes free.
+"""Writers request an instant, write logs, and complete the instant under the lock. The lock of a crashed writer
+expires.
 """
 
 from __future__ import annotations
@@ -22,13 +22,12 @@ from .state import (
 
 
 class Writers(Relations):
-    """Builds the actions of writers."""
+    """Builds the actions of writers in a transition relation."""
 
     def writers(self) -> tuple[Action, ...]:
         return (*self.writing(), *self.completing_writes(), *self.dying_writers())
 
     def writing(self) -> tuple[Action, ...]:
-        """Return the actions by which a writer requests an instant and puts its logs."""
         return (
             Action(
                 "writer requests instant", (WRITE,),
@@ -56,7 +55,7 @@ class Writers(Relations):
         )  # fmt: skip
 
     def completing_writes(self) -> tuple[Action, ...]:
-        """Return the actions by which a writer takes the lock and its completion time, and publishes its instant."""
+        """Return the actions by which a writer takes the lock, takes a completion time, and publishes its instant."""
         outside = self.outside
         return (
             Action(
@@ -89,7 +88,6 @@ class Writers(Relations):
         )  # fmt: skip
 
     def dying_writers(self) -> tuple[Action, ...]:
-        """Return the actions by which a writer crashes and by which the lock of a crashed writer expires."""
         outside = self.outside
         return (
             Action(

@@ -1,4 +1,4 @@
-"""Named rules that find faults of a table from its own files."""
+"""Named rules that detect faults of a table from its files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A diagnostic names a file, its fault, why the fault matters, and what an operator can do."""
+"""A diagnostic names a file, its fault, the consequences, and a remedy for the operator."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Gravity = Literal["BROKEN", "AT RISK"]
 
 
 class Case(NamedTuple):
-    """One file that breaks a rule. `remedy` is a phrase, or an `nbcc table` command with the placeholder {table}."""
+    """One file that violates a rule. `remedy` is a phrase, or an `nbcc table` command with the placeholder {table}."""
 
     file: str
     because: str
@@ -23,8 +23,8 @@ class Case(NamedTuple):
 
 
 class Rule(NamedTuple):
-    """A named rule. `find` yields the cases in a table. The cases of a rule concern its `promises`, unless a case names
-    its own promises.
+    """A named rule. `find` yields the violations in a table. Each violation concerns the rule's `promises`, unless it
+    names others.
     """
 
     name: str
@@ -34,7 +34,7 @@ class Rule(NamedTuple):
 
 
 class Diagnostic(NamedTuple):
-    """A fault that a rule found, with the name of the rule."""
+    """A fault that a rule has detected, with the name of the rule."""
 
     rule: str
     gravity: Gravity
@@ -48,8 +48,9 @@ RESTORE = "restore it from a copy"
 
 
 def again(view: View, *paths: str) -> str:
-    """Return the remedy that writes the rows of these logs once more. An operator must write the rows by hand if a
-    later write wins even with a smaller ordering value.
+    """Return the remedy that writes the rows of some logs again, as a command if possible.
+
+    The rows must be written by hand if a later write would win even with a smaller ordering value.
     """
     values = view.audit.properties
     ranked = values.get("hoodie.record.merge.mode") == "EVENT_TIME_ORDERING" and not {PARTIAL, FUNCTION} & {*values}
@@ -59,14 +60,14 @@ def again(view: View, *paths: str) -> str:
 
 
 def undo(view: View, requested: str) -> str:
-    """Return the remedy that removes a pending instant from the timeline."""
+    """Return the remedy that removes a pending instant from the timeline: a rollback command or an instruction."""
     if view.audit.own:
         return f"nbcc table {{table}} rollback --instant {requested}"
     return f"roll back the instant {requested} with the engine that wrote it"
 
 
 def diagnostics_of(view: View, rules: Iterable[Rule]) -> list[Diagnostic]:
-    """Return the faults that all rules found: first BROKEN, then AT RISK, each in the order of the rules."""
+    """Return the faults that all rules detect: first BROKEN, then AT RISK, in the order of the rules."""
     diagnostics = [
         Diagnostic(rule.name, case.gravity, case.promises or rule.promises, case.file, case.because, case.remedy)
         for rule in rules

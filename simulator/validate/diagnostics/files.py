@@ -1,4 +1,4 @@
-"""Diagnostics of data files: files that are missing, unlisted, or different from what their commit lists."""
+"""Diagnostics of data files: missing files, unlisted files, and files that differ from their commit's metadata."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _BUCKET_ID: Final = re.compile(r"\d{8}-[0-9a-f-]+")
 
 
 def missing(view: View) -> Iterator[Case]:
-    """Yield missing files that a snapshot, or a read as of a time at or after the horizon, needs."""
+    """Yield missing files that are needed by a snapshot, or by a read as of a time that cleaning retains."""
     listing = view.audit.listing
     for path in dict.fromkeys(stat.path for _, stat in view.mismatches if stat.path in view.counted):
         if path not in listing and (because := _needed(view, path)):
@@ -32,8 +32,8 @@ def missing(view: View) -> Iterator[Case]:
 
 
 def _restored(view: View, path: str) -> str:
-    """Return the remedy for a missing file: restore a copy of the file. If no snapshot reads the file, the remedy is a
-    clean, after which reads that need the file are refused.
+    """Return the remedy for a missing file: restore a copy or, if no snapshot reads the file, clean so that reads of
+    the file are refused.
     """
     until = None if path in view.read else view.superseded.get(path)
     since = len(view.writes) - bisect_left(view.writes, until) if until and view.audit.own else 0
@@ -64,8 +64,8 @@ def broken(view: View) -> Iterator[Case]:
 
 
 def foreign(view: View) -> Iterator[Case]:
-    """Yield listed files that readers cannot use, because their names are not those of data files of the listing
-    instant.
+    """Yield files that a commit lists although their names do not belong to its instant. Readers cannot use these
+    files.
     """
     for requested, stat in view.mismatches:
         if view.named_after(stat.path) != requested:
@@ -74,7 +74,7 @@ def foreign(view: View) -> Iterator[Case]:
 
 
 def orphans(view: View) -> Iterator[Case]:
-    """Yield files of a failed write whose instant was removed from the timeline."""
+    """Yield files of failed writes whose instants are no longer on the timeline."""
     first = view.audit.first_active
     for file in view.audit.orphans:
         path = file.path
@@ -88,14 +88,15 @@ def orphans(view: View) -> Iterator[Case]:
 
 
 def unlisted(view: View) -> Iterator[Case]:
-    """Yield files that their completed instant does not list, because a task attempt wrote them too late."""
+    """Yield files that their completed instant does not list, for example because a task attempt wrote them too late.
+    """
     for file in view.unlisted:
         because = f"its instant {file.requested} is completed and does not list it; Hudi's readers show its rows"
         yield Case(file.path, because, _ORPHANS, "AT RISK" if view.audit.own else "BROKEN", ("ATOM",))
 
 
 def two_groups(view: View) -> Iterator[Case]:
-    """Yield buckets with two file groups, because a key can be in both."""
+    """Yield buckets with two file groups, in both of which a key can exist."""
     groups = {group for group in view.by_group if group not in view.replaced}
     if not view.audit.own and not all(_BUCKET_ID.fullmatch(file_id) for _, file_id in groups):
         return
@@ -133,8 +134,8 @@ def partition_metadata(view: View) -> Iterator[Case]:
 
 
 def stray_base(view: View) -> Iterator[Case]:
-    """Yield uncommitted base files. Hudi builds a slice from an uncommitted base file, and the slice hides files that
-    complete in it later.
+    """Yield uncommitted base files. Hudi starts a file slice at an uncommitted base file, and hides later files of this
+    slice.
     """
     for path, file in view.audit.files.items():
         if not isinstance(file, BaseFile) or file.completed is not None or not view.pending(file.requested):

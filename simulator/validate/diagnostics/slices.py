@@ -1,4 +1,6 @@
-"""Diagnostics of slices and plans: PART and QUIET require that each log is in one slice and is merged exactly once."""
+"""Diagnostics of file slices and plans. The promises PART and QUIET require that each log is in one slice and is merged
+exactly once.
+"""
 
 from __future__ import annotations
 
@@ -18,9 +20,9 @@ _DROP: Final = "nbcc table {table} plans --drop "
 
 
 def lost(view: View) -> Iterator[Case]:
-    """Yield completed logs that the plan of the next base file omitted, so that no reader or compaction uses them.
+    """Yield completed logs that no reader or compaction uses, because the plan of the next base file omits them.
 
-    Replaces are exempt, because their plans take no logs.
+    Replacing writes are exempt, because their plans take no logs.
     """
     commits = view.audit.commits.values()
     covers = {split_path(path)[1]: names for commit in commits for path, names in commit.covers}
@@ -53,9 +55,7 @@ def _with_covered(covers: Mapping[str, tuple[str, ...]], names: set[str]) -> set
 
 
 def covered(view: View) -> Iterator[Case]:
-    """Yield completed logs in a file group into which a bulk insert wrote a base file. The base file of the bulk insert
-    lacks the rows of the yielded logs.
-    """
+    """Yield completed logs under a base file that a bulk insert wrote without merging the logs."""
     for group, files in view.by_group.items():
         logs = [file for file in files if isinstance(file, LogFile) and file.completed]
         loaded = [b for b in view.bases(group) if logs and view.audit.commits[b.requested].operation in _LOADS]
@@ -74,9 +74,7 @@ def _logs(view: View, group: Group) -> Iterator[LogFile]:
 
 
 def twice(view: View) -> Iterator[Case]:
-    """Yield logs that a plan took wrongly: readers merge such a log onto a base file that already contains the log's
-    rows.
-    """
+    """Yield logs that a plan takes wrongly, so that readers merge their rows twice."""
     for (partition, _), parts in view.plans.items():
         taken: dict[str, str] = {}
         barriers = {part.barrier for part in parts}
@@ -120,7 +118,7 @@ def cannot_run(view: View) -> Iterator[Case]:
 
 
 def left_out(view: View) -> Iterator[Case]:
-    """Yield base files into which a compaction merged fewer or more logs than its plan takes."""
+    """Yield base files into which a compaction has merged fewer or more logs than its plan lists."""
     for requested, commit in view.audit.commits.items():
         plan = view.audit.plans.get(requested)
         logs = {(each.partition, each.file_id): each.logs for each in reversed(plan.operations)} if plan else {}
@@ -139,14 +137,14 @@ def left_out(view: View) -> Iterator[Case]:
 
 
 def _kept(names: tuple[str, ...], view: View) -> int:
-    """Return the number of a plan's logs that contain the deletes of an earlier compaction; nbcc counts them as part of
-    its base file.
+    """Return how many of a plan's logs contain tombstones of an earlier compaction, which nbcc counts as part of the
+    base file.
     """
     return sum(name is not None and name.instant in view.audit.plans for name in map(parse_log, names))
 
 
 def old_base(view: View) -> Iterator[Case]:
-    """Yield pending plans that do not start from the newest base file, so that running them would restore an old state.
+    """Yield pending plans that do not start from the newest base file. Running such a plan would restore an old state.
     """
     for group, parts in view.plans.items():
         bases = sorted(base.requested for base in view.bases(group))
@@ -162,7 +160,7 @@ def old_base(view: View) -> Iterator[Case]:
 
 
 def replaced(view: View) -> Iterator[Case]:
-    """Yield files that were written to a replaced file group, and are therefore permanently hidden (apache/hudi#19793).
+    """Yield files that were written to a replaced file group, and are therefore hidden permanently (apache/hudi#19793).
     """
     for group, commit in view.replaced.items():
         for file in view.by_group.get(group, ()):
@@ -173,9 +171,10 @@ def replaced(view: View) -> Iterator[Case]:
 
 
 def first_log(view: View) -> Iterator[Case]:
-    """Yield file groups whose first slice is named after the oldest log by Hudi, even if that log is not committed.
+    """Yield file groups in which an uncommitted log is the oldest file. Hudi names the first slice after this log and
+    hides committed logs.
 
-    See apache/hudi#19774.
+    The bug is reported as apache/hudi#19774.
     """
     first_active = view.audit.first_active or ""
     oldest: dict[Group, LogFile] = {}

@@ -1,4 +1,4 @@
-"""Diagnostics of instants, of the contents of instants, and of the table's properties."""
+"""Diagnostics of instants, of their contents, and of the table properties."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def unreadable(view: View) -> Iterator[Case]:
 
 
 def undone(view: View) -> Iterator[Case]:
-    """Yield instants that completed although a rollback undid them (REC)."""
+    """Yield instants that completed although a rollback had undone them (promise REC)."""
     for rollback in view.audit.rollbacks:
         for requested in rollback.undone:
             for instant in view.actions.get(requested, ()):
@@ -44,8 +44,8 @@ def undone(view: View) -> Iterator[Case]:
 
 
 def stale(view: View) -> Iterator[Case]:
-    """Yield writes that have been pending for an hour without a heartbeat. If later instants are archived, the rows of
-    a write without a heartbeat become visible.
+    """Yield writes that have been pending for an hour without a heartbeat. Their rows become visible once later
+    instants are archived.
     """
     for instant in view.audit.timeline.pending:
         beats = f".hoodie/.heartbeat/{instant.requested}" in view.audit.listing
@@ -61,7 +61,7 @@ def stale(view: View) -> Iterator[Case]:
 
 
 def marks(view: View) -> Iterator[Case]:
-    """Yield instants and properties that disagree about nbcc's mark, which determines the rules by which files are
+    """Yield instants and table properties that disagree about nbcc's mark, which selects the rules by which files are
     read.
     """
     for commit in view.audit.commits.values():
@@ -84,7 +84,7 @@ def marks(view: View) -> Iterator[Case]:
 
 
 def names(view: View) -> Iterator[Case]:
-    """Yield instants whose operation contradicts the action in their name."""
+    """Yield instants whose recorded operation contradicts the action in their file name."""
     for requested, commit in view.audit.commits.items():
         compacts = commit.operation == "COMPACT"
         plain = commit.instant.action == "deltacommit" and compacts

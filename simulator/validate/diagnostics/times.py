@@ -1,4 +1,4 @@
-"""Diagnostics of times: MONO requires that they are distinct, increasing and in the past."""
+"""Diagnostics of times. The promise MONO requires that times are distinct, increasing and in the past."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ def no_time(view: View) -> Iterator[Case]:
 
 
 def equal(view: View) -> Iterator[Case]:
-    """Yield pairs of instants with the same time. Savepoints are exempt, because each has the requested time of the
-    commit that it pins.
+    """Yield pairs of instants with equal times. Savepoints are exempt, because a savepoint has the requested time of
+    its commit.
     """
     owner: dict[str, Instant] = {}
     for instant in view.audit.timeline.instants:
