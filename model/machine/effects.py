@@ -1,5 +1,5 @@
-"""Combines all effects of a transition into one function. The function also sets the actor's next step, and changes the
-records that mechanisms add to the actor.
+"""Combines all effects of a transition into one function. The combined function also sets the actor's next step, and
+updates the records that mechanisms have added to the actor.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ from .bound import OWN, Bound, UnknownName
 
 
 class Declared(NamedTuple):
-    """The components for which the effects of a transition may return values: `writes`, which the step changes, and
-    `scratch`.
+    """The components (state variables) for which the effects of a transition may return values. A step changes those in
+    `writes`. Values of those in `scratch` exist only during the step.
     """
 
     writes: frozenset[str]
     scratch: frozenset[str]
 
     def check(self, changes: dict[str, object]) -> dict[str, object]:
-        """Drop the changes of scratch components, which exist only during a step. Raises `UnknownName` for a component
-        that is not declared.
+        """Return the changes without those of scratch components. Raises `UnknownName` for a component that is in
+        neither `writes` nor `scratch`.
         """
         if changes.keys() <= self.writes:
             return changes
@@ -49,8 +49,8 @@ class Records(NamedTuple):
 
 
 def in_order(effects: Sequence[Bound], records: Records, to: str = "", declared: Declared | None = None) -> Bound:
-    """Combine effects into one function. Each effect reads the state after the previous effect. After the last effect,
-    the actor proceeds to the step `to`.
+    """Combine effects into one function. Each effect reads the state left by the previous effect. After the last
+    effect, the actor proceeds to the step `to`.
     """
     me = records.me
     mine = (me,) if to or records.first else ()
