@@ -37,10 +37,10 @@ class Records(NamedTuple):
     first: Mapping[str, Any]
 
     def changed(self, own: Any, name: str, value: Any) -> Any:
-        """Return the actor's component after `value` replaces its kernel record (`own`) or one of its added records.
+        """Return the actor's component (state variable) after `value` replaces either the kernel record (`own`) or the
+        added record `name`.
 
-        If `value` is a kernel record, the actor's operation ends, and the actor's added records get their initial
-        values.
+        A new kernel record without added records gets the initial values of the added records.
         """
         if name == "own":
             return value if value.records or not self.first else value._replace(records=tuple(self.first.values()))

@@ -38,10 +38,11 @@ Start = Callable[[Any, Any], Any]
 
 
 class Runner(NamedTuple):
-    """Describes how one actor runs plans. `plans` and `requested` have the same meaning as for a `Planner`.
+    """Describes how one actor runs plans.
 
-    `completes` is the type of the instant that completes a plan. `resumes` is the action by which a runner continues a
-    pending plan. `what` is the noun for the plan in the sentence that describes a step.
+    `plans` and `requested` have the same meaning as in `Planner`. `completes` is the type of the instant that completes
+    a plan. `resumes` is the action by which the actor resumes a pending plan. `what` is the noun for the plan in
+    descriptions of steps.
     """
 
     kind: str

@@ -122,9 +122,10 @@ class Selection:
         return self
 
     def exit(self, make: Callable[[str], Transition]) -> Selection:
-        """Add an exit: an alternative transition of the actor that starts at the same step as a selected transition.
+        """Add an exit to each selected transition: an alternative transition of the same actor that starts at the same
+        step.
 
-        Selected transitions of one actor that start at the same step share one exit.
+        Selected transitions of one actor that start at one step share one exit.
         """
         steps: set[tuple[str, str]] = set()
         for key, start in zip(self.keys, self, strict=True):

@@ -20,10 +20,11 @@ class UndeclaredRead(LookupError):
 
 
 class Coding:
-    """Numbers the values of each component. `first` maps each component to its initial value, which has the number 0.
+    """Numbers the values of each component (state variable).
 
-    `alike` lists groups of components whose values have the same type, such as all writers. Components with equal
-    initial values in one group share one numbering, so that symmetry reduction can exchange the components.
+    `first` maps each component to its initial value, which gets the number 0. `alike` lists groups of components with
+    values of the same type, such as all writers. Components of one group with equal initial values share one numbering,
+    so that symmetry reduction can exchange them.
     """
 
     def __init__(self, first: Mapping[str, Any], alike: Iterable[Sequence[str]] = ()) -> None:

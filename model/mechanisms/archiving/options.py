@@ -8,7 +8,7 @@ from ...machine.options import Limits, Options, limit, option
 
 
 class Archiving(Options):
-    """The options of archiving: which instants are archived, and when a reader reads the archive."""
+    """The options of archiving: which instants may be archived, and when a reader reads the archive."""
 
     archive_bound: Literal["pending", "none"] = option(
         "pending",

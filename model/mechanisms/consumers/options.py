@@ -8,7 +8,9 @@ from ...machine.options import Limits, Options, limit, option
 
 
 class Consumers(Options):
-    """The options of consumers: how the checkpoint advances, and how a consumer reacts to the horizon."""
+    """The options of consumers: how the checkpoint advances, and what happens to a window that begins before the
+    cleaning horizon.
+    """
 
     checkpoint: Literal["end_of_window", "before_pending", "fenced"] = option(
         "end_of_window",
