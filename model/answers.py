@@ -35,7 +35,7 @@ class Query:
     @property
     def begins(self) -> int | None:
         """The oldest time on which the answer depends: the start of an incremental window, or the time of an as-of
-        read. None for a query of the current table.
+        read. The result is None for a query that reads the current table.
         """
         if self.kind in ("incremental", "changes"):
             return self.after or 0
@@ -92,8 +92,8 @@ class BadInput(ValueError):
 
 
 class NoAnswer(ValueError):
-    """Raised if the protocol refuses a read. The message names the reason in words that every system compared by the
-    simulator also uses.
+    """Raised if the protocol refuses a read. For one reason, all systems that the simulator compares use the same
+    message of `NoAnswer`.
     """
 
 
@@ -101,8 +101,8 @@ PENDING = "as of a time at or after the request of a pending write"
 
 
 def shown_row(rules: Rules, table: Table, query: Query) -> Callable[[Fold, Ranked], Record]:
-    """Return a function that converts the winning record of a key to a row of the answer. Without mechanisms, the row
-    equals the record as written.
+    """Return a function that converts the winning record of a key to a row of the answer. By default, the row equals
+    the record as written.
     """
 
     def show(shape: Fold, winner: Ranked) -> Record:

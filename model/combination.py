@@ -34,8 +34,8 @@ class Combination(Protocol):
         """Return the merged value of one key; None if the answer contains no row for the key."""
 
     def by_definition(self, logs: Iterable[Log], rows: Mapping[Log, Any], merger: Merger, deletes: bool) -> Any:
-        """Return the value of one key by definition: merge all its log records in rank order, without file slices or
-        base files.
+        """Return the value of one key by definition: merge all log records of the key in rank order, without file
+        slices or base files.
         """
 
     def records_of(self, made: Any, records: Callable[[Log], Record], window: bool) -> Iterator[Record]:

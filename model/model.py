@@ -210,7 +210,7 @@ class Model:
         return tuple(chain.from_iterable(file_slices(self.rules, table, g) for g in range(self.world.groups)))
 
     def horizon(self, state: State) -> int:
-        """Return the cleaning horizon: reads of completion times before it are refused. 0 if nothing has been cleaned.
+        """Return the cleaning horizon, a completion time before which reads are refused; 0 if nothing has been cleaned.
         """
         if "cleans" not in self.components:
             return 0
@@ -292,7 +292,7 @@ class Model:
         return answer(self.rules, seen, self.world.groups, query, 0, data, self.merger)
 
     def finished(self, state: State) -> bool:
-        """True if no live actor is within an operation. Such a state without successors is no deadlock."""
+        """True if no live actor is within an operation. A finished state without successors is no deadlock."""
         return not self.busy(state)
 
     def busy(self, state: State) -> tuple[str, ...]:
@@ -313,8 +313,8 @@ class Model:
         return self._limits.stopped(state)
 
     def is_service(self, step: Step) -> bool:
-        """True if a step belongs to a table service, or is a crash or a lock expiry. Promise QUIET: such steps must not
-        change the answers of retained reads.
+        """True if a step belongs to a table service, or is a crash or a lock expiry. Promise QUIET: steps of table
+        services must not change the answers of retained reads.
         """
         return step.action in self._services
 

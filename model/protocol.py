@@ -24,7 +24,7 @@ class Protocol:
     defaults for all other options.
 
     Raises:
-        ValueError: an option name or a value is unknown. The message suggests the most similar known word.
+        ValueError: an option name or a value is unknown. The error message suggests the most similar known word.
     """
 
     options: Mapping[type[Options], Options]

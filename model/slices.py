@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 class FileSlice(NamedTuple):
     """One file slice of a file group. `barrier` is the requested time of the compaction plan that started the slice;
-    None for the first slice. The slice of a pending plan has no base file yet, and may have no logs.
+    None for the first slice. The slice started by a pending plan has no base file yet, and may have no logs.
 
     `base` is the requested time of the compaction that wrote the base file; None if the slice has no base file. If a
     compaction puts its tombstones (retained deletes) in a log file, that log file counts as part of the base file and

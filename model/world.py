@@ -1,5 +1,5 @@
 """A world is the configuration that a search explores: the table, the actors and the limits. Other model checkers call
-it model configuration or scope.
+a world a model configuration or scope.
 """
 
 from __future__ import annotations

@@ -84,7 +84,8 @@ def compaction_is_left(plans: Plans, world: World, compactors: tuple[str, ...]) 
 def log_to_compact(
     clock: int, request_time: TakeTime, completed_table: Table, world: World, rules: Rules
 ) -> tuple[GroupPlan, ...]:
-    """Return the inputs of a compaction plan that is scheduled in this state; () if there is nothing to compact."""
+    """Return the inputs of a compaction plan that is scheduled in the current state; () if there is nothing to compact.
+    """
     barrier, _ = request_time(clock, action="commit")
     return plan(rules, completed_table, world.groups, barrier)
 

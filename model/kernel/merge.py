@@ -108,7 +108,7 @@ def logs_of(shape: Fold) -> Iterator[Log]:
 def evaluate(shape: Fold, record_of: Callable[[Log], Ranked | None], merger: Merger) -> Ranked | None:
     """Return the winning record of one key, which may be a delete; None if the key has no record. `record_of` returns
     the key's record in a log. A record of the base file merges before every log of the slice. With `logs_first`, a
-    tombstone of the base file merges among the logs instead.
+    tombstone of the base file merges among the logs, ordered by time.
     """
     if shape.files is not None:
         return shape.files.winner(record_of, merger)

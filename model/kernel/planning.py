@@ -1,8 +1,7 @@
 """Planning decides which files a compaction plan includes (RFC-66, "Non-Serial Compaction Plan Schedule").
 
-In each file group without a pending plan, a plan requested at time b includes the newest file slice: the base file, and
-the logs that completed before b. A file group is omitted from the plan if no log of the newest slice completed before
-b.
+In each file group without a pending plan, a plan requested at time b includes the newest slice: base file, and logs
+that completed before b. A file group is omitted from the plan if no log of the newest slice completed before b.
 """
 
 from __future__ import annotations

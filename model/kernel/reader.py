@@ -47,7 +47,7 @@ class Reader(NamedTuple):
 
     @property
     def is_reading(self) -> bool:
-        """True if the reader is within a read."""
+        """True while the reader performs a read."""
         return self.step not in ("idle", DEAD, *ENDS)
 
 

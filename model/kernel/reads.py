@@ -89,7 +89,9 @@ def compacted(rules: Rules, table: Table, group: int, barrier: int | None) -> Fo
 
 
 def slice_fold(rules: Rules, table: Table, group: int, barrier: int | None, logs: tuple[Log, ...]) -> Fold:
-    """Return the merge tree of logs and the base file of the plan requested at `barrier`, if there is one."""
+    """Return the merge tree of `logs` and of the base file that the plan requested at `barrier` writes, if there is
+    such a plan.
+    """
     return rules.fold_of(rules, table, group, barrier, base_file(rules, table, group, barrier), logs)
 
 
@@ -132,7 +134,7 @@ def window_writes(rules: Rules, table: Table, group: int, after: float, until: f
 
 
 def changes(rules: Rules, table: Table, group: int, after: float, until: float) -> tuple[Fold, Fold]:
-    """Return the reads as of `after` and as of `until`. Their difference is the change log of the window (after,
-    until].
+    """Return two reads, as of `after` and as of `until`; the difference between them is the change log of the window
+    (after, until].
     """
     return as_of(rules, table, group, after), as_of(rules, table, group, until)

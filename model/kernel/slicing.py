@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 
 def barrier_of(rules: Rules, write: Write, group: int, among: tuple[int, ...]) -> int | None:
-    """Return the barrier of the file slice to which a write's logs belong: the greatest one at or before the write's
-    slice time; None if there is none.
+    """Return the greatest barrier in `among` at or before the slice time of a write, which starts the file slice of the
+    write's logs; None if there is none.
     """
     at = rules.slice_time(write, group)
     return max([barrier for barrier in among if barrier <= at], default=None)

@@ -10,7 +10,7 @@ state), which mechanisms may change.
 `unpublished_writes` are the writes that are not published, each with the files that its writer has put.
 `visible_writes` are the unpublished writes that a reader uses (in the kernel: none).
 `table` is the table that a read uses: visible instants and writes, and the plans.
-`settled_time` is the time that a query uses if it states no time.
+`settled_time` is the time used by queries that state no time.
 `completed_table` is the table that a table service lists under the lock: the completed instants and the plans.
 `latest_time` is the latest time among the instants and plans of `completed_table`.
 """
@@ -56,7 +56,8 @@ def visible_table(visible_instants: Published, visible_writes: tuple[Write, ...]
 
 
 def greatest_completion(published: Published) -> int:
-    """Return the greatest published completion time. A read as of this time never changes."""
+    """Return the greatest published completion time. A read as of the greatest published completion time never changes.
+    """
     return max((entry.completed for entry in published), default=0)
 
 

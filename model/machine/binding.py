@@ -20,9 +20,9 @@ class Names:
     actors, views, and each actor's constants.
 
     A view is a named function of components, constants and other views. Guards and effects refer to a view by name,
-    just as they refer to a component. A view may have several functions: each one replaces the previous function's
-    value, which it may read under the name of the view. `fields` maps each kind of actor to the records that mechanisms
-    add to its actors: record name -> initial value.
+    just as they refer to a component. A view may have several functions. Each function replaces the value of the
+    previous function, and may read that value under the name of the view. `fields` maps each kind of actor to the
+    records that mechanisms add to its actors: record name -> initial value.
     """
 
     def __init__(
@@ -97,8 +97,8 @@ class Names:
         return True
 
     def view(self, name: str, me: str = "", functions: int | None = None) -> Bound:
-        """Resolve a view for one actor; without `me`, for reads by no particular actor. Only the first `functions`
-        functions of the view apply (default: all).
+        """Resolve a view for one actor; without `me`, for reads by no particular actor. The argument `functions` limits
+        how many functions of the view apply (default: all).
         """
         number = len(self._views[name]) if functions is None else functions
         while (step := self._views[name][number - 1]).actors is not None and me not in step.actors:

@@ -57,8 +57,8 @@ class BoundTransition(NamedTuple):
 
 
 class ViewStep(NamedTuple):
-    """One of the functions that compute a view. `actors` lists the actors for which the function applies. None stands
-    for all actors and for reads by no particular actor.
+    """One of the functions that compute a view. `actors` lists the actors for which the function applies. If `actors`
+    is None, the function applies for all actors and for reads by no particular actor.
     """
 
     function: Callable[..., Any]

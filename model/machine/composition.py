@@ -5,7 +5,7 @@ methods of `Selection` refine the selected transitions. The methods of `Composit
 views.
 
 Mechanisms are applied in a declared order (`Mechanism.after`). If two mechanisms declare no order, their refinements of
-one transition must commute. Otherwise the composition raises `Unordered`.
+one transition must commute; refinements that do not commute raise `Unordered`.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ class Composition:
         """Replace the value of a view by the result of a function. If the function has a parameter with the name of the
         view, the parameter receives the previous value.
 
-        If `actors` is given, the function applies only for those actors. By default the function applies for all actors
+        With `actors`, the function applies only for the given actors. By default the function applies for all actors
         and for reads by no particular actor.
         """
         step = ViewStep(function, None if actors is None else frozenset(actors))

@@ -12,16 +12,16 @@ from .bound import OWN, Bound, UnknownName
 
 
 class Declared(NamedTuple):
-    """The components (state variables) for which the effects of a transition may return values. A step changes those in
-    `writes`. Values of those in `scratch` exist only during the step.
+    """The components (state variables) for which the effects of a transition may return values. A step changes the
+    components in `writes`. The values of the components in `scratch` exist only during the step.
     """
 
     writes: frozenset[str]
     scratch: frozenset[str]
 
     def check(self, changes: dict[str, object]) -> dict[str, object]:
-        """Return the changes without those of scratch components. Raises `UnknownName` for a component that is in
-        neither `writes` nor `scratch`.
+        """Return the changes of all components except scratch components. Raises `UnknownName` for a component that is
+        in neither `writes` nor `scratch`.
         """
         if changes.keys() <= self.writes:
             return changes

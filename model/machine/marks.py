@@ -1,8 +1,8 @@
 """Marks are typed records that mechanisms add to a value on storage, such as a write or a compaction plan.
 
-A mark is a NamedTuple whose fields all have defaults. A mark with only default values is not stored, so that adding it
-does not change the value. The last field of a mark, `kind`, is a constant that differs for each type of mark. Without
-`kind`, marks of two types with equal fields would be equal.
+A mark is a NamedTuple whose fields all have defaults. A mark with only default values is not stored, so that adding the
+mark does not change the marked value. The last field of a mark, `kind`, is a constant that differs for each type of
+mark. Without `kind`, marks of two types with equal fields would be equal.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def marks(*records: Any) -> Marks:
 
 
 def with_mark(old: Marks, record: Any) -> Marks:
-    """Return the marks `old` with `record` added, or with `record` in place of the mark of its type."""
+    """Return the marks `old` with `record` added; a mark of the same type is replaced."""
     return (*(each for each in old if type(each) is not type(record)), *marks(record))
 
 

@@ -33,7 +33,8 @@ Own = TypeVar("Own", bound=Options)
 
 
 class ProtocolOptions(Protocol):
-    """The interface of a protocol that `machine` needs: `protocol[Slicing]` returns the options of the class `Slicing`.
+    """The part of a protocol's interface that the package `machine` uses: `protocol[Slicing]` returns the options of
+    the class `Slicing`.
     """
 
     def __getitem__(self, part: type[Own], /) -> Own: ...
@@ -58,8 +59,8 @@ def limit(
     """Declare a limit: its default, its meaning, and its section in a world file.
 
     `by` names the kinds of actors that may override the limit. `in_random_worlds` lists the values in random worlds,
-    each equally likely (default: only `default`). If `needs` names a kind of actor, random worlds use
-    `in_random_worlds` only if they have such an actor.
+    each equally likely (default: only `default`). If `needs` names a kind of actor, `in_random_worlds` applies only to
+    random worlds with an actor of that kind.
     """
     random_worlds = {"in_random_worlds": in_random_worlds, "needs": needs}
     return field(default=default, metadata={"about": about, "section": section, "by": by, **random_worlds})

@@ -1,7 +1,8 @@
 """Encodes each state of a model as one number.
 
 The values of each component (state variable) are numbered in the order in which they first occur. A state concatenates
-these numbers, each in a field of `WIDTH` bits. A state can be decoded only by the `Coding` that encoded it.
+the numbers of all component values, each in a field of `WIDTH` bits. A state can be decoded only by the `Coding` that
+encoded it.
 """
 
 from __future__ import annotations

@@ -5,8 +5,8 @@ which state variables the function reads.
 `own_heartbeat` is the record `heartbeat` that a mechanism adds to the actor's component (see `Composition.add_field`).
 `me` is the name of the acting actor.
 `every_writer` maps the name of each writer to the writer's component.
-Names such as `lock` and `clock` refer to shared components and views. A parameter's default value is used if the world
-    has no component with the parameter's name.
+Parameters such as `lock` and `clock` receive the shared component or view of that name. A parameter's default value is
+    used if the world has no component with the parameter's name.
 `world` and `protocol` are constants of the model (see `assembly.names_of`).
 
 Keyword-only parameters of an effect are the arguments of the step. A function can read only the components named by its
@@ -38,8 +38,8 @@ class Step(NamedTuple):
 
 
 class Action(NamedTuple):
-    """The description of one action. `sentence` is a template with the field {actor} and a field for each argument of
-    the step.
+    """Describes one action, such as `writer_requests_instant`. `sentence` is a template with the field {actor} and a
+    field for each argument of the step.
 
     `continues_call` is True if the client performs the action in the same call as the actor's previous step. At
     granularity `call`, no other actor acts between two steps of one call. `service` is True if a table service performs
@@ -62,7 +62,8 @@ class Guard:
     `reason` states the condition in words, in which {me} stands for the name of the actor. `limit` is True for a limit
     of the world, such as the number of writes, and False for a condition of the protocol. `negated` is True if the
     opposite of the condition must hold. `place` is True if the condition, like `Transition.at`, describes how far the
-    actor's operation has progressed. A condition with `place` also applies to every alternative exit from that point.
+    actor's operation has progressed. A condition with `place` also applies to every alternative transition from the
+    same step.
     """
 
     reason: str
@@ -117,8 +118,8 @@ DEAD = "dead"
 
 
 class ActorState(Protocol):
-    """The interface of an actor's component (state variable) that `machine` needs: the step of the operation, and the
-    records added by mechanisms.
+    """The part of an actor's component (state variable) that the package `machine` uses: the step of the operation, and
+    the records added by mechanisms.
     """
 
     @property

@@ -60,8 +60,8 @@ class Clustered(NamedTuple):
 
 
 class Into(NamedTuple):
-    """A mark (added record) on a write: the clustered file groups into which it has written, as pairs (file group,
-    requested time of the clustering).
+    """A mark (added record) on a write: the clustered file groups in which the write has put files, as pairs (file
+    group, requested time of the clustering).
     """
 
     clusterings: tuple[tuple[int, int], ...] = ()
@@ -79,7 +79,7 @@ def clustered(entry: Compaction) -> tuple[int, ...]:
 
 
 def into(write: Write) -> tuple[tuple[int, int], ...]:
-    """Return the clustered file groups into which a write has written, as pairs (file group, requested time of the
+    """Return the clustered file groups in which a write has put files, as pairs (file group, requested time of the
     clustering).
     """
     return mark(write, Into).clusterings if write.marks else ()
@@ -158,7 +158,7 @@ def giving_up(me: str) -> Transition:
 def log_to_cluster(
     clock: int, published: Published, plans: Plans, world: World, table_rules: Rules
 ) -> tuple[GroupPlan, ...]:
-    """Return the inputs of a clustering plan that is scheduled in this state."""
+    """Return the inputs of a clustering plan that is scheduled in the current state."""
     return plan(table_rules, table_of(published, plans), world.groups, clock + 1)
 
 

@@ -48,7 +48,7 @@ class Onto(NamedTuple):
 
 class ChangedFiles(NamedTuple):
     """An incremental query of a copy-on-write table. Each element of `files` is the merge of a base file with the rows
-    of one write, in completion order. The answer contains only the changes made by these writes.
+    of one write, in completion order. The answer contains only the changes made by writes in the window.
 
     A change is an upsert that won in the new base file, or a delete of a row that existed. An upsert that lost against
     an existing row is not a change. A delete of a missing row is not a change either.

@@ -3,9 +3,9 @@ are written with put-if-absent, so that each number is used once.
 
 An actor puts an entry only after the instants of all lower-numbered entries have been published. The completion time in
 a new entry is later than all times in lower-numbered entries. A lost lock therefore costs a retry, but never changes
-the order of commits. The plan of a table service gets an entry as well. Therefore no write decided after a plan can
-complete before the plan's requested time. If a rollback and a commit compete for a number, the loser finds the number
-taken and repeats its checks.
+the order of commits. The plan of a table service gets an entry in the decision log as well. A write decided after a
+plan therefore cannot complete before the plan's requested time. If a rollback and a commit compete for a number, the
+loser finds the number taken and repeats its checks.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 Writers write, retry and lose locks without limit, and no component (state variable) counts how often. After each step,
 the model forgets the instants that cannot conflict with a pending write. All times are then replaced by small numbers
 in the same order. Guards only compare times, so the same runs are possible before and after the replacement. Promises
-about infinite runs are checked in such worlds.
+about infinite runs are checked with endless writers.
 """
 
 from __future__ import annotations
@@ -56,8 +56,8 @@ def compose(composition: Composition) -> None:
 def is_modelled(protocol: ProtocolOptions) -> bool:
     """True if endless writers are modelled under this protocol.
 
-    Two options are not modelled. A shared log would grow without end. A conflict check by requested times would read
-    instants that completed before the writer began.
+    Two options are not modelled with endless writers. A shared log would grow without end. A conflict check by
+    requested times would read instants that completed before the writer began.
     """
     return protocol[SharedLogs].log_layout == "own" and protocol[Occ].conflict_window == "completion"
 
@@ -134,8 +134,8 @@ def _sealed(own: Writer) -> int | None:
 def _places(published: tuple[Any, ...], starts: set[int], decided: tuple[Any, ...]) -> Iterable[int]:
     """Yield the positions in `published` that a conflict check, or the check of a promise, can still need.
 
-    A conflict check reads only instants published since its writer began, and needs one of several instants with the
-    same files. The last entry of the decision log and the newest instant are always retained.
+    A conflict check reads only instants published since its writer began, and of several instants with the same files
+    needs only one. The last entry of the decision log and the newest instant are always retained.
     """
     known = set[Any]()
     begun = min(starts, default=len(published))

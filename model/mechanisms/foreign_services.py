@@ -24,8 +24,8 @@ from ..rules import Rules
 
 
 class ForeignServices(Options):
-    """The options that decide whether an engine other than nbcc compacts, and how readers merge logs with the base
-    files of such an engine.
+    """The options that decide whether an engine other than nbcc compacts, and how readers merge logs with base files of
+    foreign engines.
     """
 
     services: Literal["own", "foreign"] = option(

@@ -4,8 +4,8 @@ the replace was requested.
 By default, a replace has a plan without inputs for all file groups of the replaced partitions. The plan begins a new
 file slice in each file group. The base files of the new slices contain the new rows, if any. A log that completed
 before the plan's requested time is hidden; a log that completes afterwards stays visible. Apache Hudi instead lists the
-replaced file ids (option `replacing = file_ids`). If buckets determine file ids, such a list permanently hides
-subsequent writes to the same buckets as well.
+replaced file ids (option `replacing = file_ids`). If buckets determine file ids, the list of replaced file ids
+permanently hides subsequent writes to the same buckets as well.
 
 Under optimistic concurrency control, a replace conflicts with every write to the same partitions that completes after
 the replace began (RFC-22, steps 1 to 4).

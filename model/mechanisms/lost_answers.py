@@ -2,7 +2,7 @@
 
 The put that commits a write creates the completed instant, or an entry of the decision log. The client of the store
 repeats the put, and the store refuses the repeated put because the file exists. A writer that treats the refusal as a
-failure reports a write as failed although readers see it.
+failure reports a write as failed although readers see that write.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def compose(composition: Composition) -> None:
     """Add lost answers to every writer of a model.
 
     The components (state variables) `reported_done` and `reported_failed` contain the requested times of writes whose
-    answer was lost. They record whether the writer reported the write as committed or as failed.
+    answer was lost. The two components record whether the writer reported the write as committed or as failed.
     """
     if not composition.world[Answers].lost_answers:
         return
@@ -121,8 +121,8 @@ def report_undecided(own: Writer, me: str, lock: str | None, reported_failed: tu
 
 
 def put_without_answer(own: Writer, me: str, world: World, published: Published, lost_answers: int) -> Changes:
-    """Put the completed instant, but lose the answer of the store. The client of the store repeats the put, and is told
-    that the file exists.
+    """Put the completed instant, but lose the answer of the store. The client of the store repeats the put, and is
+    informed that the file exists.
     """
     return {"published": (*published, write_of(world, me, own)), "lost_answers": lost_answers + 1}
 

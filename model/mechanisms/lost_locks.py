@@ -1,8 +1,8 @@
 """Models locks that are lost while the holder is alive (fault set F1), because a lease has expired or the lock service
 has failed.
 
-The holder is not notified and cannot detect that the lock is lost. An operation that is one step under a reliable lock
-therefore becomes two steps, between which other actors may act.
+The holder of a lost lock is not notified and cannot detect the loss. An operation that is one step under a reliable
+lock therefore becomes two steps, between which other actors may act.
 """
 
 from __future__ import annotations

@@ -1,11 +1,12 @@
 """Models several live actors that run the same plan; the one that publishes first completes the plan.
 
-An actor that runs a plan (a runner) may be slow or crashed; no other actor can tell which, so an idle actor may resume
-any pending plan. All runners of a plan write the same content, each into separate files. Under the lock, a runner
-checks whether another runner has completed the plan. If so, the runner deletes its files and publishes nothing.
+No actor can distinguish a slow runner (an actor that runs a plan) from a crashed one, so an idle actor may resume any
+pending plan. All runners of a plan write the same content, each into separate files. Under the lock, a runner checks
+whether another runner has completed the plan. A runner whose plan is already completed deletes its files and publishes
+nothing.
 
-Before publishing, a runner deletes the files put by other runners of the plan. If the runner crashes after that
-deletion, the other runners find their files missing, and the plan stays pending.
+Before publishing, a runner deletes the files put by other runners of the plan. If a runner crashes after deleting the
+files of other runners, those runners find their files missing, and the plan stays pending.
 """
 
 from __future__ import annotations
@@ -101,8 +102,8 @@ def resume_plan(
 
 
 def gives_way(composition: Composition, runs: Runner) -> None:
-    """Require that a plan is pending before a runner starts or completes it. Otherwise the operation of the runner
-    ends.
+    """Require that a plan is pending before a runner starts or completes it. The operation of a runner ends if the plan
+    is already completed.
 
     The runner checks in the step that takes the lock. If locks can be lost, or commits are decided by a decision log,
     the runner checks in the next step under the lock.
@@ -140,8 +141,7 @@ def checking(composition: Composition, runs: Runner) -> Selection:
 
 
 def checks_before_lock(composition: Composition, me: str) -> bool:
-    """True if the runner checks that no other runner has completed the plan before taking the lock, instead of under
-    the lock.
+    """True if, under the protocol of `me`, a runner checks the plan before taking the lock instead of under the lock.
     """
     return composition.protocol_of(me)[PlanCheck].plan_check == "before_lock"
 

@@ -1,7 +1,7 @@
 """Models shared log files: each file slice has one log file, to which all writers append blocks.
 
 RFC-22, "Option 2 implementation", describes the layout: "For HDFS, we append multiple log blocks with different commit
-times inside the same log file". RFC-22 proposes to abandon this layout. A rollback cannot delete a log file that
+times inside the same log file". RFC-22 proposes to abandon shared log files. A rollback cannot delete a log file that
 contains blocks of other writes. In a shared log, a rollback actor therefore appends a *rollback block* that names the
 failed write (Hudi's command block, TARGET_INSTANT_TIME). Two actors cannot append to one file at the same time. If a
 file is in use, a writer starts a file with the next version number, and readers read versions in ascending order. A
@@ -72,8 +72,8 @@ def appended(logs: tuple[Blocks, ...], group: int, block: Block) -> tuple[Blocks
 def undone(blocks: Blocks, rollback_block: str) -> frozenset[Log]:
     """Return the blocks of a shared log that readers skip because a rollback block undoes them.
 
-    Under `in_front`, a rollback block undoes only the blocks directly before it, because such readers read the log in
-    one pass.
+    Under `in_front`, a rollback block undoes only the blocks directly before it, because readers of that kind read the
+    log in one pass.
     """
     found: set[Log] = set()
     for at, rollback in enumerate(blocks):

@@ -106,7 +106,7 @@ def list_state(
     world: World,
 ) -> Changes:  # fmt: skip
     """List the timeline again, and find the live files as of the checkpoint's time. The second listing shows every
-    instant that completed by then.
+    instant that completed by the checkpoint's time.
     """
     writes = writes_of_state(table.writes, unpublished_writes, own.time)
     there = rules.table_as_of(rules, table, own.time)._replace(writes=writes)

@@ -1,4 +1,4 @@
-"""The promise about archiving: ARCH."""
+"""Promise ARCH: archiving loses no instant, and archives older instants first."""
 
 from __future__ import annotations
 

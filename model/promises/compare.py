@@ -44,8 +44,8 @@ def misses(view: View, shape: Fold, right: Iterable[Log]) -> str:
 
 
 def one_against_other(view: View, group: int, before: Fold, after: Fold, deletes: bool = False) -> str | None:
-    """Return a phrase for the difference between a read before and after a step: the row of one key in both reads. None
-    if there is no difference.
+    """Return a phrase for the difference between a read before and after a step: the row of one key in both reads. The
+    result is None if the two reads are equal.
     """
     if before == after:
         return None

@@ -33,15 +33,15 @@ def _always(model: Model) -> str | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Promise:
-    """A property of the model that the search checks. `kind` states whether it is a property of states, of steps or of
-    whole runs.
+    """A property of the model that the search checks. `kind` states whether the promise is about states, steps or whole
+    runs.
 
     `holds(model, before, step, after)` returns None if the promise holds; otherwise it returns a sentence about the
     violation. A promise about states reads only `after`; the other arguments may be None. `sometimes` returns True if a
     state exercises the promise, so that the promise is not vacuously true. A search in which no state exercises the
-    promise is no evidence for it. `reads` names the components (state variables) that `holds` and `sometimes` read.
-    `unfit` returns the reason why the promise does not apply to a model, or None. `shape(model, *states)` returns an
-    optional key; the promise has the same verdict for states with equal keys (see `promises.shape`).
+    promise is no evidence for the promise. `reads` names the components (state variables) that `holds` and `sometimes`
+    read. `unfit` returns the reason why the promise does not apply to a model, or None. `shape(model, *states)` returns
+    an optional key; the promise has the same verdict for states with equal keys (see `promises.shape`).
 
     For a promise about runs, `outstanding` maps each event that must still occur to a sentence. `limited` names the
     actors that are blocked only by limits of the world. `fair` returns True for a step whose action, if it stays
@@ -70,7 +70,7 @@ def in_ending_worlds(promise: Promise) -> Promise:
     """Return a copy of the promise that does not apply to worlds with endless writers; a promise about runs is returned
     unchanged.
 
-    Such worlds drop old published instants and renumber times.
+    Worlds with endless writers drop old published instants and renumber times.
     """
 
     def unfit(model: Model) -> str | None:

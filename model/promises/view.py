@@ -228,7 +228,9 @@ def answered_times(model: Model, state: State) -> tuple[float, ...]:
 
 
 def distinct_times(view: View, times: tuple[float, ...]) -> list[float]:
-    """Return `times`, completion times first, without those that are read like the completion time before them."""
+    """Return `times`, completion times first, without times at which a read equals the read as of the preceding
+    completion time.
+    """
     return completions_first(view, (time for time in times if view.repeated_times.get(time, 0) not in times))
 
 

@@ -1,9 +1,8 @@
 """Promise WAIT: no live writer waits for the data phase of another actor (docs/contract.md).
 
-The data phase of an actor consists of the actions that put or delete data files. Two kinds of states violate WAIT:
-
-- The holder of the table's lock would put or delete data files, or take too many steps, before releasing the lock.
-- The lock is free, but a writer that acts alone cannot continue until another actor has put or deleted data files.
+The data phase of an actor consists of the actions that put or delete data files. While the lock is held, WAIT is
+violated if the holder would put or delete data files, or take too many steps, before releasing the lock. While the lock
+is free, WAIT is violated if a writer that acts alone cannot continue until another actor has put or deleted data files.
 
 To check a state, the steps that each actor can take alone are computed. The check may read every component (state
 variable).
@@ -40,7 +39,7 @@ def first_wait(model: Model, states: Sequence[State]) -> tuple[int, str] | None:
     states.
 
     The steps of an actor that acts alone depend only on the components (state variables) that its transitions read.
-    Each combination of their values is therefore checked only once.
+    Each combination of the values that an actor reads is therefore checked only once.
     """
     place = model.coding.place
     writers = [(me, _reads(model, me), set[State]()) for me in model.actors_of("writer")]

@@ -70,8 +70,8 @@ def newest_first(rules: Rules, table: Table, group: int, time: float) -> Iterato
     with its earliest log.
 
     See `get_file_slice_barriers` in RFC-66. A pending plan that was requested after `time` begins no slice under the
-    option value `requested`. Under `requested_slices`, such a plan does begin a slice, and a read as of `time` omits
-    the late logs in that slice.
+    option value `requested`. Under `requested_slices`, a pending plan that was requested after `time` begins a slice,
+    and a read as of `time` omits the late logs in that slice.
     """
     if rules[AsOf].as_of_axis == "requested":
         plans = [(p, done) for p, done in zip(table.plans, table.completed, strict=True) if done or p.requested <= time]

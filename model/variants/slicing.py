@@ -138,8 +138,8 @@ def is_after_the_first_request(rules: Rules, table: Table, group: int) -> Callab
     """Return a predicate that rejects all writes if the file group has no base file or plan, and its first log belongs
     to a pending write.
 
-    The predicate rejects writes only if a completed write of the table was requested before the pending write.
-    Otherwise, readers treat the pending write as completed.
+    The predicate rejects writes only if a completed write of the table was requested before the pending write. If no
+    completed write was requested before the pending write, readers treat the pending write as completed.
     """
     if rules.bases(table, group):
         return lambda write: True
@@ -160,7 +160,7 @@ def one_slice(rules: Rules, table: Table, group: int, time: float) -> tuple[int 
     """Return the newest file slice with a file that completed at or before `time`. The base file of that slice is
     included even if it completed after `time`.
 
-    RFC-66, "Time Travel Queries", calls such a slice latestFileSliceThatIsOverlappingWithCompletionTime.
+    RFC-66, "Time Travel Queries", calls the returned slice latestFileSliceThatIsOverlappingWithCompletionTime.
     """
     done = dict(rules.bases(table, group))
     for barrier, members in reversed(writes_by_slice(rules, table, group).items()):
@@ -184,7 +184,7 @@ def compose(composition: Composition) -> None:
 
 def note_base_instants(plans: tuple[Plan, ...], world: World) -> Changes:
     """Record the newest planned base file of each file group. In the layout before RFC-66, the name of a log file
-    contains this base instant.
+    contains the base instant.
     """
     newest = (max((p.requested for p in plans if p.part_in(group)), default=None) for group in range(world.groups))
     return {"own_base_instants": BaseInstants(tuple(newest))}

@@ -125,7 +125,7 @@ def slice_of_table(rules: Rules, table: Table, group: int, after: float, until: 
     ends; only completed plans begin slices.
 
     Logs are merged if they were requested between the first and last requested time of the window's instants. A base
-    file requested before that first time is omitted.
+    file is omitted if it was requested before all instants of the window.
     """
     inside = rules.in_window(table, after, until)
     _, first, last = _requests(rules, table, group, (after, until), inside)

@@ -1,4 +1,5 @@
-"""Archivers copy old completed instants to the archive, and then remove these instants from the active timeline."""
+"""Archivers copy old completed instants to the archive, and then remove the copied instants from the active timeline.
+"""
 
 from __future__ import annotations
 

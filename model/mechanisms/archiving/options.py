@@ -23,7 +23,9 @@ class Archiving(Options):
 
 
 class ArchiveLimits(Limits):
-    """The limits of archiving."""
+    """The limits of archiving: how often instants are archived, and how many of the newest instants stay on the active
+    timeline.
+    """
 
     archives: int = limit(0, "how often instants may be archived")
     instants_retained: int = limit(0, "how many of the newest writes and compactions stay on the active timeline")

@@ -5,7 +5,7 @@ Instants are archived in the order of requested times, because actors assume tha
 timeline are completed. An instant requested or completed after the request of a pending instant stays on the active
 timeline. Failed writes therefore remain recognisable, and an optimistic writer finds every instant that completed since
 the writer began. The newest writes, the newest clean and all restores stay on the active timeline. Writes whose logs a
-snapshot query merges also stay, because some readers search for them only on the active timeline.
+snapshot query merges also stay, because some readers search for such writes only on the active timeline.
 """
 
 from __future__ import annotations

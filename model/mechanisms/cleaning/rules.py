@@ -71,8 +71,8 @@ class CompletedClean(NamedTuple):
 
 
 class Oldest(NamedTuple):
-    """A mark (added record) on a table with a cleaning horizon: for each file group, the barrier of the oldest visible
-    slice (the requested time of its compaction). If the barrier is 0, all slices of the file group are visible.
+    """A mark (added record) on a table with a cleaning horizon: for each file group, the barrier (requested time of the
+    compaction) of the oldest visible slice. If the barrier is 0, all slices of the file group are visible.
     """
 
     barriers: tuple[int, ...] = ()

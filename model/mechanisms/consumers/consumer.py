@@ -1,8 +1,8 @@
 """Consumers list the timeline twice, read an incremental window of completion times, and store a checkpoint.
 
-A window begins at the checkpoint and ends at the greatest completion time in the first listing. The second listing
-shows every instant that completed by the end of the window. A consumer stores the rows of a window atomically with the
-checkpoint. A crash therefore never causes a write to be delivered twice.
+An incremental window begins at the checkpoint and ends at the greatest completion time in the first listing. The second
+listing shows every instant that completed by the end of the window. A consumer stores the rows of a window atomically
+with the checkpoint. A crash therefore never causes a write to be delivered twice.
 """
 
 from __future__ import annotations

@@ -26,6 +26,6 @@ class Consumers(Options):
 
 
 class ConsumedWindows(Limits):
-    """The limits of consumers."""
+    """The limit on the number of incremental windows that each consumer reads."""
 
     windows: int = limit(0, "how many windows each consumer reads", in_random_worlds=(2,), needs="consumer")

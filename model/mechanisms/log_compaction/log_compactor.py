@@ -1,8 +1,8 @@
 """A log compactor plans the compaction of several logs of a file slice under the lock, writes one log that replaces
 them, and publishes.
 
-The logs of a plan are contiguous in completion order, so that the new log can take their position in the merge order. A
-plan lists its input logs, so that another log compactor can resume the plan.
+The logs of a plan are contiguous in completion order, so that the new log can take the position of the planned logs in
+the merge order. A plan lists its input logs, so that another log compactor can resume the plan.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ def latest_time(latest_time: int, log_plans: Plans) -> int:
 
 
 def planned_logs(completed_table: Table, world: World, rules: Rules) -> tuple[GroupPlan, ...]:
-    """Define the view `log_plan`: the inputs of a log compaction that is planned in this state."""
+    """Define the view `log_plan`: the inputs of a log compaction that is planned in the current state."""
     return log_plan(rules, completed_table, world.groups)
 
 

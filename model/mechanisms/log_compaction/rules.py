@@ -1,10 +1,11 @@
 """Defines how a table with log compactions is read: one log file replaces several logs of a file slice (RFC-66,
 `handle_log_compaction`).
 
-A completed log compaction *covers* its input logs. A read as of a time at or after its completion uses the compacted
-log instead of the covered logs. The compacted log belongs to the file slice of its newest input and has the rank of
-that input, as in hudi-rs. The inputs are contiguous in completion order, so replacing them does not change which record
-wins. Incremental reads and older as-of reads use the inputs, which record the write and the time of each row.
+A completed log compaction *covers* its input logs. A read as of a time at or after the completion of a log compaction
+uses the compacted log instead of the covered logs. The compacted log belongs to the file slice of its newest input and
+has the rank of that input, as in hudi-rs. The inputs are contiguous in completion order, so the compacted log does not
+change which record wins. Incremental reads and older as-of reads use the inputs, which record the write and the time of
+each row.
 """
 
 from __future__ import annotations
@@ -183,8 +184,8 @@ def folded_inputs(table: Table, group: int, logs: Iterable[Log]) -> tuple[Log | 
 
 
 def compacted_in(rules: Rules, table: Table, group: int, after: float, until: float) -> tuple[Log, ...]:
-    """Return the logs written by log compactions that an incremental query reads. By default there are none, because a
-    log compaction changes no row.
+    """Return the logs written by log compactions that an incremental query reads. By default, an incremental query
+    reads no compacted log, because a log compaction changes no row.
 
     Some readers treat a log written by a log compaction like the log of a write (Apache Hudi, issue 20327).
     """

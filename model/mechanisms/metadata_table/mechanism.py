@@ -8,8 +8,8 @@ metadata table, and use only deltacommits whose instant is complete in the data 
 Table", says that "the reconciliation of the metadata will be done by the metadata reader".
 
 The metadata table has one writer at a time, so a pending deltacommit found there must belong to a crashed actor. An
-actor rolls back such a deltacommit before beginning a new one. If an instant is applied twice, the metadata table lists
-the files of the instant once.
+actor rolls back the deltacommit of a crashed actor before beginning a new deltacommit. If an instant is applied twice,
+the metadata table lists the files of the instant once.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Decides which completed instants conflict with a write that is about to publish (RFC-22, "Concurrency Control", step
 4).
 
-By default, two writes conflict if both have files in the same bucket of the same partition, whatever their file ids.
-File ids do not count, because two writers that find a bucket empty may each start a file group. A compaction does not
+By default, two writes conflict if both have files in the same bucket of the same partition, under any file ids. File
+ids do not count, because two writers that find a bucket empty may each start a file group. A compaction does not
 conflict with a writer of log files, because the completion time of a log decides its file slice.
 """
 
@@ -36,8 +36,8 @@ def concurrent(published: Published, sealed: int, protocol: Protocol) -> Publish
     """Return the instants that may conflict with an unpublished write, in the order of publication.
 
     Under the option `conflict_window = requested`, an instant may conflict only if it was requested after the newest
-    instant that the write saw. This check misses instants that were requested before that newest instant but complete
-    after the write began.
+    instant that the write saw. The check by requested times misses instants that were requested before the newest seen
+    instant but complete after the write began.
     """
     if protocol[Occ].conflict_window == "completion":
         return published[sealed:]

@@ -1,7 +1,7 @@
 """The conflict check of an optimistic actor (RFC-22): if there is no conflict, the actor publishes; otherwise it
 aborts.
 
-Writers and overwriters (insert overwrite) are checked alike: a replace conflicts with writes to the replaced
+Writers and overwriters (insert overwrite) use the same conflict check: a replace conflicts with writes to the replaced
 partitions.
 """
 

@@ -124,8 +124,8 @@ def records_of(made: Made, records: Callable[[Log], Record], window: bool) -> It
     """Yield the records of an answer for one key.
 
     The answer of an incremental query contains each record that contributes columns, reduced to those columns, with its
-    ordering value. A consumer can therefore merge such an answer into an older state of the table. The answer of an
-    incremental query also contains the greatest delete of the key.
+    ordering value. A consumer can therefore merge the answer of an incremental query into an older state of the table.
+    The answer of an incremental query also contains the greatest delete of the key.
     """
     logs = dict(made.columns)
     top = logs.pop(ROW, None)

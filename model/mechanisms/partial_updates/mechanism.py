@@ -1,4 +1,4 @@
-"""Partial updates: a record may set only some columns of a row."""
+"""In a table with partial updates, a record may set only some columns of a row."""
 
 from __future__ import annotations
 

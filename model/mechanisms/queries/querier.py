@@ -1,10 +1,11 @@
 """A querier lists the timeline, settles the time of the query, lists the timeline again, and reads the files.
 
-A time T is settled when an instant that completed at or after T is published. If the first listing shows no such
-instant, the querier takes a time later than T under the lock. From then on, no instant can complete at or before T. The
-second listing therefore shows every instant that completed by T. The first listing covers only the active timeline. If
-the newest instant is archived, the first listing misses it, and the querier takes a time under the lock. A
-read-optimised query states no time; its T is the greatest settled time in the first listing.
+A time T is settled when an instant that completed at or after T is published. If the first listing shows no instant
+that completed at or after T, the querier takes a time later than T under the lock. Once that time is taken, no instant
+can complete at or before T. The second listing therefore shows every instant that completed by T. The first listing
+covers only the active timeline. If the newest instant is archived, the first listing misses that instant, and the
+querier takes a time under the lock. A read-optimised query states no time; its T is the greatest settled time in the
+first listing.
 """
 
 from __future__ import annotations
@@ -165,8 +166,8 @@ def _ask(own: Querier, kind: Kind, window: tuple[int, int], settled: int) -> Cha
 
 
 def settle(own: Querier, clock: int, request_time: TakeTime) -> Changes:
-    """Take a time under the lock, so that no instant can complete at or before that time any more. A query of a future
-    time is refused.
+    """Take a time under the lock, so that all instants that are not yet completed will complete after that time. A
+    query of a future time is refused.
     """
     time, clock = request_time(clock)
     future = own.until > time

@@ -179,7 +179,7 @@ def pending_restores(
 
 
 def settled_time(settled_time: int, restores: Planned) -> int:
-    """Define the view `settled_time`: at least the requested time of each restore, because no instant can complete at
-    or before that time any more.
+    """Define the view `settled_time`: at least the requested time of each restore, because no further instant can
+    complete at or before that time.
     """
     return max(settled_time, *(each.requested for each in restores), 0)

@@ -24,9 +24,9 @@ class Restore(NamedTuple):
     """A planned restore of the table to its state as of `at`.
 
     `undone` lists the requested times of undone instants in removal order; the first `gone` of them are already
-    removed. Readers ignore all of them as soon as the restore is planned. `runner` is the actor that runs the restore.
-    `kept` lists the writes of the savepoint. `plans` lists the undone compaction plans. `entries` lists the undone
-    completed instants, if the world has readers or consumers that may still use them.
+    removed. Readers ignore all undone instants as soon as the restore is planned. `runner` is the actor that runs the
+    restore. `kept` lists the writes of the savepoint. `plans` lists the undone compaction plans. `entries` lists the
+    undone completed instants, if the world has readers or consumers that may still use them.
     """
 
     requested: int
@@ -116,7 +116,7 @@ def loses_input(plan: int, group: int, restores: tuple[Restore, ...]) -> bool:
 
 
 def hides(restores: tuple[Restore, ...], time: float) -> Restore | None:
-    """Return a restore that makes reads as of `time` impossible, because it has undone writes that completed by then;
-    None if there is none.
+    """Return a restore that makes reads as of `time` impossible, because the restore has undone writes that completed
+    by then; None if there is none.
     """
     return next((each for each in restores if each.at < time < each.requested), None)

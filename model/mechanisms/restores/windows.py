@@ -36,15 +36,15 @@ def compose(composition: Composition) -> None:
 
 
 def newest_time(newest_time: int, restores: Planned) -> int:
-    """Define the view `newest_time`: at least the requested time of each restore, because no instant can complete at or
-    before that time any more.
+    """Define the view `newest_time`: at least the requested time of each restore, because no further instant can
+    complete at or before that time.
     """
     return max(newest_time, *(each.requested for each in restores), 0)
 
 
 def listed_bounds(listed_bounds: tuple[int, int], restores: Planned) -> tuple[int, int]:
     """Define the view `listed_bounds`: the incremental window ends at or after the requested time of the newest
-    restore, because no instant can complete at or before that time any more.
+    restore. Once a restore is planned, no instant can complete at or before the restore's requested time.
     """
     until, store = listed_bounds
     newest = restores[-1].requested if restores else 0

@@ -2,9 +2,9 @@
 files.
 
 The component (state variable) `schemas` contains, for each added column, the time from which on the table has the
-column. A schema evolver takes this time under the lock. A writer or table service that opened the table before a column
-was added continues without the column. The commit without files exists for readers that take the table's columns from
-the newest commit.
+column. A schema evolver takes the time of an added column under the lock. A writer or table service that opened the
+table before a column was added continues without the column. The commit without files exists for readers that take the
+table's columns from the newest commit.
 """
 
 from __future__ import annotations

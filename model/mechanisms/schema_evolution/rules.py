@@ -1,11 +1,11 @@
 """Defines which added columns a read shows. A schema is modelled by the number of its added nullable columns.
 
 A schema change is recorded by an instant, but takes effect before the instant completes. The table has the new column
-from the time that the schema evolver takes under the lock. An actor that opened the table before that time continues
-without the new column. `schemas` contains the times at which columns were added.
+from the time that the schema evolver takes under the lock. An actor that opened the table before a column was added
+continues without the new column. `schemas` contains the times at which columns were added.
 
-    A snapshot query shows the current columns. By default, a read as of a time shows the columns that the table had at
-    that time. A row has values in the columns that its writer knew, except those dropped by a compaction.
+    A snapshot query shows the current columns of the table. By default, a read as of a time shows the columns that the
+    table had at that time. A row has values in the columns that its writer knew, except those dropped by a compaction.
 """
 
 from __future__ import annotations

@@ -104,8 +104,8 @@ def newest_offset(published: Published) -> int:
 
 
 def present_offset(published: Published, clock: int) -> int:
-    """Return the current time as an offset. This offset is not settled: a write with an earlier completion time may
-    still be published.
+    """Return the current time as an offset. The current time is not settled: a write with an earlier completion time
+    may still be published.
     """
     return max(newest_offset(published), clock)
 
