@@ -1,5 +1,5 @@
-"""The model: a pure transition system of Hudi's completion-time timeline (RFC-66). The model needs only the standard
-library.
+"""The formal model of Hudi's completion-time timeline (RFC-66), written as a transition system without side effects.
+`nbcc.model` needs only the standard library.
 """
 
 from __future__ import annotations

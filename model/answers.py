@@ -1,8 +1,7 @@
-"""Evaluates the reads of `kernel/reads.py` for each key, over the rows in `data`.
+"""Computes the rows that each kind of query returns, from the file slices of `kernel/reads.py` and the rows in `data`.
 
-`data` maps the requested time of a write to the contents of its log files, which map (group, version) to a record for
-each key. A key is opaque and belongs to one file group. If keys repeat in several partitions, include the partition in
-the key.
+`data` has three levels: requested time of a write -> (file group, log version) -> key -> record. A key is opaque and
+belongs to one file group. If the same key occurs in several partitions, the partition must be part of the key.
 """
 
 from __future__ import annotations
@@ -25,8 +24,8 @@ Kind = Literal["snapshot", "as_of", "incremental", "changes", "read_optimized"]
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A read of the table. `until` is the time of an as-of read, or the end of a window. `after` is the excluded start
-    of a window; None means 0.
+    """One query of the table. `until` is the time of an as-of read, or the end of an incremental window. `after` is the
+    exclusive start of an incremental window; None means 0.
     """
 
     kind: Kind = "snapshot"
@@ -35,8 +34,8 @@ class Query:
 
     @property
     def begins(self) -> int | None:
-        """The oldest time on which the answer depends: the start of a window, or the time of an as-of read. The result
-        is None if the answer depends on the present table.
+        """The oldest time on which the answer depends: the start of an incremental window, or the time of an as-of
+        read. The result is None for a query that reads the current table.
         """
         if self.kind in ("incremental", "changes"):
             return self.after or 0
@@ -44,16 +43,16 @@ class Query:
 
     @property
     def times(self) -> tuple[int, ...]:
-        """The times that the user states: the time of an as-of read, or the start and the stated end of a window."""
+        """The times stated in the query: the time of an as-of read, or the start and end of an incremental window."""
         stated = (self.until,) if self.kind == "as_of" else (self.begins, self.until)
         return tuple(time for time in stated if time is not None)
 
 
 class Record(NamedTuple):
-    """A row version or a delete. In an answer, `requested` is the requested time of the write that set the row.
+    """A row version or a delete. In an answer, `requested` is the requested time of the write that wrote the row.
 
-    `sets` are the columns that a partial update sets, all to `value`. In an answer `value` lists the value of each
-    column.
+    `sets` names the columns set by a partial update; each of them gets the value `value`. In the answer of a table with
+    partial updates, `value` lists the value of each column.
     """
 
     ordering: int
@@ -64,8 +63,8 @@ class Record(NamedTuple):
 
 
 class Change(NamedTuple):
-    """One row of a change log: the row of a key before and after the window. A row is None if the key has no row at
-    that time.
+    """One row of a change log: the row of a key before and after the window. `before` or `after` is None if the key has
+    no row at that time.
     """
 
     before: Record | None
@@ -73,7 +72,9 @@ class Change(NamedTuple):
 
 
 class Several(NamedTuple):
-    """The values of one key in an incremental read, in a table where several records form a row."""
+    """The records of one key in an incremental read, if the table merges several records into one row (such as partial
+    updates).
+    """
 
     records: tuple[Record, ...]
 
@@ -87,12 +88,12 @@ class Cleaned(ValueError):
 
 
 class BadInput(ValueError):
-    """Raised if a read's time is not settled, is a requested time, or is before the first write."""
+    """Raised if the time of a read lies after the settled time, is a requested time, or lies before the first write."""
 
 
 class NoAnswer(ValueError):
-    """Raised if a read is refused. The message is the error class of the refusal; all systems that the simulator
-    compares use the same class.
+    """Raised if the protocol refuses a read. For one reason, all systems that the simulator compares use the same
+    message of `NoAnswer`.
     """
 
 
@@ -100,8 +101,8 @@ PENDING = "as of a time at or after the request of a pending write"
 
 
 def shown_row(rules: Rules, table: Table, query: Query) -> Callable[[Fold, Ranked], Record]:
-    """Return the function that converts a winning record to a row of the answer. In the kernel, an answer shows a
-    record as it was written.
+    """Return a function that converts the winning record of a key to a row of the answer. By default, the row equals
+    the record as written.
     """
 
     def show(shape: Fold, winner: Ranked) -> Record:
@@ -114,11 +115,11 @@ def shown_row(rules: Rules, table: Table, query: Query) -> Callable[[Fold, Ranke
 def answer(
     rules: Rules, table: Table, groups: int, query: Query, settled: int, data: Data, merger: Merger
 ) -> dict[Key, Record | Change | Several]:
-    """Return the answer of a query by key: a `Record` for each key with a row, or a `Change` if the query asks for
-    changes. The answer of an incremental query also contains marked deletes.
+    """Return the answer of a query by key: a `Record` for each key with a row, or a `Change` if the query asks for a
+    change log. The answer of an incremental query also contains deletes, as records with `deleted`.
 
-    A window maps a key to `Several` if the table forms rows from several records. `settled` is the end time of a query
-    that states no end.
+    An incremental query returns `Several` for a key if the table merges several records into one row. A query without
+    an end time ends at `settled`.
 
     Raises:
         NoAnswer: the protocol refuses the read.
@@ -134,7 +135,7 @@ def answer(
 
 
 class Lookup:
-    """Evaluates a `Fold`, which is a merge tree of files, for one file group."""
+    """Computes the rows of one file group from a `Fold` (the merge tree of its base and log files)."""
 
     def __init__(self, data: Data, group: int, merger: Merger, show: Callable[[Fold, Ranked], Record]) -> None:
         self.data, self.group, self.merger, self.show = data, group, merger, show
@@ -143,8 +144,8 @@ class Lookup:
         return self.data.get(log[0], {}).get((self.group, log[1]), {})
 
     def rows(self, shape: Fold, deletes: bool = False) -> dict[Key, Record]:
-        """Return the rows that a `Fold`, a merge tree of files, produces. With `deletes`, the result also contains the
-        winning deletes.
+        """Return the row of each key that results from merging the files of a `Fold`. With `deletes`, keys whose newest
+        record is a delete are included.
         """
         keys = {key for log in logs_of(shape) for key in self.file(log)}
         if self.merger.combination:
@@ -153,7 +154,6 @@ class Lookup:
         return {key: self.show(shape, best) for key, best in winners if best and (deletes or not best.deleted)}
 
     def window(self, shape: Fold) -> Mapping[Key, Record | Several]:
-        """The rows and deletes of a window."""
         if not self.merger.combination:
             return self.rows(shape, deletes=True)
         keys = sorted({key for log in logs_of(shape) for key in self.file(log)}, key=str)

@@ -1,4 +1,6 @@
-"""Composes a model from the kernel and the mechanisms. The mechanisms are applied in the order that they declare."""
+"""Builds a model: the transitions of the kernel (RFC-66 alone), refined by each mechanism in the order that the
+mechanisms declare.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +18,7 @@ from .world import World
 
 
 def compose(world: World, protocol: Protocol, only: Iterable[str] | None = None) -> Composition:
-    """Compose a model from the kernel and mechanisms. `only` are the names of the mechanisms to apply (default: all).
-    """
+    """Compose a model from the kernel and mechanisms. `only` names the mechanisms to apply (default: all)."""
     known = mechanisms.kinds()
     actors = {
         name: tuple(kind.actor(number + 1) for number in range(world.actors.get(name, 0)))
@@ -34,10 +35,11 @@ def compose(world: World, protocol: Protocol, only: Iterable[str] | None = None)
 
 
 def names_of(composition: Composition, world: World, protocol: Protocol) -> Names:
-    """Return the names that guards and effects may use: components, actors, views and constants.
+    """Return the names that guards and effects may use as parameters: components (state variables), actors, views and
+    constants.
 
-    The constants are `world`, the acting actor's `protocol` and `rules`, and the table's `table_protocol` and
-    `table_rules`.
+    The constants are `world`, the `protocol` and `rules` of the acting actor, and the `table_protocol` and
+    `table_rules` of the table.
     """
 
     def constants(actor: str) -> dict[str, Any]:
@@ -50,7 +52,9 @@ def names_of(composition: Composition, world: World, protocol: Protocol) -> Name
 
 
 def first_values(composition: Composition) -> dict[str, Any]:
-    """The initial value of every component: shared components, then actors by kind."""
+    """Return the initial value of every component (state variable): shared components first, then one component for
+    each actor.
+    """
     values = dict(composition.components)
     known = mechanisms.kinds()
     for name, actors in composition.actors.items():
@@ -61,7 +65,7 @@ def first_values(composition: Composition) -> dict[str, Any]:
 
 
 def bound(composition: Composition, names: Names) -> tuple[BoundTransition, ...]:
-    """Return every transition with resolved names, in the order of the actors."""
+    """Return all transitions, sorted by actor, with each parameter name resolved to a component, view or constant."""
     place = {actor: number for number, actor in enumerate(a for some in composition.actors.values() for a in some)}
     transitions = sorted(composition.transitions.values(), key=lambda each: place[each.actor])
     return tuple(names.bind(each) for each in transitions)
@@ -69,7 +73,7 @@ def bound(composition: Composition, names: Names) -> tuple[BoundTransition, ...]
 
 @cache
 def rules_of(protocol: Protocol) -> Rules:
-    """Compose the rules of a protocol. Two equal protocols share one rules object."""
+    """Compose the rules by which a table is read under a protocol. Equal protocols share one `Rules` object."""
 
     def under(**changes: str) -> Rules:
         return rules_of(protocol.replace(**changes))

@@ -1,4 +1,4 @@
-"""Interfaces for mechanisms that combine several records into one row, or that use base files in incremental reads."""
+"""Interfaces for mechanisms that merge several records into one row, or that read base files in incremental queries."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Content(Protocol):
-    """The record of one key in a log: a delete, or a record that sets some columns."""
+    """The record of one key in a log file: a delete, or a record that sets some columns."""
 
     @property
     def ordering(self) -> int: ...
@@ -24,37 +24,41 @@ class Content(Protocol):
 
 
 class Combination(Protocol):
-    """How several records form one row: column by column, or by a merge function of the user."""
+    """Merges several records of a key into one row: column by column, or with a user-defined merge function."""
 
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns that partial updates may set; () if every record is a whole row."""
 
     def read(self, shape: Fold, content: Callable[[Log], Content | None], merger: Merger, deletes: bool) -> Any:
-        """The value that a read shows for one key; None if the read shows no row of the key."""
+        """Return the merged value of one key; None if the answer contains no row for the key."""
 
     def by_definition(self, logs: Iterable[Log], rows: Mapping[Log, Any], merger: Merger, deletes: bool) -> Any:
-        """The defined answer for a key, computed from the logs in rank order, without file slices or base files."""
+        """Return the value of one key by definition: merge all log records of the key in rank order, without file
+        slices or base files.
+        """
 
     def records_of(self, made: Any, records: Callable[[Log], Record], window: bool) -> Iterator[Record]:
-        """The rows of one key in an answer."""
+        """Yield the records that an answer contains for one key."""
 
     def merged_on(
         self, logs: tuple[Log, ...], rows: Mapping[Log, Any], state: Any, window: Any, merger: Merger
     ) -> Any:
-        """The value of a key after a reader applies the answer of an incremental read to an earlier state. The reader
-        knows only the state and the window, not the logs.
+        """Return the value of a key after a reader merges the answer of an incremental query into `state`, an earlier
+        row of the key.
         """
 
 
 class Window(Protocol):
-    """An incremental query that also reads base files. Rows of base files and rows of logs merge by different rules."""
+    """An incremental query that also reads base files. Rows from base files are merged by different rules from rows of
+    log files.
+    """
 
     def logs(self) -> Iterator[Log]:
-        """Every log whose records the window merges."""
+        """Yield every log file whose records the incremental query merges."""
 
     def winner(self, record_of: Callable[[Log], Ranked | None], merger: Merger) -> Ranked | None:
         """The winning record of one key, which may be a delete; None if the key has no record."""
 
     def renamed(self, rename: Callable[[Fold], Fold]) -> Window:
-        """Return a copy of the window with `rename` applied to each of its merge trees."""
+        """Return a copy of the incremental query with `rename` applied to each of its merge trees."""

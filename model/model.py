@@ -1,8 +1,8 @@
-"""The transition system of one world under one protocol: the successors, refusals and observations of each
-state.
+"""The transition system of one world (a bounded configuration of table and actors) under one protocol (a choice of
+options).
 
-A state is a number that encodes the values of all components (see `machine/state.py`). A state has a meaning only
-within its `Model`.
+A state is a number that encodes the values of all components, the state variables (see `machine/state.py`). Equal
+numbers may denote different states in different `Model` objects.
 """
 
 from __future__ import annotations
@@ -36,7 +36,9 @@ CLOCKS = {"0": "", "-1": " within the second of the last one"}
 
 
 class Model:
-    """Every behaviour of one world under one protocol. A model has no mutable state except its caches."""
+    """All behaviours of one world (a bounded configuration) under one protocol (a choice of options). A `Model` has no
+    mutable state except its caches.
+    """
 
     def __init__(self, world: World, protocol: Protocol | None = None) -> None:
         self.world = world
@@ -71,12 +73,12 @@ class Model:
         self._footprints: dict[tuple[str, ...], tuple[int, list[int]]] = {}
 
     def actors_of(self, kind: str) -> tuple[str, ...]:
-        """The actors of a kind; () if the world has none."""
+        """Return the actors of a kind; () if the world has none."""
         return self.actors.get(kind, ())
 
     @property
     def transitions(self) -> tuple[BoundTransition, ...]:
-        """All transitions, with names resolved to components."""
+        """All transitions of the model, with parameter names resolved to components (state variables)."""
         return tuple(compiled.transition for compiled in self.stepper.rows)
 
     @property
@@ -86,22 +88,22 @@ class Model:
 
     @property
     def shard_key(self) -> tuple[str, Callable[[Any], Hashable]] | None:
-        """The component that partitions the states of a parallel search, and a function from its value to a shard. The
-        function returns None while the shard is undecided. The property is None if an effect of the model removes
-        published instants, as a restore does.
+        """How a parallel search partitions states into shards: a component (state variable), and a function from its
+        value to the shard. The function returns None for states before the first publication, which belong to no shard.
+        `shard_key` is None if the model can remove published instants, as a restore does.
         """
         return None if "published" in self.composition.withdrawn else ("published", _first_published)
 
     def successors(self, state: State) -> Iterator[tuple[Step, State]]:
-        """Yield every step that is possible in `state`, with the state after the step, in a fixed order."""
+        """Yield every step that is possible in `state` together with its successor state, in a fixed order."""
         return self.stepper.successors(state)
 
     def transition_of(self, step: Step) -> BoundTransition:
-        """Return the transition that makes the step."""
+        """Return the transition to which a step belongs."""
         return self._by_name[step.actor, step.action].transition
 
     def successors_of(self, state: State, actor: str) -> Iterator[tuple[Step, State]]:
-        """Yield every step of one actor that is possible in `state`, with the state after the step."""
+        """Yield every step of one actor that is possible in `state`, together with its successor state."""
         return self.stepper.steps_of(self.coding.place[actor], state)
 
     def enabled(self, state: State) -> list[Step]:
@@ -109,14 +111,18 @@ class Model:
         return [step for step, _ in self.successors(state)]
 
     def apply(self, state: State, step: Step) -> State:
-        """The state after `step`. If the step is impossible, `Refused` is raised with every false condition."""
+        """Return the state after `step`. Raises `Refused` if the step is impossible; the error lists every guard that
+        does not hold.
+        """
         for possible, after in self.successors(state):
             if possible == step:
                 return after
         raise Refused(step, self.refusal(state, step))
 
     def refusal(self, state: State, step: Step) -> tuple[str, ...]:
-        """The reason why `step` is impossible in `state`: every false condition; () if the step is possible."""
+        """Return the reasons why `step` is impossible in `state`, one for each guard that does not hold; () if the step
+        is possible.
+        """
         compiled = self._by_name.get((step.actor, step.action))
         if compiled is None:
             return (f"{step.actor} has no action {step.action} in this world under this protocol",)
@@ -133,17 +139,23 @@ class Model:
         return reasons
 
     def component(self, state: State, name: str) -> Any:
-        """The value of one component. The KeyError for an unknown name lists all components."""
+        """Return the value of one component (state variable). Raises KeyError for an unknown name; the message lists
+        all components.
+        """
         if name not in self.coding.place:
             raise KeyError(f"no component {name!r}; there are {', '.join(self.components)}")
         return self.coding.value(state, self.coding.place[name])
 
     def projection(self, names: Iterable[str]) -> Callable[[State], Hashable]:
-        """Return a function whose results for two states are equal if and only if the components `names` are equal."""
+        """Return a function that maps two states to equal results if and only if the components `names` are equal in
+        both.
+        """
         return self.coding.projection(names)
 
     def derive(self, state: State, reads: tuple[str, ...], key: Hashable, compute: Callable[..., Value]) -> Value:
-        """The result of `compute` on the values of `reads`, cached for each `key` and footprint."""
+        """Return `compute` applied to the components `reads` of a state. Results are cached by `key` and the values of
+        `reads`.
+        """
         mask, positions = self._footprints.get(reads) or self._footprint(reads)
         at = (key, state & mask)
         if at not in self._derived:
@@ -158,8 +170,8 @@ class Model:
     # What can be observed.
 
     def view(self, state: State, name: str, actor: str = "") -> Any:
-        """Return the value of a view, for one actor or for reads without an actor. The value is cached for each
-        footprint.
+        """Return the value of a view (a derived value, such as `visible_instants`), as `actor` observes it. Without
+        `actor`, no actor-specific change applies.
         """
         key = (name, actor) if actor else name
         bound = self._views.get(key) or self._views.setdefault(key, self._names.view(name, actor))
@@ -167,20 +179,20 @@ class Model:
 
     @property
     def table_reads(self) -> tuple[str, ...]:
-        """The components on which a read of the table depends under this protocol."""
+        """The components (state variables) on which a read of the table depends under this protocol."""
         return self._views[TABLE].reads
 
     def table(self, state: State) -> Table:
-        """The table of a reader that lists the timeline atomically."""
+        """Return the table that a reader would observe if it listed the timeline atomically."""
         table: Table = self.view(state, TABLE)
         return table
 
     def pending_writes(self, state: State) -> tuple[Write, ...]:
-        """The unpublished writes that have put log files."""
+        """Return the unpublished writes that have put at least one log file."""
         return tuple(write for write in self.view(state, UNPUBLISHED) if write.files)
 
     def timeline(self, state: State) -> tuple[Instant, ...]:
-        """Return every instant of the active timeline, ordered by requested time."""
+        """Return every completed or pending instant of the active timeline, ordered by requested time."""
         done = [Instant(e.requested, e.action, "completed", e.completed) for e in self.view(state, ACTIVE)]
         return tuple(sorted([*done, *self.pending(state)], key=lambda each: (each.requested, each.completes_as)))
 
@@ -189,8 +201,8 @@ class Model:
         return sorted(self.view(state, PENDING), key=lambda instant: instant.requested)
 
     def slices(self, state: State, as_of: int | None = None) -> tuple[FileSlice, ...]:
-        """Return all file slices since the cleaning horizon, ordered by file group and barrier. With `as_of`, return
-        the file slices of the table as of that time.
+        """Return all file slices that cleaning retains, ordered by file group and barrier (the requested time of the
+        slice's compaction). With `as_of`, return the file slices of the table as of that time.
         """
         table = since(self.rules, self.table(state), self.world.groups, self.horizon(state))
         if as_of is not None:
@@ -198,7 +210,8 @@ class Model:
         return tuple(chain.from_iterable(file_slices(self.rules, table, g) for g in range(self.world.groups)))
 
     def horizon(self, state: State) -> int:
-        """The completion time before which reads are refused because of cleaning; 0 without cleaning."""
+        """Return the cleaning horizon, a completion time before which reads are refused; 0 if nothing has been cleaned.
+        """
         if "cleans" not in self.components:
             return 0
 
@@ -208,33 +221,33 @@ class Model:
         return self.derive(state, ("cleans", "published"), "horizon", compute)
 
     def savepoints(self, state: State) -> tuple[Savepoint, ...]:
-        """The completed savepoints."""
+        """Return the completed savepoints."""
         savepoints = self.component(state, "savepoints") if "savepoints" in self.components else ()
         return tuple(each for each in savepoints if each.completed is not None)
 
     def settled(self, state: State) -> int:
-        """Return the settled time: the time of a read for which the user states no time. By default, the settled time
-        is the greatest published completion time.
+        """Return the settled time, which a query uses if it states no time. By default, the settled time is the
+        greatest published completion time.
         """
         return int(self.view(state, SETTLED))
 
     @property
     def settled_reads(self) -> tuple[str, ...]:
-        """The components that determine the settled time."""
+        """The components (state variables) that determine the settled time."""
         return self._views[SETTLED].reads
 
     def restores(self, state: State) -> tuple[Restore, ...]:
-        """Return all restores, including pending restores."""
+        """Return all completed and pending restores."""
         restores: tuple[Restore, ...] = self.component(state, "restores") if "restores" in self.components else ()
         return restores
 
     def rows(self, state: State, query: Query, data: Data) -> dict[Hashable, Record | Change | Several]:
-        """The answer of a query over given data, by key (see `answers.answer`).
+        """Return the answer of a query by key, computed from the rows in `data` (see `answers.answer`).
 
         Raises:
-            BadInput, Cleaned: the table refuses the times of the read (see `refusals`), or a clean has deleted a file
-                that the read needs.
-            NoAnswer: the protocol refuses the read.
+            BadInput: a time of the query is not settled, is a requested time, or is before the first write.
+            Cleaned: a time of the query is before the cleaning horizon, or a needed file has been deleted. NoAnswer:
+            the protocol refuses the query.
         """
         if refusal := self.read_refusal(state, query):
             raise refusal
@@ -242,8 +255,8 @@ class Model:
         return answer(self.rules, table, self.world.groups, query, settled, data, self.merger)
 
     def read_refusal(self, state: State, query: Query) -> BadInput | Cleaned | None:
-        """Return why the table refuses a read; None if it does not. The protocol may refuse a read that the table does
-        not refuse.
+        """Return the error by which the table refuses a query; None if the table does not refuse it. The protocol may
+        still refuse the query with `NoAnswer`.
         """
         instants = (*self.component(state, "published"), *self.pending(state))
         completions = {entry.completed for entry in instants}
@@ -252,7 +265,7 @@ class Model:
         return refusal or self._missing_file(state, query)
 
     def read_bounds(self, state: State) -> ReadBounds:
-        """Return the values that determine which times of the table can be read."""
+        """Return the bounds that determine which times of the table can be read, such as the cleaning horizon."""
         writes = (entry.completed or 0 for entry in self.component(state, "published") if isinstance(entry, Write))
         pinned = frozenset(each.at for each in self.savepoints(state))
         first = min(writes, default=None)
@@ -267,9 +280,10 @@ class Model:
         return Cleaned("a file that the read needs is deleted") if missing else None
 
     def window_rows(self, state: State, kept: tuple[int, ...], query: Query, data: Data) -> dict[Hashable, Any]:
-        """Return the answer of a consumer's window: the merge of the writes that were requested at the times in `kept`.
+        """Return the answer of an incremental query by a consumer (a recurring incremental reader): the merge of the
+        writes requested at the times `kept`.
 
-        A clean or restore after the read does not change the answer.
+        A clean or restore after the query does not change the answer.
         """
         table = self.table(state)
         undone = (entry for each in self.restores(state) for entry in each.entries if isinstance(entry, Write))
@@ -278,11 +292,11 @@ class Model:
         return answer(self.rules, seen, self.world.groups, query, 0, data, self.merger)
 
     def finished(self, state: State) -> bool:
-        """True if no live actor is within an operation, so that a run may end here without a deadlock."""
+        """True if no live actor is within an operation. A finished state without successors is no deadlock."""
         return not self.busy(state)
 
     def busy(self, state: State) -> tuple[str, ...]:
-        """The live actors that are within an operation."""
+        """Return the live actors that are within an operation."""
 
         def compute(*values: Any) -> tuple[str, ...]:
             actors = zip(self._all_actors, values, strict=True)
@@ -291,16 +305,16 @@ class Model:
         return self.derive(state, self._all_actors, "busy", compute)
 
     def is_busy(self, actor: str, own: Any) -> bool:
-        """True if an actor in the state `own` is alive and in an operation."""
+        """True if an actor whose component has the value `own` is alive and within an operation."""
         return own.step != DEAD and own.step not in self._idle_steps[actor]
 
     def stopped_by_limits(self, state: State) -> Iterator[str]:
-        """Yield the actors that only a limit of the world prevents from acting. A crash does not count as an action."""
+        """Yield the actors that could act (otherwise than by crashing) if the limits of the world were higher."""
         return self._limits.stopped(state)
 
     def is_service(self, step: Step) -> bool:
-        """True if a table service does a step, or if the step is a crash or the expiry of a lock. A step of a service
-        must not change retained reads (QUIET).
+        """True if a step belongs to a table service, or is a crash or a lock expiry. Promise QUIET: steps of table
+        services must not change the answers of retained reads.
         """
         return step.action in self._services
 
@@ -309,14 +323,11 @@ class Model:
         return step.action in self._data_phases
 
     def describe(self, step: Step) -> str:
-        """Describe a step in one short sentence."""
+        """Return one short sentence that describes a step."""
         args = dict(step.args)
         sentence = self._actions[step.action].sentence.format(actor=step.actor, **args)
         return sentence + CLOCKS.get(str(args.get("ahead", 0)), f"; its clock is {args.get('ahead')} ahead")
 
 
 def _first_published(published: tuple[Any, ...]) -> Hashable:
-    """The first published instant, which stays first in every later state. The returned instant has no actor, so that
-    symmetric states stay symmetric.
-    """
     return (published[0].action, published[0].requested, published[0].completed) if published else None

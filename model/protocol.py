@@ -1,8 +1,7 @@
-"""A protocol: the options of every mechanism and variant in one value. With the default options, a model keeps every
+"""A protocol is a choice of one value for each option of the model. With the default values, a model satisfies every
 promise.
 
-Each value other than the default reproduces a behaviour of an RFC, of an older table layout, or of readers other than
-nbcc.
+Every other value reproduces a behaviour of an RFC, an older table layout, or another reader.
 """
 
 from __future__ import annotations
@@ -20,11 +19,12 @@ Part = TypeVar("Part", bound=Options)
 
 @dataclass(frozen=True, slots=True, init=False)
 class Protocol:
-    """The options of one protocol. `protocol[Slicing].slicing` is the value of one option.
-    `Protocol(slicing="requested")` is the protocol in which the option `slicing` has the value `requested`.
+    """The options of one protocol, grouped in typed classes: for example, `protocol[Slicing].slicing` is the value of
+    the option `slicing`. `Protocol(slicing="requested")` has the value `requested` for the option `slicing`, and
+    defaults for all other options.
 
     Raises:
-        ValueError: an option name or a value is unknown. The message names the nearest known word.
+        ValueError: an option name or a value is unknown. The error message suggests the most similar known word.
     """
 
     options: Mapping[type[Options], Options]
@@ -51,7 +51,7 @@ class Protocol:
         return self._hash
 
     def replace(self, **changes: str) -> Protocol:
-        """The protocol with some options changed."""
+        """Return a copy of the protocol with some options changed."""
         return Protocol(options=self.options, **changes)
 
     @classmethod

@@ -1,4 +1,6 @@
-"""Decides for which times a table refuses a read, and defines the class of each refusal (docs/contract.md, ANSWER)."""
+"""Decides whether a table refuses a read because of its times, and with which error (promise ANSWER in
+docs/contract.md).
+"""
 
 from __future__ import annotations
 
@@ -12,9 +14,9 @@ from .mechanisms.restores.rules import Restore, hides
 class ReadBounds(NamedTuple):
     """The values that decide which times of a table can be read.
 
-    `settled` is the greatest settled time. `first` is the completion time of the first write; None if no write has
-    completed. `horizon` is the value of `Model.horizon`. `pinned` contains the times of savepoints. A read as of a
-    savepoint's time is answered even if that time is before the horizon.
+    `settled` is the greatest time that can be read. `first` is the completion time of the first write; None if no write
+    has completed. `horizon` is the cleaning horizon (see `Model.horizon`). `pinned` contains the times of savepoints.
+    An as-of read of a savepoint's time is answered even before the cleaning horizon.
     """
 
     settled: int
@@ -27,10 +29,10 @@ class ReadBounds(NamedTuple):
 def refusal_of(
     kind: Kind, times: Sequence[float], bounds: ReadBounds, requests: Container[float]
 ) -> BadInput | Cleaned | None:
-    """Return the refusal of a read because of its times; None if the table can answer a read of these times.
+    """Return the error by which the table refuses a read because of its times; None if the times can be read.
 
-    `times` is the value of `Query.times`. `requests` contains the requested times of instants with data files.
-    `requests` omits a requested time that equals the completion time of another instant.
+    `times` is the value of `Query.times`. `requests` contains the requested times of instants with data files, except
+    those that equal the completion time of another instant.
     """
     return _no_point_in_history(kind, times, bounds, requests) or _no_longer_retained(kind, times, bounds)
 

@@ -1,8 +1,8 @@
-"""The rules for reading a table, as one value with a function for each rule. Mechanisms and variants may wrap or
-replace these functions.
+"""`Rules` holds the functions that define how a table is read: slicing, planning, visibility and merging. Mechanisms
+and variants (alternative rules) may wrap or replace each function.
 
-Rules call each other through the parameter `rules`, so that a replaced rule is used everywhere. The defaults are the
-functions of the kernel. Rules are composed once for each protocol.
+The functions call each other through the parameter `rules`, so that a replaced function takes effect everywhere. The
+default functions are those of the kernel (RFC-66 alone). One `Rules` object is composed for each protocol.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ State = Callable[["Rules", Table, int, float], Fold]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rules:
-    """The rules of one protocol. The modules of the kernel document the functions that `Rules` contains. Two values of
+    """The functions that define how a table is read under one protocol. The kernel modules document each function. Two
     `Rules` are equal only if they are the same object.
 
-    `options` are the options of the protocol, for example `rules[Slicing].slicing`. `under(**changes)` returns the
-    rules of this protocol with some options changed.
+    `options` are the options of the protocol; for example, `rules[Slicing].slicing` is the value of one option.
+    `under(**changes)` returns the rules for the protocol with some options changed.
     """
 
     options: Mapping[type[Options], Options]
@@ -93,7 +93,7 @@ DEFAULTS = {
 
 
 def of_kernel(options: Mapping[type[Options], Options], under: Callable[..., Rules]) -> Rules:
-    """Return the rules of RFC-66 without any mechanism or variant."""
+    """Return the rules of RFC-66 alone, without any mechanism or variant."""
     functions = ChainMap(*(vars(module) for module in (slicing, planning, reads, merge, slices, answers)), globals())
     rules = (each.name for each in fields(Rules) if each.name not in ("options", "under"))
     return Rules(options, under, **{name: functions[DEFAULTS.get(name, name)] for name in rules})
@@ -103,23 +103,23 @@ def of_kernel(options: Mapping[type[Options], Options], under: Callable[..., Rul
 
 
 def is_refused(table: Table, time: float) -> bool:
-    """True if a read as of `time` is refused. Rules of the kernel refuse no read."""
+    """True if a read as of `time` is refused. By default, no read is refused."""
     return False
 
 
 def instants_with_logs(table: Table, group: int) -> set[int]:
-    """The requested times of the instants that may have put log files."""
+    """Return the requested times of the instants that may have put log files."""
     return {write.requested for write in table.writes}
 
 
 def one_window(rules: Rules, table: Table, group: int, after: float, until: float) -> Fold:
-    """The incremental read of the kernel merges the whole window at once."""
+    """Return the default incremental read, which merges all logs of the window (after, until] at once."""
     return rules.window(rules, table, group, after, until)
 
 
 def table_as_of(rules: Rules, table: Table, time: float) -> Table:
-    """Return the table as of `time`. The returned table contains the plans that were requested by `time`. In the
-    returned table, a plan is pending unless its base files are visible at `time`.
+    """Return the table as of `time`, with the plans requested at or before `time`. A plan counts as completed only if
+    its base files are visible at `time`.
     """
     plans = [(p, c) for p, c in zip(table.plans, table.completed, strict=True) if p.requested <= time]
     done = tuple(c if c and rules.is_visible(p.requested, c, time) else None for p, c in plans)

@@ -1,6 +1,4 @@
-"""The file slices of a table, as a model lists them for an observer. The rule that assigns logs to slices is in
-`kernel/slicing.py`.
-"""
+"""Lists the file slices of a table. The rule that assigns log files to slices is in `kernel/slicing.py`."""
 
 from __future__ import annotations
 
@@ -15,11 +13,12 @@ if TYPE_CHECKING:
 
 
 class FileSlice(NamedTuple):
-    """One slice of a file group. A pending plan has a slice with a barrier and no base file, even if no log belongs to
-    that slice.
+    """One file slice of a file group. `barrier` is the requested time of the compaction plan that started the slice;
+    None for the first slice. The slice started by a pending plan has no base file yet, and may have no logs.
 
-    `base` is the requested time of the compaction that wrote the base file; None if the slice has no base file. The log
-    that contains the tombstones of a compaction belongs to its base file and is not listed in `logs`.
+    `base` is the requested time of the compaction that wrote the base file; None if the slice has no base file. If a
+    compaction puts its tombstones (retained deletes) in a log file, that log file counts as part of the base file and
+    is not listed in `logs`.
     """
 
     group: int
@@ -29,7 +28,9 @@ class FileSlice(NamedTuple):
 
 
 def files_by_slice(rules: Rules, table: Table, group: int) -> tuple[FileSlice, ...]:
-    """Return each slice with its base file and logs. A slice with neither barrier nor log is omitted."""
+    """Return each file slice with its base file and logs. The first slice, which has no barrier, is omitted if it has
+    no logs.
+    """
     visible_bases = base_files(rules, table, group, inf)
     listed = []
     for barrier, writes in writes_by_slice(rules, table, group).items():

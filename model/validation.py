@@ -1,4 +1,6 @@
-"""Validates mappings that were read from a user's files. The message of each error names the nearest known word."""
+"""Validates mappings read from the user's TOML files. For an unknown word, the error message suggests the most similar
+known word.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +13,9 @@ LISTED = 12
 
 
 def nearest(word: str, known: Iterable[str], others: str = "") -> str:
-    """Return the end of an error message: the most similar known word, if any, and the known words if they are few.
+    """Return the end of an error message: the known word most similar to `word`, if any, and up to 12 known words.
 
-    `others` is a command that prints all known words.
+    If there are more known words and `others` is a command that prints them, the message names the command instead.
     """
     words = sorted(known)
     begun = [each for each in words if word and each.startswith(word)]
@@ -27,7 +29,7 @@ def nearest(word: str, known: Iterable[str], others: str = "") -> str:
 
 
 def refuse_unknown(given: Mapping[str, object], known: Iterable[str], where: str) -> None:
-    """Raise ValueError for the first unknown field of `given`."""
+    """Raise ValueError for the first field of `given` that is not in `known`."""
     names = set(known)
     for field in given:
         if field not in names:
@@ -35,8 +37,8 @@ def refuse_unknown(given: Mapping[str, object], known: Iterable[str], where: str
 
 
 def write_shape(row: Mapping[str, object]) -> tuple[tuple[str, int], tuple[int, ...]]:
-    """Parse one `[[writes]]` entry of a world. Return (writer, number of the write), and the log versions of each file
-    group.
+    """Parse one `[[writes]]` entry of a world file. Return the key (writer, number of the write), and the number of log
+    files in each file group.
     """
     where = "world [[writes]]"
     fields = ("writer", "number", "versions")
@@ -49,7 +51,7 @@ def write_shape(row: Mapping[str, object]) -> tuple[tuple[str, int], tuple[int, 
 
 
 def whole_number(value: object, where: str, least: int = 0) -> int:
-    """Check that `value` is a whole number of at least `least`; raises ValueError otherwise."""
+    """Return `value` if it is a whole number of at least `least`; raises ValueError otherwise."""
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
         raise ValueError(f"{where}: a whole number of at least {least} is needed, found {value!r}")
     return value

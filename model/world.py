@@ -1,5 +1,5 @@
-"""A world: the table, the actors and the limits of a search (called model configuration or scope in other model
-checkers).
+"""A world is the configuration that a search explores: the table, the actors and the limits. Other model checkers call
+a world a model configuration or scope.
 """
 
 from __future__ import annotations
@@ -22,23 +22,23 @@ MergeMode = Literal["EVENT_TIME_ORDERING", "COMMIT_TIME_ORDERING", "CUSTOM"]
 
 @dataclass(frozen=True, slots=True, init=False)
 class World:
-    """The configuration of one search. All counts in a world are whole numbers. File groups are numbered partition by
-    partition: group = partition * buckets + bucket.
+    """The configuration of one search: the table, the actors and the limits. All counts in a world are whole numbers.
+    File groups are numbered partition by partition: group = partition * buckets + bucket.
 
-    `actors` maps a kind of actors to their number. An absent kind has no actors.
-    `writes` maps (writer, number of its write, from 1) to the count of log versions that the write puts in each file
-    group. A write with the count 0 for a file group does not touch the group. A write that is absent in `writes` puts
-    `log_versions` versions in every group.
-    `reads` maps (writer, number of its write) to the file groups that the write reads, if they differ from the
-    groups that it writes. An optimistic writer declares the groups in `reads` for its conflict check
-    (`conflict_reads`).
-    `settings` maps an actor or a kind of actors to the options that differ in its protocol.
-    `limits` contains the limits that mechanisms declare, for example `world[Crashes].crashes`.
-    `keys` and `orderings` set the numbers of keys and ordering values in a random history. The search itself uses no
-    rows.
+    `actors` maps each kind of actor, such as `writer`, to the number of its actors. A kind that is absent in `actors`
+    has no actors.
+    `writes` maps (writer, number of its write, from 1) to one count for each file group: how many log files the write
+    puts there. A write does not touch a file group whose count is 0. A write that is absent in `writes` puts
+    `log_versions` log files in every group.
+    `reads` maps (writer, number of its write) to the file groups that the write reads; by default, the groups that it
+    writes. An optimistic writer declares the groups in `reads` for its conflict check (`conflict_reads`).
+    `settings` maps an actor, or a kind of actor, to the protocol options that it overrides.
+    `limits` contains the limits declared by mechanisms, for example `world[Crashes].crashes`.
+    `keys` and `orderings` are the numbers of distinct keys and ordering values in a random history. The search itself
+    uses no rows.
     `granularity` sets the size of one step. At granularity `storage`, a step is one access to storage that other actors
-    can observe. At granularity `call`, no other actor acts within one call of a client, such as its whole data phase.
-    Each run at granularity `call` is also a run at granularity `storage`.
+    can observe. At granularity `call`, no other actor acts during a client's call, for example while a writer puts all
+    its data files. Each run at granularity `call` is also a run at granularity `storage`.
     """
 
     actors: Mapping[str, int] = field(default_factory=lambda: {"writer": 2, "compactor": 1}, hash=False)
@@ -114,17 +114,19 @@ class World:
                 )
 
     def flat(self) -> dict[str, Any]:
-        """Map names to all values of the world: first its own fields, then the limits of mechanisms."""
+        """Return a dict of all values of the world by name: first its own fields, then the limits declared by
+        mechanisms.
+        """
         own = {each.name: getattr(self, each.name) for each in fields(World) if each.name != "limits"}
         return {**own, **{name: getattr(part, name) for part in self.limits.values() for name in names_of(type(part))}}
 
     def replace(self, **changes: Any) -> World:
-        """The world with some values changed."""
+        """Return a copy of the world with some values changed."""
         return World(**{**self.flat(), **changes})
 
     @property
     def custom(self) -> bool:
-        """True if a merge function of the user merges rows."""
+        """True if rows are merged by a user-defined merge function."""
         return self.merge_mode == "CUSTOM"
 
     @property
@@ -133,14 +135,14 @@ class World:
         return self.partitions * self.buckets
 
     def files(self, writer: str, number: int) -> tuple[tuple[int, int], ...]:
-        """The log files of one write as (group, version), in the order of the puts. The versions of log files count
-        from 1.
+        """Return the log files of one write as pairs (file group, version), in the order in which they are put. Log
+        versions start at 1.
         """
         versions = self.writes.get((writer, number), (self.log_versions,) * self.groups)
         return tuple((group, version) for group, most in enumerate(versions) for version in range(1, most + 1))
 
     def groups_of(self, writer: str, number: int) -> tuple[int, ...]:
-        """Return the file groups in which one write puts log files."""
+        """Return the file groups to which one write adds log files."""
         return tuple(dict.fromkeys(group for group, _ in self.files(writer, number)))
 
     def alike(self, one: str, other: str) -> bool:
@@ -155,8 +157,8 @@ class World:
         return description(one) == description(other)
 
     def protocol_of(self, actor: str, protocol: Protocol) -> Protocol:
-        """Return the protocol that one actor follows. The world may state other options for the actor's kind, or for
-        the actor alone.
+        """Return the protocol that one actor follows: `protocol`, with the options that the world overrides for the
+        actor or its kind.
         """
         if not self.settings:
             return protocol
@@ -164,8 +166,8 @@ class World:
         return Protocol.from_mapping({**protocol.to_mapping(), **chosen}) if chosen else protocol
 
     def limits_of(self, actor: str, part: type[Part]) -> Part:
-        """Return the limits that apply to one actor. The world may state other numbers for the actor's kind, or for the
-        actor alone.
+        """Return the limits that apply to one actor: those of the world, with the numbers overridden for the actor or
+        its kind.
         """
         stated = self._chosen(actor)
         return replace(self[part], **{name: stated[name] for name in names_of(part) if name in stated})
@@ -175,8 +177,8 @@ class World:
 
     @classmethod
     def from_mapping(cls, given: Mapping[str, Any]) -> World:
-        """Make a world from the sections of its TOML file. The ValueError for an unknown field names the nearest known
-        field.
+        """Make a world from the sections of its TOML file. Raises ValueError for an unknown field; the message suggests
+        the most similar known field.
         """
         own = ("format", "name", "about", "granularity", "actors", "actor", "writes")
         refuse_unknown(given, (*own, *sections()), "world")
@@ -201,10 +203,10 @@ class World:
         )
 
     def to_mapping(self) -> dict[str, Any]:
-        """Return the sections of the world's TOML file. `from_mapping` makes an equal world from the returned sections.
+        """Return the sections of the world's TOML file; the inverse of `from_mapping`.
 
-        A limit that is 0 and has the default 0 is omitted, so that a new mechanism does not change existing worlds and
-        traces.
+        Limits whose value and default are both 0 are omitted, so that a new mechanism does not change existing world
+        files and traces.
         """
         known, usually, flat = sections(), defaults(), self.flat()
         values = {name: flat[name] for names in known.values() for name in names if name != "type"}
@@ -252,29 +254,29 @@ OWN_LIMITS = ("writes_per_writer", "compactions")
 
 
 def chosen_by(kind: str) -> tuple[str, ...]:
-    """The options that each actor of a kind may choose separately."""
+    """Return the names of the protocol options that an actor of this kind may override."""
     options = (each for part in mechanisms.options() for each in declarations(part).items())
     return tuple(sorted(name for name, declaration in options if kind in declaration["by"]))
 
 
 def limits_by(kind: str) -> tuple[str, ...]:
-    """The limits that a world may state for a kind of actors, or for one actor."""
+    """Return the names of the limits that a world may override for this kind of actor, or for one actor of the kind."""
     limits = (each for part in mechanisms.limits() for each in declarations(part).items())
     return tuple(name for name, declaration in limits if kind in declaration["by"])
 
 
 def limit_names() -> tuple[str, ...]:
-    """The names of the limits that mechanisms declare."""
+    """Return the names of all limits declared by mechanisms."""
     return tuple(name for part in mechanisms.limits() for name in names_of(part))
 
 
 def world_names() -> tuple[str, ...]:
-    """The names of all fields and limits of a world."""
+    """Return the names of all fields and limits of a world."""
     return (*(each.name for each in fields(World) if each.name != "limits"), *limit_names())
 
 
 def sections() -> dict[str, tuple[str, ...]]:
-    """Return a mapping from each section of a world file to its field names: fields of the kernel, then fields of
+    """Return the field names of each section of a world file: first the world's own fields, then the limits declared by
     mechanisms.
     """
     found = {section: list(names) for section, names in OWN_SECTIONS.items()}
@@ -286,6 +288,6 @@ def sections() -> dict[str, tuple[str, ...]]:
 
 
 def defaults() -> dict[str, Any]:
-    """Return a mapping from the name of each value of a world to its default."""
+    """Return the default of each field and limit of a world, by name."""
     own = {each.name: each.default for each in fields(World)}
     return {**own, **{each.name: each.default for part in mechanisms.limits() for each in fields(part)}}

@@ -1,11 +1,12 @@
-"""RFC-66 alone: the protocol without any mechanism, in the order of the RFC's text.
+"""The kernel models RFC-66 alone, without any mechanism, in the order of the RFC's text.
 
 `clock` and `lock` model the table's clock and the table's lock.
 `timeline` and `table` model the completed and pending instants, and the values on storage.
 `publication` models how an actor takes a completion time and publishes an instant under one lock.
 `writer`, `compactor` and `reader` model the actors.
-`slicing`, `planning`, `merge` and `tombstones` define a log's slice, a plan's inputs, a key's row, and kept deletes.
-`reads` defines snapshots, time travel, read-optimised and incremental reads, and change logs.
+`slicing` and `planning` define the file slice of each log file and the inputs of a compaction plan. `merge` and
+`tombstones` define the row of a key and the deletes that a compaction retains. `reads` defines snapshots, time travel,
+read-optimised and incremental reads, and change logs.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from . import clock, compactor, lock, reader, timeline, writer
 
 
 def compose(composition: Composition) -> None:
-    """Add the components, views and transitions of the kernel."""
+    """Add the components (state variables), views and transitions of the kernel to a model."""
     composition.add_component("clock", 0)
     composition.add_component("lock", None)
     composition.map_view("holds_lock", lock.is_held_by)

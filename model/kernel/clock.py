@@ -1,7 +1,7 @@
-"""Time: actors read one clock under the lock, and the clock never returns a time twice (RFC-66, "Global Monotonically
-Increasing Timestamp").
+"""Models the clock of the table: actors read one clock under the lock, and no two reads return the same time (RFC-66,
+"Global Monotonically Increasing Timestamp").
 
-The component `clock` contains the last time that an actor took: a requested or completion time (`publication.py`).
+The component (state variable) `clock` contains the last requested or completion time that an actor took from the clock.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ READS_CLOCK = "reads clock"
 
 
 def next_time(clock: int, after: int = 0, action: str = "") -> tuple[int, int]:
-    """Take the clock's next time, for an instant of any kind."""
+    """Return the next time, which is later than `clock` and `after`, and the new value of the clock."""
     time = max(clock, after) + 1
     return time, time
 
 
 def one_clock() -> TakeTime:
-    """The value of the views `request_time` and `completion_time`: every actor reads one clock."""
+    """Return the function by which actors take requested and completion times; by default all actors read one clock."""
     return next_time

@@ -1,9 +1,10 @@
-"""Compactors schedule a plan while writers write, merge the planned logs into base files, and publish.
+"""Compactors schedule a compaction plan concurrently with writers, merge the planned logs into base files, and publish
+the compaction.
 
-See RFC-66, "Non-Serial Compaction Plan Schedule". A plan fixes its inputs (`planning.py`), so every compactor that runs
-the plan writes the same base files. The requested time of a plan is a barrier: a log that completes after it belongs to
-a newer file slice (`slicing.py`). `merge.py` defines the rows of a base file, and `tombstones.py` defines the deletes
-that a base file keeps.
+See RFC-66, "Non-Serial Compaction Plan Schedule". A plan lists its input files (`planning.py`), so every compactor that
+runs the plan writes the same base files. The requested time of a plan is called a barrier: a log that completes after
+the barrier belongs to a newer file slice (`slicing.py`). `merge.py` defines the rows of a base file. `tombstones.py`
+defines which deletes a base file retains.
 """
 
 from __future__ import annotations
@@ -34,8 +35,9 @@ PLANNED, RUNNING = "about to start its plan", "running its plan"
 
 
 class Compactor(NamedTuple):
-    """`plan` is the requested time of the compactor's plan, and `groups` are the plan's file groups. `bases` counts the
-    written base files. `parts` are the inputs of the plan until the plan is on storage.
+    """The state of one compactor. `plan` is the requested time of the compactor's plan, and `groups` are the plan's
+    file groups. `bases` counts the base files already written. `parts` holds the inputs of the plan until the plan is
+    on storage.
     """
 
     step: str = "idle"
@@ -56,7 +58,7 @@ COMPACTOR = Kind(name="compactor", prefix="c", first=Compactor(), in_random_worl
 
 
 def compose(composition: Composition) -> None:
-    """Add the transitions of every compactor."""
+    """Add the transitions of every compactor to a model."""
     composition.add_component("plans", ())
     compactors = composition.actors_of("compactor")
     left = Guard("a compaction must be left", preset(compaction_is_left, compactors=compactors), limit=True)
@@ -82,7 +84,8 @@ def compaction_is_left(plans: Plans, world: World, compactors: tuple[str, ...]) 
 def log_to_compact(
     clock: int, request_time: TakeTime, completed_table: Table, world: World, rules: Rules
 ) -> tuple[GroupPlan, ...]:
-    """Return the inputs that a plan scheduled now would have; () if there is nothing to compact."""
+    """Return the inputs of a compaction plan that is scheduled in the current state; () if there is nothing to compact.
+    """
     barrier, _ = request_time(clock, action="commit")
     return plan(rules, completed_table, world.groups, barrier)
 
@@ -91,7 +94,9 @@ LOG_TO_COMPACT = Guard("there must be a log to compact", log_to_compact)
 
 
 def take_barrier(clock: int, request_time: TakeTime, completed_table: Table, world: World, rules: Rules) -> Changes:
-    """Under the lock: list the completed instants, and take a barrier later than all of them."""
+    """Under the lock, list the completed instants and take the plan's requested time (the barrier), which is later than
+    all of them.
+    """
     barrier, clock = request_time(clock, action="commit")
     return {"own": Compactor(plan=barrier, parts=plan(rules, completed_table, world.groups, barrier)), "clock": clock}
 
@@ -103,7 +108,6 @@ def put_plan(own: Compactor, me: str, plans: Plans) -> Changes:
 
 
 def start(own: Compactor, plan: Plan) -> Compactor:
-    """Return the state of a compactor that starts to run a plan."""
     return Compactor(RUNNING, plan.requested, tuple(part.group for part in plan.groups))
 
 
@@ -112,18 +116,17 @@ def next_group(own: Compactor) -> Iterable[Args]:
 
 
 def write_base(own: Compactor) -> Changes:
-    """Put the base file of one file group. The function `reads.compacted` defines the content of the base file."""
+    """Put the base file of one file group. `reads.compacted` defines the content of the base file."""
     last = own.bases + 1 == len(own.groups)
     return {"own": own._replace(step="written" if last else RUNNING, bases=own.bases + 1)}
 
 
 def published_compaction(me: str, own: Compactor) -> tuple[Compactor, Compaction]:
-    """Return the state of the compactor after its compaction is published, and the completed instant."""
     return Compactor(), Compaction(own.plan, own.completed, me)
 
 
 def pending_compactions(pending_instants: Iterable[Instant], plans: Plans, published: Published) -> Iterable[Instant]:
-    """Extend the view `pending_instants` by the pending compaction plans."""
+    """Add the pending compaction plans to the view `pending_instants`."""
     yield from pending_instants
     done = {entry.requested for entry in published if completes_plan(entry)} if plans else ()
     yield from pending_plans(plans, "compaction", done)

@@ -1,6 +1,7 @@
-"""The table's lock (RFC-66, "Assumption On Locks"): the component `lock` is the name of the lock's holder, or None.
+"""Models the table's lock (RFC-66, "Assumption On Locks"): the component (state variable) `lock` is the name of the
+holder, or None.
 
-Actors publish (`publication.py`) and take requested times (`writer.py`, `compactor.py`) under the lock.
+Actors take requested times and publish instants under the lock.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from ..machine.transition import Changes, Guard
 
 
 def is_held_by(lock: str | None, me: str) -> bool:
-    """The view `holds_lock`: True if the actor `me` observes that it holds the lock."""
+    """True if the actor `me` holds the lock."""
     return lock == me
 
 
@@ -30,5 +31,7 @@ def release_lock(lock: str | None, me: str) -> Changes:
 
 
 def released(lock: str | None, me: str) -> str | None:
-    """The lock after `me` has released it. If `me` lost the lock before, another actor may hold it now."""
+    """Return the holder of the lock after `me` releases the lock: None, or the present holder if `me` no longer holds
+    the lock.
+    """
     return None if lock == me else lock

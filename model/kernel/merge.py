@@ -1,7 +1,7 @@
-"""Merges the records of one key into one row. The record with the greatest rank wins, and it may be a delete.
+"""Merges the records of one key into one row. The record with the greatest rank wins; the winner may be a delete.
 
 The merge mode of the table defines the rank: the ordering value (event time) or the completion time (commit time). The
-module `tombstones` decides whether a base file keeps a winning delete.
+module `tombstones` decides whether a base file retains a winning delete.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Ranked(NamedTuple):
-    """A record in a merge. `place` is the record's position in merge order (by completion, then log version)."""
+    """A record in a merge. `place` is the record's position in merge order: by completion time, then by log version."""
 
     ordering: int
     place: float
@@ -29,9 +29,9 @@ class Ranked(NamedTuple):
 
 class Merger(NamedTuple):
     """The merge rules of one table under one protocol. If `event_time` is True, records rank by their ordering value
-    first. If `keeps_tombstones` is True, compactions keep deletes. If `logs_first` is True, logs merge with each other,
-    and then with the base file. `combination` states how several records form one row; None if each record is a whole
-    row.
+    first. If `keeps_tombstones` is True, compactions retain deletes. If `logs_first` is True, logs merge with each
+    other first, and then with the base file. `combination` merges several records into one row; None if each record is
+    a whole row.
     """
 
     event_time: bool
@@ -51,32 +51,34 @@ def merger_of(world: Any) -> Merger:
 
 
 def rank(record: Ranked, event_time: bool) -> tuple[float, ...]:
-    """The rank of a record: in event time its ordering value, then its place; in commit time its place alone."""
+    """Return the rank of a record: (ordering value, place) in event time; (place,) in commit time."""
     return (record.ordering, record.place) if event_time else (record.place,)
 
 
 def merge(one: Ranked | None, other: Ranked | None, event_time: bool) -> Ranked | None:
-    """Return the record with the greater rank. Either record may be None, which means that it is absent."""
+    """Return the record with the greater rank. An absent record is None."""
     if one is None or other is None:
         return other if one is None else one
     return max(one, other, key=lambda record: rank(record, event_time))
 
 
 def combined(records: Iterable[Any]) -> Any:
-    """The record that a writer puts if its batch has several records of one key: the one with the greatest ordering
-    value, in both merge modes. A writer refuses a batch with equal ordering values for one key.
+    """Return the record that a writer puts if a batch has several records of one key: in both merge modes, the record
+    with the greatest ordering value. Writers refuse batches with equal ordering values for one key.
     """
     return max(records, key=lambda record: record.ordering)
 
 
 class Fold(NamedTuple):
-    """A merge tree of one file group, without rows: the base file, then the logs in merge order.
+    """The merge tree of one file group: the base file, then the logs in merge order. A `Fold` refers to files and
+    contains no rows.
 
-    `base` is the merge tree of the compaction that wrote the base file. A log that is itself a merge tree was written
-    by a log compaction. `logs_before_tombstones` is the number of logs that merge before the tombstones of the base
-    file (with `logs_first`). `shown` are the logs whose winning records the answer shows; None shows all. If `deletes`
-    is True, the answer includes winning deletes. `logs_first` and `drops_deletes` state how the compaction merged, if
-    not by the table's merger. `files` is an incremental read of base files, which has its own merge rule.
+    `base` is the merge tree of the compaction that wrote the base file. A log that is itself a `Fold` was written by a
+    log compaction. With `logs_first`, `logs_before_tombstones` is the number of logs that merge before the tombstones
+    of the base file. If `shown` is not None, a winning record is returned only if one of the logs in `shown` contains
+    the record. If `deletes` is True, the answer includes winning deletes. `logs_first` and `drops_deletes` describe a
+    compaction that did not follow the merge rules of the table. `files` is an incremental read of base files, which has
+    a separate merge rule.
     """
 
     base: Fold | None
@@ -104,9 +106,9 @@ def logs_of(shape: Fold) -> Iterator[Log]:
 
 
 def evaluate(shape: Fold, record_of: Callable[[Log], Ranked | None], merger: Merger) -> Ranked | None:
-    """The winning record of one key, which may be a delete; None if the key has no record. `record_of` returns the
-    key's record in a log. The winner in a base file ranks at the barrier, before every log of the slice. With
-    `logs_first`, a tombstone of the base file ranks among the logs.
+    """Return the winning record of one key, which may be a delete; None if the key has no record. `record_of` returns
+    the key's record in a log. A record of the base file merges before every log of the slice. With `logs_first`, a
+    tombstone of the base file merges among the logs, ordered by time.
     """
     if shape.files is not None:
         return shape.files.winner(record_of, merger)

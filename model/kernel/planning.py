@@ -1,7 +1,7 @@
-"""Planning decides which files a compaction plan takes (RFC-66, "Non-Serial Compaction Plan Schedule").
+"""Planning decides which files a compaction plan includes (RFC-66, "Non-Serial Compaction Plan Schedule").
 
-In each file group without a pending plan, a plan at barrier b takes the newest slice: base file, and logs that
-completed before b. A file group is not in the plan if no log of that slice completed before b.
+In each file group without a pending plan, a plan requested at time b includes the newest slice: base file, and logs
+that completed before b. A file group is omitted from the plan if no log of the newest slice completed before b.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 
 def plan(rules: Rules, table: Table, groups: int, barrier: float) -> tuple[GroupPlan, ...]:
-    """The inputs of a compaction plan, by file group; () if there is nothing to compact."""
+    """Return the inputs of a compaction plan, one `GroupPlan` for each file group; () if there is nothing to compact.
+    """
     return tuple(_parts(rules, table, groups, barrier))
 
 
@@ -34,11 +35,13 @@ def _parts(rules: Rules, table: Table, groups: int, barrier: float) -> Iterator[
 
 
 def may_plan(table: Table, group: int) -> bool:
-    """True if a plan may include a file group: no pending plan includes the group."""
+    """True if a new plan may include a file group, because no pending plan includes that group."""
     plans = zip(table.plans, table.completed, strict=True)
     return not any(done is None and plan.part_in(group) for plan, done in plans)
 
 
 def plan_takes(write: Write, barrier: float) -> bool:
-    """True if a plan takes the logs of a write: the write completed before the barrier of the plan."""
+    """True if a plan includes the logs of a write, because the write completed before `barrier`, the requested time of
+    the plan.
+    """
     return (write.completed or inf) < barrier

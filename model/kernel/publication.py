@@ -1,9 +1,10 @@
-"""Publication: the completion time is taken under the lock, and the instant is published before the lock is released.
+"""An actor publishes an instant in one critical section: take the lock, take the completion time, publish, release the
+lock.
 
 RFC-66, "Assumption On Locks", requires one lock for taking the completion time and creating the completed file. Because
-of the lock, instants are published in the order of their completion times. Every actor that publishes has the same
-three transitions: take the lock; take the completion time; publish and release the lock. Requested times are taken
-under the lock, too. A reader lists the timeline without the lock.
+of the lock, instants are published in the order of their completion times. Every publishing actor has three
+transitions: take the lock; take the completion time; publish and release the lock. Requested times are also taken under
+the lock. Readers list the timeline without the lock.
 """
 
 from __future__ import annotations
@@ -31,7 +32,9 @@ Publish = Callable[[Any], tuple[Any, Any]]
 
 
 class Publication(NamedTuple):
-    """One actor's publication. It starts at the step `since`; the actor's field `requested` is the requested time."""
+    """Describes how one actor publishes. Publication starts at the step `since`. `requested` is the name of the actor's
+    field that contains the requested time.
+    """
 
     kind: str
     actor: str
@@ -41,7 +44,7 @@ class Publication(NamedTuple):
 
 
 def publication(composition: Composition, each: Publication) -> None:
-    """Add the three transitions that lead from the step `since` to a published instant."""
+    """Add the three transitions by which an actor publishes: take the lock, take the completion time, publish."""
     kind, me = each.kind, each.actor
     composition.add(
         transition(f"{kind}_takes_lock", me, at=each.since, to=UNDER_LOCK, guards=(LOCK_IS_FREE,), effect=take_lock,
@@ -57,7 +60,7 @@ def publication(composition: Composition, each: Publication) -> None:
 
 
 def take_completion_time(own: Any, clock: int, completion_time: TakeTime, requested: str) -> Changes:
-    """Take a completion time that is later than the requested time of the instant."""
+    """Take a completion time later than the requested time of the instant."""
     completed, clock = completion_time(clock, after=getattr(own, requested))
     return {"own": own._replace(completed=completed), "clock": clock}
 
@@ -69,7 +72,9 @@ def publish_instant(own: Any, me: str, lock: str | None, published: tuple[Any, .
 
 
 def publication_actions(kind: str, within_call: bool = False) -> tuple[Action, ...]:
-    """The actions by which a kind publishes. If `within_call` is True, the call that writes the data also publishes."""
+    """Return the three actions by which a kind of actor publishes. If `within_call` is True, one client call both
+    writes the data and publishes.
+    """
     return (
         Action(f"{kind}_takes_lock", "takes the table's lock", "{actor} takes the lock", continues_call=within_call),
         Action(f"{kind}_takes_completion_time", "takes its completion time", "{actor} takes its completion time",

@@ -1,12 +1,13 @@
-"""Readers list the timeline twice, then read (RFC-66, "Reader expectations").
+"""Readers list the timeline twice, then read the files (RFC-66, "Reader expectations").
 
 A listing of the timeline is not atomic. A listing shows every instant that existed when the listing began, and any
-subset of the instants published while it ran. Therefore a reader lists the timeline, takes the greatest completion time
-in the listing as its T, and lists again. Instants are published in the order of their completion times. Therefore every
-instant that completed at or before T exists when the second listing begins. The reader uses exactly the instants that
-completed at or before T.
+subset of the instants published during the listing. A reader therefore lists the timeline, takes the greatest
+completion time in the listing as T, and lists again. Instants are published in the order of their completion times.
+Every instant that completed at or before T therefore exists when the second listing begins. The reader uses exactly the
+instants that completed at or before T.
 
-Mechanisms may change four views of a reader: `shown_instants`, `newest_shown`, `kept_instants` and `kept_table`.
+Mechanisms may redefine what a reader observes through four views: `shown_instants`, `newest_shown`, `kept_instants` and
+`kept_table`.
 """
 
 from __future__ import annotations
@@ -30,11 +31,11 @@ KEEPS = "keeps instants"
 
 
 class Reader(NamedTuple):
-    """The state of a reader. `at_start` and `plans` are the requested times of the completed instants and of the plans
-    that existed when the listing began.
+    """The state of one reader. `at_start` and `plans` are the requested times of the completed instants and of the
+    plans that existed when the listing began.
 
-    `time` is the time T as of which the reader reads. `instants` are the requested times of the completed instants that
-    the reader uses.
+    `time` is T, the time as of which the reader reads. `instants` are the requested times of the completed instants
+    that the reader uses.
     """
 
     step: str = "idle"
@@ -46,7 +47,7 @@ class Reader(NamedTuple):
 
     @property
     def is_reading(self) -> bool:
-        """True if the reader is within a read."""
+        """True while the reader performs a read."""
         return self.step not in ("idle", DEAD, *ENDS)
 
 
@@ -54,7 +55,7 @@ READER = Kind(name="reader", prefix="r", first=Reader(), idle_steps=("idle", *EN
 
 
 def compose(composition: Composition) -> None:
-    """Add the views of readers, and the transitions of every reader."""
+    """Add the views and transitions of every reader to a model."""
     composition.map_view(SHOWN, shown_instants)
     composition.map_view(NEWEST, newest_shown)
     composition.map_view(KEPT, kept_instants)
@@ -77,23 +78,25 @@ NOT_READING = Guard("{me} must not be reading", lambda own: not own.is_reading a
 
 
 def start_listing(own: Reader, published: Published, plans: Plans) -> Changes:
-    """Begin the first listing, which will show every instant that exists now."""
+    """Begin the first listing of the timeline."""
     return {"own": _started(own, published, plans)._replace(time=0)}
 
 
 def start_second_listing(own: Reader, published: Published, plans: Plans) -> Changes:
-    """Begin the second listing, which shows every instant that completed at or before T: all of them exist now."""
+    """Begin the second listing of the timeline."""
     return {"own": _started(own, published, plans)}
 
 
 def listed_parts(own: Reader, active_instants: Published) -> Iterable[Args]:
-    """Every subset of the instants that were published since the listing began."""
+    """Yield every subset of the instants published since the listing began."""
     later = [entry.requested for entry in active_instants if entry.requested not in own.at_start]
     return ((("seen", part),) for part in subsets(later))
 
 
 def shown_instants(own: Reader, active_instants: Published, *, seen: tuple[int, ...]) -> Published:
-    """The instants that existed when the listing began, and the subset `seen` of the instants published during it."""
+    """Return the instants in a listing: those that existed when the listing began, and those of `seen`, a subset of the
+    instants published during the listing.
+    """
     return tuple(entry for entry in active_instants if entry.requested in own.at_start or entry.requested in seen)
 
 
@@ -102,17 +105,17 @@ def newest_shown(shown_instants: Published) -> int:
 
 
 def take_time(own: Reader, newest_shown: int) -> Changes:
-    """Set the reader's T to the greatest completion time in the listing."""
+    """Set T, the reader's time, to the greatest completion time in the listing."""
     return {"own": own._replace(time=newest_shown)}
 
 
 def forget_listing(own: Reader) -> Changes:
-    """Forget the first listing, because the second listing shows every instant that completed at or before T."""
+    """Discard the first listing, because the second listing shows every instant that completed at or before T."""
     return {"own": own._replace(at_start=(), plans=())}
 
 
 def keep_instants(own: Reader, shown_instants: Published) -> Changes:
-    """Use the instants that completed at or before T."""
+    """Keep the listed instants that completed at or before T, the reader's time."""
     kept = tuple(entry.requested for entry in shown_instants if entry.completed <= own.time)
     return {"own": own._replace(at_start=(), instants=kept)}
 
@@ -122,7 +125,9 @@ def kept_instants(own: Reader, published: Published) -> Published:
 
 
 def kept_table(own: Reader, kept_instants: Published, plans: Plans) -> Table:
-    """The table that consists of the reader's instants and the plans of completed compactions."""
+    """Return the table that a reader reads: the reader's instants, the plans of completed compactions, and the plans
+    listed as pending.
+    """
     seen = {*own.plans, *own.instants}
     return table_of(kept_instants, tuple(plan for plan in plans if plan.requested in seen))
 

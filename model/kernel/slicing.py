@@ -1,9 +1,10 @@
-"""File slicing assigns each log to a file slice. A log belongs to the slice of the greatest barrier at or before the
-completion time of the log's write.
+"""File slicing assigns each log file to a file slice. A log belongs to the slice with the greatest barrier (requested
+time of a compaction plan) at or before the log's completion time.
 
-RFC-66, "Pseudocode for New File Slicing", says "less than". Times are unique, so both wordings state the same rule. A
-barrier is the requested time of a compaction plan of the file group, pending or completed. A log that completed before
-all barriers belongs to a slice without a barrier. Variants replace functions of this module in `rules`.
+RFC-66, "Pseudocode for New File Slicing", says "less than" instead of "at or before". Times are unique, so both
+wordings are equivalent. A barrier is the requested time of a compaction plan of the file group, pending or completed. A
+log that completed before all barriers belongs to a slice without a barrier. Variants (alternative rules, selected by
+options) replace functions of `kernel/slicing.py` in `Rules`.
 """
 
 from __future__ import annotations
@@ -20,28 +21,33 @@ if TYPE_CHECKING:
 
 
 def barrier_of(rules: Rules, write: Write, group: int, among: tuple[int, ...]) -> int | None:
-    """The greatest barrier at or before the slice time of a write; None if every barrier is after that time."""
+    """Return the greatest barrier in `among` at or before the slice time of a write, which starts the file slice of the
+    write's logs; None if there is none.
+    """
     at = rules.slice_time(write, group)
     return max([barrier for barrier in among if barrier <= at], default=None)
 
 
 def slice_time(write: Write, group: int) -> float:
-    """The write's completion time; infinity for a pending write, which will complete after all present barriers."""
+    """Return the time that decides the file slice of a write's logs: the completion time; infinity for a pending write.
+    """
     return write.completed or inf
 
 
 def barriers(rules: Rules, table: Table, group: int) -> tuple[int, ...]:
-    """The barriers of a file group, ascending: the requested times of its compaction plans, pending or completed."""
+    """Return the requested times of a file group's pending and completed compaction plans, in ascending order."""
     return tuple(sorted({requested for requested, _ in rules.bases(table, group)}))
 
 
 def bases(table: Table, group: int) -> list[tuple[int, int | None]]:
-    """The base files of a file group, as pairs for each plan: (requested time, completion time or None)."""
+    """Return a pair (requested time, completion time or None) for each compaction plan of a file group."""
     return [(p.requested, done) for p, done in zip(table.plans, table.completed, strict=True) if p.part_in(group)]
 
 
 def slices(rules: Rules, table: Table, group: int) -> dict[int | None, tuple[Write, ...]]:
-    """Map None (no barrier), then each barrier in ascending order, to the writes with logs in that slice."""
+    """Return the writes with logs in each file slice, oldest slice first. The key of a slice is its barrier (the
+    requested time of its plan); None for the first slice.
+    """
     among = rules.barriers(rules, table, group)
     members: dict[int | None, tuple[Write, ...]] = dict.fromkeys((None, *among), ())
     for write in rules.sliced_writes(rules, table, group):
@@ -51,17 +57,19 @@ def slices(rules: Rules, table: Table, group: int) -> dict[int | None, tuple[Wri
 
 @lru_cache(maxsize=1 << 12)
 def writes_by_slice(rules: Rules, table: Table, group: int) -> dict[int | None, tuple[Write, ...]]:
-    """Return the slices of a file group according to `rules`. The slices are memoised."""
+    """Return the writes with logs in each file slice of a file group, computed by `rules.slices` and memoised."""
     return rules.slices(rules, table, group)
 
 
 def sliced_writes(rules: Rules, table: Table, group: int) -> list[Write]:
-    """The writes whose logs are in a slice: every write with logs in the file group."""
+    """Return the writes whose logs are assigned to file slices: all writes with logs in the file group."""
     return [write for write in table.writes if rules.logs_of(write, group)]
 
 
 def base_files(rules: Rules, table: Table, group: int, time: float) -> set[int]:
-    """The barriers whose base file is visible at `time`, because the plan of the base file had completed by then."""
+    """Return the requested times of the base files that are visible at `time`, because their compaction completed by
+    then.
+    """
     return {at for at, completed in rules.bases(table, group) if completed and rules.is_visible(at, completed, time)}
 
 
@@ -72,25 +80,25 @@ log_files = Write.files_in
 
 
 def in_order(writes: Iterable[Write], group: int) -> tuple[Write, ...]:
-    """Return writes in the merge order of their logs: by completion time, pending writes last."""
+    """Return writes sorted by completion time, pending writes last; their logs merge in this order."""
     return tuple(sorted(writes, key=lambda write: (write.completed or inf, write.requested)))
 
 
 def log_time(rules: Rules, table: Table, group: int, log: Log) -> float:
-    """The time that orders a log in its slice: the completion time of its write."""
+    """Return the completion time of the write that put the log, by which the logs of a file slice are ordered."""
     return next((write.completed or inf for write in table.writes if write.requested == log[0]), inf)
 
 
 def logs_by_time(rules: Rules, table: Table, group: int, logs: Iterable[Log]) -> tuple[Log, ...]:
-    """The given logs, sorted in merge order."""
+    """Return the given logs, sorted in merge order."""
     return tuple(sorted(logs, key=lambda log: (rules.log_time(rules, table, group, log), log)))
 
 
 def logs_in_order(rules: Rules, writes: Iterable[Write], group: int) -> tuple[Log, ...]:
-    """The logs of some writes in one file group, in merge order."""
+    """Return the logs of some writes in one file group, in merge order."""
     return tuple([log for write in rules.in_order(writes, group) for log in rules.logs_of(write, group)])
 
 
 def merged_logs(rules: Rules, table: Table, group: int, writes: tuple[Write, ...], time: float) -> tuple[Log, ...]:
-    """The logs of `writes` that a read as of `time` merges, in merge order: in the kernel all of them."""
+    """Return the logs of `writes` that a read as of `time` merges, in merge order; by default all of them."""
     return logs_in_order(rules, writes, group)

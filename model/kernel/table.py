@@ -1,9 +1,9 @@
-"""The values on storage: writes, compaction plans, completed compactions, and the table that contains all of them.
+"""Defines the values on storage: writes, compaction plans, completed compactions, and the table that contains them.
 
-Times are ticks of one clock, which starts at 1. `requested` and `completed` are the two times of an instant (RFC-66,
-"Instant State Transition Time"); `completed` is None until the instant is published. A log file is named by the
-requested time of the write that put the file, and by a version. A mechanism can add records, called `marks`, to a value
-on storage (see `machine/marks.py`).
+Times are whole numbers read from one clock, starting at 1. `requested` and `completed` are the two times of an instant
+(RFC-66, "Instant State Transition Time"); `completed` is None until the instant is published. A log file is identified
+by the requested time of its write and by a version. A mechanism can add records, called `marks`, to a value on storage
+(see `machine/marks.py`).
 """
 
 from __future__ import annotations
@@ -17,14 +17,16 @@ Log = tuple[int, int]  # (requested time of its write, version)
 
 
 class CompletesAs(NamedTuple):
-    """The action of a write that is not a deltacommit. A commit completes the plan with the same requested time."""
+    """A mark on a write (an added record) that states the action of the write's instant, if the action is not
+    deltacommit. A commit completes the plan with the same requested time.
+    """
 
     action: str = "deltacommit"
     kind: str = "completes as"
 
 
 class Write(NamedTuple):
-    """A write, usually a deltacommit. `files` are the log files of the write as pairs (file group, version)."""
+    """A write, usually a deltacommit. `files` lists the log files of the write as pairs (file group, version)."""
 
     requested: int
     completed: int | None
@@ -39,16 +41,18 @@ class Write(NamedTuple):
 
     @property
     def groups(self) -> tuple[int, ...]:
-        """The file groups in which the write has files."""
+        """The file groups for which the write has files."""
         return tuple(dict.fromkeys(group for group, _ in self.files))
 
     def files_in(self, group: int) -> tuple[Log, ...]:
-        """The files of the write in one file group, in ascending order of version."""
+        """Return the write's files in one file group, in ascending order of version."""
         return tuple([(self.requested, version) for in_group, version in self.files if in_group == group])
 
 
 class GroupPlan(NamedTuple):
-    """The inputs of a plan in one file group: logs, and the base file of the instant `base`, if there is one."""
+    """The inputs of a plan in one file group: its logs, and the base file written by the instant requested at `base`,
+    if any.
+    """
 
     group: int
     base: int | None
@@ -56,8 +60,8 @@ class GroupPlan(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """A compaction plan. The plan's requested time is a barrier: in the plan's file groups, logs that complete after it
-    belong to a new file slice. `runner` is the actor that runs the plan.
+    """A compaction plan. The plan's requested time is a barrier: in the plan's file groups, logs that complete after
+    the barrier belong to a new file slice. `runner` is the actor that runs the plan.
     """
 
     requested: int
@@ -67,7 +71,7 @@ class Plan(NamedTuple):
     marks: Marks = ()
 
     def part_in(self, group: int) -> GroupPlan | None:
-        """The inputs of the plan in one file group; None if the plan does not compact the group."""
+        """Return the inputs of the plan in one file group; None if the plan does not compact the group."""
         return next((part for part in self.groups if part.group == group), None)
 
 
@@ -75,7 +79,7 @@ Plans = tuple[Plan, ...]
 
 
 class Compaction(NamedTuple):
-    """The completed instant of the plan with this requested time."""
+    """The completed instant of a compaction plan; `requested` is the requested time of the plan."""
 
     requested: int
     completed: int
@@ -97,19 +101,22 @@ class Instant(NamedTuple):
 
     @property
     def completes_as(self) -> str:
-        """The action of the completed instant."""
+        """The action that the instant has once completed; for example, a compaction completes as a commit."""
         return {"compaction": "commit", "logcompaction": "deltacommit"}.get(self.action, self.action)
 
 
 def pending_plans(plans: Iterable[Any], action: str, done: Container[int]) -> Iterator[Instant]:
-    """The instants of the plans that are not completed. `done` contains the requested times of the completed plans."""
+    """Yield the pending instant of each plan whose requested time is not in `done`, the requested times of completed
+    plans.
+    """
     for each in plans:
         if each.requested not in done:
             yield Instant(each.requested, action, "inflight" if each.inflight else "requested", None)
 
 
 class Table(NamedTuple):
-    """The input of reads and planning: plans with their completion times, and writes in completion order."""
+    """A table as reads and planning use it: the writes in completion order, and the plans with their completion times.
+    """
 
     writes: tuple[Write, ...]
     plans: Plans
@@ -118,7 +125,7 @@ class Table(NamedTuple):
 
 
 def table_of(published: Iterable[Any], plans: Plans, pending: Iterable[Write] = ()) -> Table:
-    """The table that consists of published instants, plans, and (if the protocol shows them) pending writes."""
+    """Return the table that consists of published instants, plans, and the pending writes that readers may observe."""
     writes = sorted((entry for entry in published if isinstance(entry, Write)), key=lambda w: w.completed or 0)
     done = {entry.requested: entry.completed for entry in published if completes_plan(entry)}
     return Table((*writes, *sorted(pending)), plans, tuple(done.get(plan.requested) for plan in plans))

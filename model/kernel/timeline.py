@@ -1,16 +1,17 @@
-"""The timeline, and the table that its instants describe.
+"""Models the timeline, and the table described by the timeline's instants.
 
-The component `published` contains the completed instants in the order of their publication, and only grows. A pending
-instant is part of its actor's state. Actors observe the timeline through views, which mechanisms may change.
+The component (state variable) `published` contains the completed instants in the order of their publication, and only
+grows. A pending instant is part of its actor's state. Actors observe the timeline through views (named functions of the
+state), which mechanisms may change.
 
 `active_instants` are the completed instants on the active timeline.
 `pending_instants` are the instants that are not completed.
 `visible_instants` are the completed instants that a reader uses.
 `unpublished_writes` are the writes that are not published, each with the files that its writer has put.
 `visible_writes` are the unpublished writes that a reader uses (in the kernel: none).
-`table` is the table of a read: visible instants and writes, and the plans.
-`settled_time` is the time of a read for which the user states no time.
-`completed_table` is the table that a service lists under the lock: the completed instants and the plans.
+`table` is the table that a read uses: visible instants and writes, and the plans.
+`settled_time` is the time used by queries that state no time.
+`completed_table` is the table that a table service lists under the lock: the completed instants and the plans.
 `latest_time` is the latest time among the instants and plans of `completed_table`.
 """
 
@@ -29,7 +30,7 @@ COMPLETED_TABLE, LATEST = "completed_table", "latest_time"
 
 
 def compose(composition: Composition) -> None:
-    """Add the component `published` and the views."""
+    """Add the component (state variable) `published` and the views of the timeline to a model."""
     composition.add_component("published", ())
     composition.map_view(PENDING, nothing)
     composition.map_view(ACTIVE, published_instants)
@@ -43,7 +44,6 @@ def compose(composition: Composition) -> None:
 
 
 def nothing() -> tuple[()]:
-    """Return an empty tuple. In the kernel, a reader ignores writes that have not completed."""
     return ()
 
 
@@ -56,7 +56,8 @@ def visible_table(visible_instants: Published, visible_writes: tuple[Write, ...]
 
 
 def greatest_completion(published: Published) -> int:
-    """The greatest published completion time. Reads as of the greatest published completion time never change."""
+    """Return the greatest published completion time. A read as of the greatest published completion time never changes.
+    """
     return max((entry.completed for entry in published), default=0)
 
 

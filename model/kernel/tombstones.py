@@ -1,8 +1,9 @@
-"""The tombstone rule: in event time, a compaction keeps every delete that wins among the records that it merges.
+"""The tombstone rule: in a table merged by event time, a compaction retains each winning delete in the base file.
 
-RFC-66 does not specify deletes in a compaction. In event time, a record with a smaller ordering value than the delete
-may complete after the compaction. Without a tombstone in the base file, such a record would restore the row. In commit
-time the last completion wins, so no tombstone is needed.
+RFC-66 does not specify deletes in a compaction. In event time, a record with a smaller ordering value than a delete may
+complete after the compaction. Without a tombstone in the base file, a record with a smaller ordering value that
+completes after the compaction would undo the delete. In commit time, the record that completes last wins, so no
+tombstone is needed.
 """
 
 from __future__ import annotations
@@ -14,10 +15,11 @@ if TYPE_CHECKING:
 
 
 def needs_tombstones(event_time: bool) -> bool:
-    """True if a table needs tombstones. Only tables that merge by event time need tombstones."""
+    """True if compactions of a table must retain deletes, because the table merges by event time."""
     return event_time
 
 
 def keeps_deletes(shape: Fold, merger: Merger) -> bool:
-    """True if a base file has tombstones. Base files of a foreign engine may lack them (`Fold.drops_deletes`)."""
+    """True if a base file retains deletes. A base file of a foreign engine may lack tombstones (`Fold.drops_deletes`).
+    """
     return merger.keeps_tombstones and not (shape.base is not None and shape.base.drops_deletes)

@@ -1,8 +1,8 @@
 """Writers append log files under non-blocking concurrency control (RFC-66, "Non-blocking concurrency control").
 
-A writer requests an instant, writes its log files, and publishes (`publication.py`). A writer does not check what other
-actors do. The name of each log file contains the requested time of the write. The completion time of the write alone
-decides the file slice of its log files (`slicing.py`).
+A writer requests an instant, writes its log files, and publishes (`publication.py`). A writer does not check for
+concurrent actors. The name of each log file contains the requested time of the write. The file slice of a log file
+depends only on the completion time of the write (`slicing.py`).
 """
 
 from __future__ import annotations
@@ -27,7 +27,9 @@ REQUESTS, PUTS_FILE = "requests", "puts file"
 
 
 class Writer(NamedTuple):
-    """`number` is the number of the current write, from 1. `files` counts the writer's log files on storage."""
+    """The state of one writer. `number` is the number of the current write, from 1. `files` counts the log files that
+    the current write has put.
+    """
 
     step: str = "idle"
     number: int = 0
@@ -47,7 +49,7 @@ WRITER = Kind(name="writer", prefix="w", first=Writer(), in_random_worlds=(2, 2,
 
 
 def compose(composition: Composition) -> None:
-    """Add the transitions of every writer."""
+    """Add the transitions of every writer to a model."""
     for me in composition.actors_of("writer"):
         composition.add(
             transition("writer_requests_instant", me, at="idle", to="requested", guards=(WRITE_LEFT, LOCK_IS_FREE),
@@ -64,7 +66,7 @@ WRITE_LEFT = Guard("{me} must have a write left", lambda own, world: own.number 
 
 
 def request_instant(own: Writer, clock: int, request_time: TakeTime) -> Changes:
-    """Under the lock: take the requested time and put the requested instant, in one step."""
+    """In one step under the lock, take the requested time and put the requested instant."""
     time, clock = request_time(clock, action="deltacommit")
     return {"own": Writer(number=own.number + 1, requested=time), "clock": clock}
 
@@ -80,25 +82,24 @@ def next_log(own: Writer, me: str, world: World) -> Iterable[Args]:
 
 
 def write_log(own: Writer, me: str, world: World) -> Changes:
-    """Put one log file, named by the writer's own instant and a version."""
+    """Put one log file. The file name consists of the write's requested time and a version."""
     last = own.files + 1 == len(world.files(me, own.number))
     return {"own": own._replace(step="written" if last else "writing", files=own.files + 1)}
 
 
 def published_write(world: World, me: str, own: Writer) -> tuple[Writer, Write]:
-    """Return the state of the writer after its write is published, and the completed instant."""
     return Writer(number=own.number), write_of(world, me, own)
 
 
 def write_of(world: World, me: str, own: Writer) -> Write:
-    """The completed instant of the current write."""
+    """Return the completed instant of the writer's current write."""
     return Write(own.requested, own.completed, me, own.number, world.files(me, own.number), marks_of(own))
 
 
 def pending_writes(
     pending_instants: Iterable[Instant], every_writer: Mapping[str, Writer], published: tuple[Any, ...]
 ) -> Iterator[Instant]:
-    """Extend the view `pending_instants` by the pending writes."""
+    """Add the pending writes to the view `pending_instants`."""
     yield from pending_instants
     done = {entry.requested for entry in published if isinstance(entry, Write)}
     for own in every_writer.values():

@@ -1,14 +1,16 @@
-"""Defines transition systems whose actions and components have names. Nothing in this package refers to a table.
+"""A general library for transition systems with named actions and components (state variables). Nothing in the package
+`machine` refers to a table.
 
     The module `transition` defines transitions, guards and effects.
-    The modules `composition` and `selection` define how mechanisms refine transitions.
-    The module `order` decides which refinements commute.
-    The modules `mechanism`, `options` and `plans` define what a mechanism declares: actors, actions, options, limits,
-    and how plans run.
-    The module `marks` defines typed records that mechanisms add to a value.
-    The modules `binding`, `calls` and `effects` resolve parameter names once, when a model is built.
-    The module `bound` defines the result: functions and transitions with resolved names.
-    The module `state` packs states into numbers.
-    The module `stepper` evaluates each transition once for each distinct footprint.
-    The module `limits` finds the actors that stop only because the world limits the number of their actions.
+    The modules `composition` and `selection` define how a mechanism refines transitions of the kernel.
+    The module `order` decides whether two refinements of a transition commute.
+    The modules `mechanism`, `options` and `plans` define the declarations of a mechanism: actors, actions, options,
+    limits and plans.
+    The module `marks` defines typed records that mechanisms add to a value on storage.
+    The modules `binding`, `calls` and `effects` resolve the parameter names of guards and effects when a model is
+    built.
+    The module `bound` defines functions and transitions with resolved names.
+    The module `state` encodes each state as one number.
+    The module `stepper` evaluates a transition once for each combination of the values that it reads.
+    The module `limits` finds actors that are blocked only by limits of the world, such as the number of writes.
 """

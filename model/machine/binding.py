@@ -1,4 +1,5 @@
-"""Binding: when a model is built, each parameter of a guard or effect is resolved to a component, view or constant."""
+"""Resolves each parameter of a guard or effect to a component (state variable), view or constant when a model is built.
+"""
 
 from __future__ import annotations
 
@@ -15,13 +16,13 @@ from .transition import ActorState, Args, Branch, Changes, Effect, Guard, Preset
 
 
 class Names:
-    """The names that functions of one model may use: components, kinds of actors, views, and the constants of each
-    actor.
+    """The names that guards and effects of one model may use as parameters: components (state variables), kinds of
+    actors, views, and each actor's constants.
 
-    A view is a function of components, constants and other views; it may take arguments of the step. Guards and effects
-    refer to a view by its name, as they refer to a component. A view may have several functions. Each function replaces
-    the value of the function before it, and may read that value by the name of the view. `fields` maps each kind of
-    actors to the added records of an actor of that kind: record name -> initial value.
+    A view is a named function of components, constants and other views. Guards and effects refer to a view by name,
+    just as they refer to a component. A view may have several functions. Each function replaces the value of the
+    previous function, and may read that value under the name of the view. `fields` maps each kind of actor to the
+    records that mechanisms add to its actors: record name -> initial value.
     """
 
     def __init__(
@@ -40,7 +41,7 @@ class Names:
         self._fields = {actor: by_kind.get(kind, {}) for kind, names in actors.items() for actor in names}
 
     def bind(self, transition: Transition) -> BoundTransition:
-        """Resolve every name of a transition."""
+        """Resolve every parameter name of a transition's guards, arguments and effects."""
         me = transition.actor
         starts = [Guard(f"{{me}} must be {transition.at}", _is_at(transition.at))] if transition.at else []
         guards = [self._guard(guard, me) for guard in (*starts, *transition.guards)]
@@ -64,8 +65,8 @@ class Names:
         )
 
     def function(self, function: Callable[..., Any], me: str, views: Mapping[str, int] | None = None) -> Bound:
-        """Resolve the parameters of a function for one actor. `views` maps the name of a view to the number of its
-        functions to apply.
+        """Resolve the parameters of a function for one actor. For a view named in `views`, only the stated number of
+        the view's functions apply.
         """
         plain = function.function if isinstance(function, Preset) else function
         values = function.values if isinstance(function, Preset) else {}
@@ -80,9 +81,6 @@ class Names:
         return call.bound(plain)
 
     def _resolve(self, call: Call, parameter: str, me: str, views: Mapping[str, int]) -> bool:
-        """Pass the value that a parameter name refers to: a component, all components of a kind, a view or a record.
-        Return False if the model does not know the name.
-        """
         # Other constants are passed before: here a constant can only be a `Component`.
         name = str(call.constants.get(parameter, parameter))
         if name.startswith(EVERY) and name.removeprefix(EVERY) in self._actors:
@@ -99,8 +97,8 @@ class Names:
         return True
 
     def view(self, name: str, me: str = "", functions: int | None = None) -> Bound:
-        """Resolve a view for one actor, or for reads without an actor. Only the first `functions` functions of the view
-        apply (default: all).
+        """Resolve a view for one actor; without `me`, for reads by no particular actor. The argument `functions` limits
+        how many functions of the view apply (default: all).
         """
         number = len(self._views[name]) if functions is None else functions
         while (step := self._views[name][number - 1]).actors is not None and me not in step.actors:
@@ -152,8 +150,7 @@ class Names:
 
     @staticmethod
     def _arguments(functions: Sequence[Bound]) -> Bound:
-        """Combine functions that each list argument values. The combined function returns every combination of the
-        values.
+        """Combine functions that each list the values of some arguments into one function that lists all combinations.
         """
         if not functions:
             return Bound(lambda: ((),), ())
@@ -177,9 +174,6 @@ def _is_at(step: str) -> Callable[[ActorState], bool]:
 
 
 def _all(functions: Sequence[Bound], expected: bool) -> Bound:
-    """Return one function that is True if all `functions` return a true value. If `expected` is False, the function
-    negates its result.
-    """
     reads = tuple(dict.fromkeys(chain(*(each.reads for each in functions))))
     places = [[reads.index(name) for name in each.reads] for each in functions]
 

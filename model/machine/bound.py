@@ -1,4 +1,4 @@
-"""Bound functions and transitions: every parameter name is resolved to the components that supply its value."""
+"""Functions and transitions whose parameter names are resolved to components (state variables)."""
 
 from __future__ import annotations
 
@@ -12,14 +12,12 @@ OWN = "own_"
 
 
 class UnknownName(TypeError):
-    """Raised if the name of a parameter or of a changed component is not a component, a view or a constant of the
-    model.
-    """
+    """Raised if a guard or effect names a parameter, or a changed component, that the model does not define."""
 
 
 class Bound(NamedTuple):
-    """A function that receives the values of the components `reads`, in this order. `keywords` names the arguments of
-    the step that the function receives.
+    """A function with resolved parameters: `call` receives the values of the components `reads`, in the order of
+    `reads`. `keywords` names the step arguments that `call` receives.
     """
 
     call: Callable[..., Any]
@@ -28,7 +26,8 @@ class Bound(NamedTuple):
 
 
 class BoundGuard(NamedTuple):
-    """A condition. The function `holds` receives the values of the components `reads`, in this order."""
+    """A guard with resolved parameters: `holds` receives the values of the components `reads`, in the order of `reads`.
+    """
 
     reason: str
     holds: Callable[..., object]
@@ -37,11 +36,12 @@ class BoundGuard(NamedTuple):
 
 
 class BoundTransition(NamedTuple):
-    """A transition with resolved names. `actor_guards` are the guards that read the actor's own component alone.
+    """A transition with resolved names. `actor_guards` are the guards that read only the actor's own component (state
+    variable).
 
-    `reads` lists every component that a function of the transition reads, the actor's own component first. The
-    functions `arguments` and `effect` each receive only the values of the components in their own `reads`. The effect
-    may return a new value only for a component that `writes` lists.
+    `reads` lists every component that the guards, arguments and effects read, the actor's own component first.
+    `arguments` and `effect` each receive only the components in `arguments.reads` and `effect.reads`. The effect may
+    return new values only for the components listed in `writes`.
     """
 
     action: str
@@ -57,8 +57,8 @@ class BoundTransition(NamedTuple):
 
 
 class ViewStep(NamedTuple):
-    """One function of a view. `actors` lists the actors to which the function applies. If `actors` is None, the
-    function applies to all actors and to reads without an actor.
+    """One of the functions that compute a view. `actors` lists the actors for which the function applies. If `actors`
+    is None, the function applies for all actors and for reads by no particular actor.
     """
 
     function: Callable[..., Any]

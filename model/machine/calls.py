@@ -1,5 +1,5 @@
-"""Converts a function with named parameters to a function that takes component values. Functions whose parameters have
-the same form share one compiled adapter.
+"""Converts a function with named parameters to a function of component values (state variables). Functions with the
+same pattern of parameters share one compiled adapter.
 """
 
 from __future__ import annotations
@@ -13,7 +13,9 @@ from .transition import Component
 
 
 class Call:
-    """A call under construction: for each parameter, an expression that uses component values and fixed values."""
+    """A function call under construction: one expression for each parameter, built from component values and fixed
+    values.
+    """
 
     def __init__(self, constants: Mapping[str, object]) -> None:
         self.constants = constants
@@ -24,8 +26,8 @@ class Call:
         self.of_views: list[str] = []
 
     def constant(self, parameter: str) -> bool:
-        """Pass the constant that has the parameter's name. Return False if no constant has the name, or if the constant
-        is the name of a component.
+        """Pass the constant that has the parameter's name. Return False if there is no such constant, or if the
+        constant is a `Component`.
         """
         is_constant = parameter in self.constants and not isinstance(self.constants[parameter], Component)
         if is_constant:
@@ -33,18 +35,19 @@ class Call:
         return is_constant
 
     def pass_component(self, name: str, part: str = "") -> None:
-        """Pass the value of a component, or the part of the value that the expression `part` selects."""
+        """Pass the value of a component. If `part` is an expression such as `.records[0]`, pass that part of the value.
+        """
         self.passed.append(f"v{self.reads.setdefault(name, len(self.reads))}{part}")
 
     def pass_value(self, value: object, *names: str, calls: bool = False) -> None:
-        """Pass a fixed value. With `calls`, the fixed value is a function: pass its result for the values of the
-        components `names`.
+        """Pass a fixed value. With `calls`, the fixed value is a function: pass the result of calling it with the
+        values of the components `names`.
         """
         values = [f"v{self.reads.setdefault(each, len(self.reads))}" for each in names]
         self.passed.append(f"{self._fix(value)}({', '.join(values)})" if calls else self._fix(value))
 
     def pass_view(self, view: Bound) -> None:
-        """Pass the value of a view. The view may take arguments of a step as keywords."""
+        """Pass the value of a view, which may take step arguments as keywords."""
         values = [f"v{self.reads.setdefault(each, len(self.reads))}" for each in view.reads]
         if not values and not view.keywords:
             self.pass_value(view.call())
@@ -58,8 +61,8 @@ class Call:
         return f"c{len(self.fixed) - 1}"
 
     def bound(self, function: Callable[..., Any]) -> Bound:
-        """Return a function of component values that calls `function` with the values named by the parameters of
-        `function`. If the parameters of `function` are exactly the component values, the result is `function` itself.
+        """Return a function of component values that calls `function` with the passed values. Return `function` itself
+        if the passed values are exactly the component values.
         """
         everything = tuple(dict.fromkeys((*self.keywords, *self.of_views)))
         if self.keywords:
@@ -72,7 +75,7 @@ class Call:
 
 @cache
 def _adapter(passed: tuple[str, ...], fixed: int, reads: int, keywords: bool) -> Callable[..., Callable[..., Any]]:
-    """Compile a function that takes `function` and its fixed values, and returns a function of component values."""
+    """Compile an adapter: given a function and its fixed values, the adapter returns a function of component values."""
     # Compiled source is faster than an interpreted argument list: a search makes millions of such calls.
     parameters = ", ".join(["f", *(f"c{number}" for number in range(fixed))])
     values = ", ".join([*(f"v{number}" for number in range(reads)), *(["**a"] if keywords else [])])

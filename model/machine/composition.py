@@ -1,12 +1,11 @@
-"""Composition: mechanisms refine the kernel's transitions without changing the kernel. The kernel refers to no
-mechanism.
+"""Mechanisms refine the kernel's transitions without changing the kernel. The kernel refers to no mechanism.
 
 A mechanism selects transitions by action or tag, and by actor, because two actors may follow different protocols. The
-methods of `Selection` refine the selected transitions; the methods of `Composition` add to the model.
+methods of `Selection` refine the selected transitions. The methods of `Composition` add transitions, components and
+views.
 
-Mechanisms apply their refinements in a declared order (`Mechanism.after`). If two mechanisms declare no order, their
-refinements of one transition must commute. If two refinements without an order do not commute, the composition raises
-`Unordered`.
+Mechanisms are applied in a declared order (`Mechanism.after`). If two mechanisms declare no order, their refinements of
+one transition must commute; refinements that do not commute raise `Unordered`.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from .transition import Transition
 
 
 class Fact(Protocol):
-    """A value that describes how one actor does something. For example, a `Publication` describes how an actor
+    """A value that describes how one actor performs a task. For example, a `Publication` describes how an actor
     publishes.
     """
 
@@ -37,16 +36,16 @@ Key = tuple[str, str]
 
 
 class NoTransition(LookupError):
-    """A selection is empty: no transition has the requested action or tag."""
+    """Raised if no transition has the requested action or tag."""
 
 
 @dataclass(slots=True)
 class Composition:
-    """A model under construction. `actors` maps each kind to the names of its actors.
+    """A model under construction. `actors` maps each kind of actor to the names of the actors.
 
-    `protocol_of` returns the protocol of one actor. `idle_steps` maps a kind of actors to the steps at which an actor
-    of that kind is between two operations. `views` maps the name of each view to the functions that compute it from
-    components. Guards and effects refer to a view by name, as they refer to a component.
+    `protocol_of` returns the protocol of one actor. `idle_steps` maps each kind of actor to the steps at which an actor
+    is between two operations. `views` maps the name of each view to the functions that compute the view from components
+    (state variables). Guards and effects refer to a view by name, just as they refer to a component.
     """
 
     world: Any
@@ -66,9 +65,7 @@ class Composition:
     _refined: dict[Key, list[Refinement]] = field(default_factory=dict)
 
     def begin(self, mechanism: str, after: Iterable[str]) -> None:
-        """Begin the refinements of one mechanism. `after` names the mechanisms whose refinements come before the
-        refinements of `mechanism`.
-        """
+        """Begin the refinements of one mechanism. `after` names the mechanisms that are applied before `mechanism`."""
         self.mechanism = mechanism
         self._after[mechanism] = frozenset(name for each in after for name in (each, *self._after.get(each, ())))
 
@@ -84,42 +81,40 @@ class Composition:
             self.transitions[key] = each
 
     def add_component(self, name: str, first: Any) -> None:
-        """Add a shared component with its initial value."""
+        """Add a shared component (state variable) with its initial value."""
         if name in self.components:
             raise ValueError(f"the component {name!r} is added twice")
         self.components[name] = first
 
     def withdraw(self, component: str) -> None:
-        """Declare that an effect of the mechanism removes part of a component's value, so that the component may also
-        shrink.
+        """Declare that an effect may remove elements from a component (state variable) that otherwise only grows.
 
-        The parallel search relies on the declaration that the component `published` only grows.
+        The parallel search is partitioned by `published` only if no mechanism withdraws `published`.
         """
         self.withdrawn.add(component)
 
     def add_field(self, kind: str, name: str, first: tuple[Any, ...]) -> None:
         """Add a typed record to each actor of a kind. Guards and effects read the record as the parameter `own_<name>`.
 
-        The record is stored in the component of the actor that owns it. An effect that returns a new kernel record for
-        an actor ends the actor's operation. An effect that returns a new kernel record also resets the actor's added
-        records to their initial values.
+        The record is stored in the actor's component. An effect that returns a new kernel record for `own` ends the
+        actor's operation and resets all added records to their initial values.
         """
         if name in self.fields.setdefault(kind, {}):
             raise ValueError(f"the field {name!r} of a {kind} is added twice")
         self.fields[kind][name] = first
 
     def map_view(self, name: str, function: Callable[..., Any], actors: Iterable[str] | None = None) -> None:
-        """Replace the value of a view by the result of a function. If a parameter of the function has the name of the
-        view, the parameter receives the replaced value.
+        """Replace the value of a view by the result of a function. If the function has a parameter with the name of the
+        view, the parameter receives the previous value.
 
-        `actors` limits the function to some actors. By default the function applies to all actors and to reads without
-        an actor.
+        With `actors`, the function applies only for the given actors. By default the function applies for all actors
+        and for reads by no particular actor.
         """
         step = ViewStep(function, None if actors is None else frozenset(actors))
         self.views[name] = (*self.views.get(name, ()), step)
 
     def register(self, fact: Fact) -> None:
-        """Register how one actor does something, so that mechanisms can refine it."""
+        """Register how one actor performs a task, such as publishing, so that mechanisms can refine the task."""
         self._facts.setdefault(type(fact), {})[fact.actor] = fact
         for mechanism, refine in self._fact_refinements.get(type(fact), ()):
             current, self.mechanism = self.mechanism, mechanism
@@ -127,7 +122,9 @@ class Composition:
             self.mechanism = current
 
     def refine_facts(self, kind: type[FactOfType], refine: Callable[[FactOfType], None]) -> None:
-        """Call `refine` for each registered fact of a type, and for each fact that a later mechanism registers."""
+        """Call `refine` for each registered fact of the type `kind`, and for each fact of that type registered
+        afterwards.
+        """
         self._fact_refinements.setdefault(kind, []).append((self.mechanism, refine))
         for fact in self.facts(kind).values():
             refine(fact)
@@ -137,10 +134,11 @@ class Composition:
         return self._facts.get(kind, {})
 
     def select(self, *names: str, actors: Iterable[str] | None = None) -> Selection:
-        """Select the transitions of some actors (default: all actors) that have one of the actions or tags in `names`.
+        """Select the transitions that have one of the actions or tags in `names`, for some actors (default: all
+        actors).
 
         Raises:
-            NoTransition: a stated actor, or the whole model, has no transition with one of the names.
+            NoTransition: one of `actors` has no such transition; without `actors`, the model has none.
         """
         chosen = None if actors is None else tuple(actors)
         selection = self.find(*names, actors=chosen)
@@ -161,7 +159,7 @@ class Composition:
         ))  # fmt: skip
 
     def refine(self, key: Key, after: Transition, refinement: Refinement) -> None:
-        """Replace a transition by a refined transition, which may have another action."""
+        """Replace a transition by a refined transition, whose action may differ."""
         for earlier in self._refined.setdefault(key, []):
             self._check_order(key, earlier, refinement)
         self._refined[key].append(refinement)

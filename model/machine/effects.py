@@ -1,5 +1,5 @@
-"""Combines all effects of a transition into one function. The function also sets the actor's next step, and changes the
-records that mechanisms add to the actor.
+"""Combines all effects of a transition into one function. The combined function also sets the actor's next step, and
+updates the records that mechanisms have added to the actor.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ from .bound import OWN, Bound, UnknownName
 
 
 class Declared(NamedTuple):
-    """The components for which the effects of a transition may return values: `writes`, which the step changes, and
-    `scratch`.
+    """The components (state variables) for which the effects of a transition may return values. A step changes the
+    components in `writes`. The values of the components in `scratch` exist only during the step.
     """
 
     writes: frozenset[str]
     scratch: frozenset[str]
 
     def check(self, changes: dict[str, object]) -> dict[str, object]:
-        """Drop the changes of scratch components, which exist only during a step. Raises `UnknownName` for a component
-        that is not declared.
+        """Return the changes of all components except scratch components. Raises `UnknownName` for a component that is
+        in neither `writes` nor `scratch`.
         """
         if changes.keys() <= self.writes:
             return changes
@@ -37,10 +37,10 @@ class Records(NamedTuple):
     first: Mapping[str, Any]
 
     def changed(self, own: Any, name: str, value: Any) -> Any:
-        """Return the actor's component after `value` replaces its kernel record (`own`) or one of its added records.
+        """Return the actor's component (state variable) after `value` replaces either the kernel record (`own`) or the
+        added record `name`.
 
-        If `value` is a kernel record, the actor's operation ends, and the actor's added records get their initial
-        values.
+        A new kernel record without added records gets the initial values of the added records.
         """
         if name == "own":
             return value if value.records or not self.first else value._replace(records=tuple(self.first.values()))
@@ -49,8 +49,8 @@ class Records(NamedTuple):
 
 
 def in_order(effects: Sequence[Bound], records: Records, to: str = "", declared: Declared | None = None) -> Bound:
-    """Combine effects into one function. Each effect reads the state after the previous effect. After the last effect,
-    the actor proceeds to the step `to`.
+    """Combine effects into one function. Each effect reads the state left by the previous effect. After the last
+    effect, the actor proceeds to the step `to`.
     """
     me = records.me
     mine = (me,) if to or records.first else ()

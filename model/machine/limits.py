@@ -1,4 +1,6 @@
-"""Finds the actors that are stopped by a limit of the world alone, not by the protocol or a crash."""
+"""Finds the actors that are blocked only by limits of the world, such as the number of writes, and not by the protocol
+or a crash.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,9 @@ nothing is false there but another component may exceed a limit."""
 
 
 class LimitChecker:
-    """Finds the actors that limits stop. Results are cached for each footprint."""
+    """Finds the actors that are blocked only by limits of the world. Results are cached by the values that a transition
+    reads.
+    """
 
     def __init__(self, coding: Coding, transitions: Iterable[Compiled]) -> None:
         self.coding = coding
@@ -27,8 +31,8 @@ class LimitChecker:
         self._results: dict[tuple[int, State], bool] = {}
 
     def stopped(self, state: State) -> Iterator[str]:
-        """Yield once each actor that only limits of the world stop. Actors come first if a limit on their own component
-        stops them.
+        """Yield each actor that is blocked only by limits of the world. Actors blocked by a limit on their own
+        component come first.
         """
         candidates = [self._candidates_of(own, state & mask, some) for own, mask, some in self._by_component]
         actors = set()

@@ -1,8 +1,8 @@
-"""Marks are typed records that mechanisms add to a value on storage, such as a write or a plan.
+"""Marks are typed records that mechanisms add to a value on storage, such as a write or a compaction plan.
 
-A record is a NamedTuple whose fields all have defaults. A record with only default values is not stored, so that a
-value with such a record equals a value without a record. The last field of a mark, `kind`, differs for each type of
-mark. Without the field `kind`, marks of two types with equal fields would be equal.
+A mark is a NamedTuple whose fields all have defaults. A mark with only default values is not stored, so that adding the
+mark does not change the marked value. The last field of a mark, `kind`, is a constant that differs for each type of
+mark. Without `kind`, marks of two types with equal fields would be equal.
 """
 
 from __future__ import annotations
@@ -14,15 +14,14 @@ Marks = tuple[Any, ...]
 
 
 class Marked(Protocol):
-    """A value that can have marks."""
+    """A value that can have marks (typed records added by mechanisms)."""
 
     @property
     def marks(self) -> Marks: ...
 
 
 def mark(value: Marked, kind: type[Record]) -> Record:
-    """Return the record of the type `kind` in a value, or a record with default values if the value has no such record.
-    """
+    """Return the mark of the type `kind` on a value, or a mark with default values if the value has none."""
     for each in value.marks:
         if isinstance(each, kind):
             return each
@@ -30,19 +29,17 @@ def mark(value: Marked, kind: type[Record]) -> Record:
 
 
 def marks(*records: Any) -> Marks:
-    """Return the given records, but omit each record that equals its defaults. A value stores only the returned
-    records.
-    """
+    """Return the given marks without those that have only default values, which are not stored."""
     return tuple([each for each in records if each != type(each)()])
 
 
 def with_mark(old: Marks, record: Any) -> Marks:
-    """Add a record to stored marks, or replace the stored record of the same type."""
+    """Return the marks `old` with `record` added; a mark of the same type is replaced."""
     return (*(each for each in old if type(each) is not type(record)), *marks(record))
 
 
 def marks_of(own: Any) -> Marks:
-    """Return the records of an actor that the actor's completed instant stores. An instant stores only records with a
-    field `kind`.
+    """Return the marks that a completed instant takes over from its actor: the actor's added records that have a field
+    `kind`.
     """
     return marks(*(each for each in own.records if hasattr(each, "kind")))

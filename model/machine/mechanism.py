@@ -1,4 +1,5 @@
-"""A mechanism: the declarations of one module of the model. Each part of the kernel is declared as a `Mechanism` too.
+"""A mechanism declares one part of the model: its actors, actions, options, limits and rules. The actors of the kernel
+are declared as mechanisms too.
 """
 
 from __future__ import annotations
@@ -16,12 +17,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kind:
-    """A kind of actors: its name, the prefix of its actors' names, and the initial state of each.
+    """A kind of actor, such as `writer`: its name, the prefix of actor names, and the initial state of an actor.
 
     `idle_steps` are the steps at which an actor is between two operations. `service` is True for a table service, whose
-    steps must not change the answer of a retained read (promise QUIET). `in_random_worlds` lists the numbers of actors
-    of this kind that a random world may have. Each entry of `in_random_worlds` is equally likely; the first entry is
-    the simplest case.
+    steps must not change the answers of retained reads (promise QUIET). `in_random_worlds` lists how many actors of
+    this kind a random world may have. Each entry of `in_random_worlds` is equally likely; the first entry is the
+    simplest case.
     """
 
     name: str
@@ -32,7 +33,7 @@ class Kind:
     service: bool = False
 
     def actor(self, number: int) -> str:
-        """Return the name of the actor with this number. The numbers of actors start at 1."""
+        """Return the name of the actor with this number, starting at 1; for example `w1`."""
         return f"{self.prefix}{number}"
 
 
@@ -50,15 +51,15 @@ def _any_protocol(protocol: Any) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mechanism:
-    """The declarations of one module.
+    """The declarations of one part of the model, such as cleaning.
 
-    `compose` adds transitions, components and fields, and refines existing transitions. `after` names the mechanisms
-    whose refinements come before the refinements of this mechanism; "*" stands for every mechanism that does not
-    declare "*" itself. `idle_steps` maps a kind of actors to further steps at which an actor of that kind is between
-    two operations. `check` raises ValueError for an unsupported world. `agree` raises ValueError for an unsupported
-    combination of options. `of_write` returns the limits of the mechanism for one write, which an actor and a number
-    identify. Actors for which `of_write` returns different limits are not symmetric. `rules` refines how a table is
-    read. `service` is True if the actions belong to a table service (promise QUIET).
+    `compose` adds transitions, components (state variables) and fields, and refines existing transitions. `after` names
+    the mechanisms that are applied before this mechanism; "*" stands for every mechanism that does not declare "*"
+    itself. `idle_steps` maps a kind of actor to additional steps at which an actor is between two operations. `check`
+    raises ValueError for an unsupported world. `agree` raises ValueError for an unsupported combination of options.
+    `of_write` returns the mechanism's limits for one write, given the actor and the number of the write. Actors for
+    which `of_write` returns different limits are not symmetric. `rules` refines how a table is read. `service` is True
+    if the actions belong to a table service (promise QUIET).
     """
 
     compose: Callable[[Composition], None] = _nothing

@@ -1,8 +1,8 @@
-"""Defines options of protocols and limits of worlds as typed values. Each module declares its own options and limits. A
-protocol collects the options of all modules, and a world collects the limits of all modules.
+"""Defines the options of a protocol and the limits of a world as typed values. Each mechanism declares its own options
+and limits. A protocol collects the options of all mechanisms, and a world collects the limits.
 
-An option is a choice between named values of a protocol. A limit is a number that bounds a world. Each declaration
-states the default, the meaning, and which kinds of actors may override the value.
+An option is a choice between named values. A limit is a number that bounds a search, such as the number of crashes.
+Each declaration states the default, the meaning, and the kinds of actors that may override the value.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ from typing import Any, Protocol, TypeVar, dataclass_transform, get_args, get_ty
 
 @dataclass_transform(frozen_default=True, kw_only_default=True)
 class Declarations:
-    """The base class of options and limits. Every subclass becomes a frozen dataclass with keyword-only fields."""
+    """The base class of options and limits. Each subclass becomes a frozen dataclass with keyword-only fields."""
 
     def __init_subclass__(cls) -> None:
         dataclass(frozen=True, kw_only=True)(cls)
 
 
 class Options(Declarations):
-    """The base class of the options of one module. Each field is declared by `option`."""
+    """The base class for the options of one mechanism. Each field is declared with `option`."""
 
 
 class Limits(Declarations):
-    """The base class of the limits of one module. Each field is declared by `limit`."""
+    """The base class for the limits of one mechanism. Each field is declared with `limit`."""
 
 
 Part = TypeVar("Part", Options, Limits)
@@ -33,7 +33,9 @@ Own = TypeVar("Own", bound=Options)
 
 
 class ProtocolOptions(Protocol):
-    """A protocol as the machine uses it: `protocol[Slicing]` returns the options of the class `Slicing`."""
+    """The part of a protocol's interface that the package `machine` uses: `protocol[Slicing]` returns the options of
+    the class `Slicing`.
+    """
 
     def __getitem__(self, part: type[Own], /) -> Own: ...
 
@@ -54,11 +56,11 @@ def limit(
     in_random_worlds: tuple[int, ...] = (),
     needs: str = "",
 ) -> Any:
-    """Declare a limit: its default, its meaning, and its section in the file of a world.
+    """Declare a limit: its default, its meaning, and its section in a world file.
 
-    `by` are the kinds of actors for which a world may state a different number. `in_random_worlds` are the numbers that
-    a random world may have, each equally likely (default: only `default`). `needs` restricts the limit to worlds with
-    an actor of the kind `needs`.
+    `by` names the kinds of actors that may override the limit. `in_random_worlds` lists the values in random worlds,
+    each equally likely (default: only `default`). If `needs` names a kind of actor, `in_random_worlds` applies only to
+    random worlds with an actor of that kind.
     """
     random_worlds = {"in_random_worlds": in_random_worlds, "needs": needs}
     return field(default=default, metadata={"about": about, "section": section, "by": by, **random_worlds})
@@ -68,7 +70,7 @@ _VALUES: dict[type[Options], dict[str, tuple[str, ...]]] = {}
 
 
 def values_of(options: type[Options]) -> dict[str, tuple[str, ...]]:
-    """Return a mapping from each option name to the values that the option may take, the default value first."""
+    """Return the possible values of each option by name, the default value first."""
     if options not in _VALUES:
         hints = get_type_hints(options)
         defaults = {each.name: str(each.default) for each in fields(options)}
@@ -79,19 +81,18 @@ def values_of(options: type[Options]) -> dict[str, tuple[str, ...]]:
 
 
 def names_of(part: type[Options] | type[Limits]) -> tuple[str, ...]:
-    """Return the names of the options or limits of a module, in the order of their declaration."""
+    """Return the names of the options or limits that a class declares, in the order of declaration."""
     return tuple(each.name for each in fields(part))
 
 
 def declarations(part: type[Options] | type[Limits]) -> dict[str, Mapping[str, Any]]:
-    """Return a mapping from each option or limit to its declaration, which contains `about`, `by`, and for a limit
-    `section`.
+    """Return the declaration of each option or limit by name: a mapping with `about`, `by`, and for a limit `section`.
     """
     return {each.name: each.metadata for each in fields(part)}
 
 
 def assemble(parts: Iterable[type[Part]], given: Mapping[str, Any]) -> dict[type[Part], Part]:
-    """Return one instance of each options class or limits class. Each instance takes the values in `given` that its
-    class declares.
+    """Return one instance of each options class or limits class, constructed from the values in `given` that the class
+    declares.
     """
     return {part: part(**{name: given[name] for name in names_of(part) if name in given}) for part in parts}

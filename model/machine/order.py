@@ -1,4 +1,4 @@
-"""Decides whether two refinements of one transition commute, so that their order does not matter."""
+"""Decides whether two refinements of one transition commute, that is, whether their order matters."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from .transition import Component, Effect, Preset, effects_in
 
 
 class Unordered(TypeError):
-    """Raised if two mechanisms without a declared order refine one transition, and the order matters."""
+    """Raised if two mechanisms refine one transition, the order matters, and neither mechanism declares an order."""
 
 
 class Refinement(NamedTuple):
-    """One change that a mechanism makes to a transition. `operation` names the method that makes the change.
+    """One change that a mechanism makes to a transition. `operation` is the name of the `Selection` method that makes
+    the change.
     `reads` and `writes` are the components that an added effect reads and changes.
     """
 
@@ -38,11 +39,10 @@ ORDERED: Final = {
 def commute(one: Refinement, other: Refinement) -> bool:
     """True if two refinements of one transition have the same result in either order.
 
-    A replacement or a split commutes with no other refinement. Both parts of a split transition get the conditions that
-    were added before the split. Only one part of a split transition gets the conditions that are added after the split.
-    An exit transition copies the `place` conditions of the transition at whose step the exit starts. Two steps that are
-    inserted on the same side of a transition do not commute. Two effects commute if neither effect changes a component
-    that the other effect reads or changes.
+    `replace` and `split` commute with no refinement: conditions added before a split apply to both parts, conditions
+    added afterwards to one. An exit copies the `place` conditions of the transition from which it branches off, so
+    `exit` does not commute with `require_place`. Two steps inserted on the same side of a transition do not commute.
+    Two effects commute if neither of them changes a component that the other one reads or changes.
     """
     first, second = one.operation, other.operation
     if {first, second} & {"replace", "split"}:
@@ -55,7 +55,7 @@ def commute(one: Refinement, other: Refinement) -> bool:
 
 
 def named_by(effect: Effect) -> frozenset[str]:
-    """Return the names of the components that an effect reads, as its parameters declare them."""
+    """Return the names of the components (state variables) and views that the parameters of an effect refer to."""
     names: set[str] = set()
     for function in effects_in(effect):
         values = function.values if isinstance(function, Preset) else {}

@@ -1,5 +1,5 @@
-"""Describes actors that make and run plans, such as compaction plans. Mechanisms refine in the same way all actors that
-make or run plans.
+"""Describes actors that make and run plans, such as compaction plans, so that a mechanism can refine all of them at
+once.
 """
 
 from __future__ import annotations
@@ -18,10 +18,11 @@ DONE = "instants_known_done"
 
 
 class Planner(NamedTuple):
-    """Describes how one actor makes plans. `plans` is the component that contains the plans. `requested` is the actor's
-    field that contains the requested time of its plan.
+    """Describes how one actor makes plans. `plans` names the component (state variable) that contains the plans.
+    `requested` names the actor's field that contains the requested time of the plan.
 
-    `give_up` is the effect by which an actor abandons a plan whose requested time or place another actor has taken.
+    `give_up` is the effect by which the actor abandons a plan because another actor has taken the plan's requested time
+    or log position.
     """
 
     kind: str
@@ -37,10 +38,11 @@ Start = Callable[[Any, Any], Any]
 
 
 class Runner(NamedTuple):
-    """Describes how one actor runs plans. `plans` and `requested` have the same meaning as for a `Planner`.
+    """Describes how one actor runs plans.
 
-    `completes` is the type of the instant that completes a plan. `resumes` is the action by which a runner continues a
-    pending plan. `what` is the noun for the plan in the sentence that describes a step.
+    `plans` and `requested` have the same meaning as in `Planner`. `completes` is the type of the instant that completes
+    a plan. `resumes` is the action by which the actor resumes a pending plan. `what` is the noun for the plan in
+    descriptions of steps.
     """
 
     kind: str
@@ -54,7 +56,9 @@ class Runner(NamedTuple):
 
 
 def runner(composition: Composition, action: str, at: str, each: Runner) -> None:
-    """Add the transition by which an actor starts its own plan, and register how it runs plans."""
+    """Add the transition by which an actor starts its own plan, and register the `Runner` that describes how the actor
+    runs plans.
+    """
     starts = preset(start_own_plan, plans=Component(each.plans), start=each.start, requested=each.requested,
                    component=each.plans)  # fmt: skip
     changes = ("own", each.plans)
@@ -76,6 +80,6 @@ def start_own_plan(
 
 
 def start_plan(own: Any, me: str, plan: Any, plans: tuple[Any, ...], start: Start, component: str) -> Changes:
-    """Make the actor the runner of a plan, whose instant becomes inflight."""
+    """Let the actor run a plan, and make the plan's instant inflight."""
     now = plan._replace(runner=me, inflight=True)
     return {"own": start(own, plan), component: tuple(now if each == plan else each for each in plans)}

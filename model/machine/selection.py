@@ -1,8 +1,8 @@
-"""Operations on selected transitions: each operation replaces every selected transition by a refined transition.
+"""Operations that refine selected transitions, such as adding a guard to each of them.
 
 A refinement adds a condition, an effect, an argument or a tag, or moves a transition to another step. A refinement may
-also add a transition before or after the selected transition, or as an alternative to it. The composition checks that
-unordered refinements commute (see `order.py`).
+also add a transition before, after, or as an alternative to the selected transition. The composition checks that
+refinements without a declared order commute (see `order.py`).
 """
 
 from __future__ import annotations
@@ -20,9 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The transitions of a composition that a mechanism has selected. Most operations return the selection, so that
-    calls can be chained.
-    """
+    """The transitions selected by a mechanism. Most methods return the selection, so that calls can be chained."""
 
     composition: Composition
     keys: tuple[Key, ...]
@@ -49,8 +47,8 @@ class Selection:
         return self._each(operation, lambda each: each.require(*guards))
 
     def extend(self, effect: Effect, *changes: str) -> Selection:
-        """Add an effect that happens last. `changes` are the components that the effect changes (default: the actor's
-        own component).
+        """Add an effect that happens last. `changes` names the components (state variables) that the effect changes; by
+        default, the actor's own component.
         """
         return self._effect("extend", effect, changes or ("own",))
 
@@ -59,7 +57,7 @@ class Selection:
         return self._effect("precede", effect, changes or ("own",))
 
     def swap(self, guard: Guard, other: Guard) -> Selection:
-        """Replace one condition of each selected transition by a new condition."""
+        """Replace the condition `guard` of each selected transition by the condition `other`."""
         return self._each(
             "swap", lambda each: replace(each, guards=tuple(other if g == guard else g for g in each.guards))
         )
@@ -69,19 +67,19 @@ class Selection:
         return self._each("add_argument", lambda each: each.add_argument(values))
 
     def tag(self, *tags: str) -> Selection:
-        """Add tags, by which other mechanisms select transitions."""
+        """Add tags, by which mechanisms can select transitions."""
         return self._each("tag", lambda each: replace(each, tags=each.tags | {*tags}))
 
     def untag(self, *tags: str) -> Selection:
-        """Remove tags from each selected transition, for example because another transition has the tags now."""
+        """Remove tags from each selected transition."""
         return self._each("untag", lambda each: replace(each, tags=each.tags - {*tags}))
 
     def replace(self, change: Callable[[Transition], Transition]) -> Selection:
-        """Replace each selected transition by the transition that `change` returns, which may have another action."""
+        """Replace each selected transition by the result of `change`, whose action may differ."""
         return self._each("replace", change)
 
     def divert(self, when: Callable[..., object], *effects: Effect, changes: tuple[str, ...] = ()) -> Selection:
-        """Add an alternative outcome: if `when` holds, `effects` replace the present effects of the transition."""
+        """Add an alternative outcome: if `when` holds, `effects` happen instead of the existing effects."""
         return self._each("divert", lambda each: each.divert(when, *effects, changes=changes))
 
     def remove(self) -> None:
@@ -93,7 +91,8 @@ class Selection:
     def split(
         self, first: Callable[[Transition], Transition], then: Callable[[Transition], Transition]
     ) -> None:
-        """Replace each selected transition by two. The functions `first` and `then` both receive the whole transition.
+        """Replace each selected transition by two transitions: the results of `first` and `then`, which both receive
+        the original transition.
         """
         for key in self.keys:
             whole = self.composition.transitions[key]
@@ -101,8 +100,8 @@ class Selection:
             self.composition.add(then(whole))
 
     def insert_before(self, step: str, make: Callable[[str], Transition]) -> Selection:
-        """Insert a transition of the same actor before each selected transition. The new transition leads from the old
-        starting step to `step`.
+        """Insert a transition of the same actor before each selected transition. The new transition leads from the
+        original starting step to `step`, where the selected transition now starts.
         """
         for key in self.keys:
             later = self.composition.transitions[key]
@@ -111,8 +110,8 @@ class Selection:
         return self
 
     def insert_after(self, step: str, make: Callable[[str], Transition]) -> Selection:
-        """Insert a transition of the same actor after each selected transition. The new transition leads from `step` to
-        the old final step.
+        """Insert a transition of the same actor after each selected transition. The selected transition now leads to
+        `step`, and the new transition from there to the original final step.
         """
         for key in self.keys:
             earlier = self.composition.transitions[key]
@@ -123,9 +122,10 @@ class Selection:
         return self
 
     def exit(self, make: Callable[[str], Transition]) -> Selection:
-        """Add an exit: an alternative transition of the actor that starts at the same step as a selected transition.
+        """Add an exit to each selected transition: an alternative transition of the same actor that starts at the same
+        step.
 
-        Selected transitions of one actor that start at the same step share one exit.
+        Selected transitions of one actor that start at one step share one exit.
         """
         steps: set[tuple[str, str]] = set()
         for key, start in zip(self.keys, self, strict=True):

@@ -1,7 +1,8 @@
-"""Packs each state of a model into one number.
+"""Encodes each state of a model as one number.
 
-A component numbers its values in the order in which they first occur. A state concatenates the numbers of all component
-values, each in a field of `WIDTH` bits. A state has a meaning only within the `Coding` that made it.
+The values of each component (state variable) are numbered in the order in which they first occur. A state concatenates
+the numbers of all component values, each in a field of `WIDTH` bits. A state can be decoded only by the `Coding` that
+encoded it.
 """
 
 from __future__ import annotations
@@ -16,14 +17,15 @@ _FIELD = (1 << WIDTH) - 1
 
 
 class UndeclaredRead(LookupError):
-    """Raised if a function reads a component that the function does not declare (see `Coding.mask_undeclared`)."""
+    """Raised if a function reads a component (state variable) without declaring it (see `Coding.mask_undeclared`)."""
 
 
 class Coding:
-    """Numbers the values of each component. `first` maps each component to its initial value, which has the number 0.
+    """Numbers the values of each component (state variable).
 
-    `alike` lists groups of components whose values have the same type, such as all writers. Components with equal
-    initial values in one group share one numbering, so that symmetry reduction can exchange the components.
+    `first` maps each component to its initial value, which gets the number 0. `alike` lists groups of components with
+    values of the same type, such as all writers. Components of one group with equal initial values share one numbering,
+    so that symmetry reduction can exchange them.
     """
 
     def __init__(self, first: Mapping[str, Any], alike: Iterable[Sequence[str]] = ()) -> None:
@@ -36,7 +38,7 @@ class Coding:
         self._tables = [tables.setdefault(leader.get(n, n), ([value], {value: 0})) for n, value in first.items()]
 
     def number(self, position: int, value: Any) -> int:
-        """The number that encodes a component's value. A value that occurs for the first time gets the next number."""
+        """Return the number that encodes a component's value. A new value gets the next free number."""
         values, numbers = self._tables[position]
         number = numbers.get(value)
         if number is None:
@@ -47,7 +49,7 @@ class Coding:
         return number
 
     def value(self, state: State, position: int) -> Any:
-        """The value of a component. Raises `UndeclaredRead` if the component is masked."""
+        """Return the value of the component at `position`. Raises `UndeclaredRead` if the component is masked."""
         try:
             return self._tables[position][0][state >> position * WIDTH & _FIELD]
         except IndexError:
@@ -55,7 +57,7 @@ class Coding:
             raise UndeclaredRead(f"{name} is masked: a function that reads it must declare it") from None
 
     def read(self, state: State, positions: Iterable[int]) -> list[Any]:
-        """The values of several components."""
+        """Return the values of the components at `positions`."""
         try:
             return [self._tables[p][0][state >> p * WIDTH & _FIELD] for p in positions]
         except IndexError:
@@ -66,32 +68,34 @@ class Coding:
         return sum(_FIELD << position * WIDTH for position in set(positions))
 
     def put(self, state: State, position: int, value: Any) -> State:
-        """Return the state that results if one component gets a new value."""
+        """Return the state in which the component at `position` has a new value."""
         new, old = self.number(position, value), state >> position * WIDTH & _FIELD
         return state + (new - old << position * WIDTH)
 
     def mask_undeclared(self, names: Iterable[str]) -> State:
-        """Return the bits that mask every component except those in `names`. Reading a masked component raises
+        """Return bits that mask every component except those in `names`. Reading a masked component raises
         `UndeclaredRead`.
         """
         return self.mask(range(len(self.names))) - self.mask(self.place[name] for name in names)
 
     def projection(self, names: Iterable[str]) -> Callable[[State], Hashable]:
-        """Return a function whose results for two states are equal if and only if the components `names` are equal."""
+        """Return a function that maps two states to equal results if and only if the components `names` are equal in
+        both.
+        """
         return self.mask(self.place[name] for name in names).__and__
 
     def values(self, position: int) -> Sequence[Any]:
-        """Return the values that a component, or its group of `alike` components, has taken, in the order of their
-        numbers.
+        """Return all values so far of the component at `position`, or of the components that share its numbering,
+        ordered by number.
         """
         return self._tables[position][0]
 
     def dump(self) -> list[list[Any]]:
-        """Return the values of every component in the order of their numbers, for a search checkpoint."""
+        """Return the values of every component, ordered by number, for storage in a search checkpoint."""
         return [values for values, _ in self._tables]
 
     def load(self, dumped: Sequence[Sequence[Any]]) -> None:
-        """Restore the values that another coding of the same components returned from `dump`."""
+        """Restore the values returned by `dump` of another `Coding` of the same components."""
         for (values, numbers), others in zip(self._tables, dumped, strict=True):
             values[:] = others
             numbers.clear()

@@ -1,7 +1,8 @@
-"""The stepper computes the steps of transitions, once for each distinct footprint.
+"""The stepper computes the possible steps of each state. A transition is evaluated once for each combination of the
+values that it reads.
 
-Each transition has a cache. The cache maps the values that the transition reads to the resulting steps, each with the
-number to add to the packed state. A cache hit costs one lookup and one addition, and calls no function.
+Each transition has a cache, which maps the values that the transition reads to the resulting steps. Each cached step
+contains the number to add to the encoded state. A cache hit costs one lookup and one addition, and calls no function.
 """
 
 from __future__ import annotations
@@ -18,10 +19,10 @@ Moves = tuple[tuple[Step, int], ...]
 
 
 class CompiledGuard(NamedTuple):
-    """A condition that refers to components by their positions in a state. `memo` maps the bits of the components to
-    the result of the condition.
+    """A condition that refers to components (state variables) by their positions in a state. `memo` caches the result
+    of the condition for each combination of component values.
 
-    `memo` is None if the condition reads every component of its transition, because then the transition's own cache
+    `memo` is None if the condition reads every component that the transition reads, because then the transition's cache
     suffices.
     """
 
@@ -32,10 +33,11 @@ class CompiledGuard(NamedTuple):
 
 
 class Compiled(NamedTuple):
-    """A transition that refers to components by their positions in a state. `memo` maps the bits of the components to
-    the possible steps.
+    """A transition that refers to components (state variables) by their positions in a state. `memo` caches the
+    possible steps for each combination of component values.
 
-    `own` is the position of the actor's component. `mask` covers all components that the transition reads or writes.
+    `own` is the position of the actor's component. `mask` has all bits of the components that the transition reads or
+    writes.
     """
 
     transition: BoundTransition
@@ -50,7 +52,7 @@ class Compiled(NamedTuple):
 
     @classmethod
     def of(cls, row: BoundTransition, coding: Coding) -> Compiled:
-        """Compile a transition, with empty memos."""
+        """Compile a transition; its caches are empty."""
 
         def positions(names: Iterable[str]) -> tuple[int, ...]:
             return tuple(coding.place[name] for name in names)
@@ -74,12 +76,12 @@ _Own = tuple[int, int, dict[State, _Candidates]]
 
 
 class Stepper:
-    """All transitions of a model, ready to run. Several steppers may share one coding.
+    """Computes the steps of all transitions of a model. Several steppers may share one `Coding` (encoding of states).
 
-    `private` lists transitions, as (actor, action), that are not separate steps. Each sequence of private steps happens
-    together with the next visible step of its actor. The module `simulator.explore.reduction` checks when private steps
-    are sound. `continuations` lists actions that continue a call of their actor. While a continuing action is possible,
-    no other action is possible.
+    `private` lists transitions, as (actor, action), whose steps other actors cannot observe. A sequence of private
+    steps happens together with the next visible step of the same actor. The module `simulator.explore.reduction` checks
+    that merging private steps is sound. `continuations` lists actions that continue a client's call. While a continuing
+    action is possible, no other action is possible.
     """
 
     def __init__(
@@ -99,14 +101,16 @@ class Stepper:
         self._changes: dict[int, dict[State, dict[int, tuple[Step, ...]]]] = {own: {} for own, _, _ in self._own}
 
     def successors(self, state: State) -> Iterator[tuple[Step, State]]:
-        """Return every step that is possible in `state`, with the state after it, always in the same order."""
+        """Yield every step that is possible in `state` together with its successor state, in a fixed order."""
         if not self.continuations:
             return self._steps(state)
         every = list(self._steps(state))
         return iter([each for each in every if each[0].action in self.continuations] or every)
 
     def steps_of(self, own: int, state: State) -> Iterator[tuple[Step, State]]:
-        """Yield the steps of the actor whose component has the position `own`."""
+        """Yield the steps of one actor, together with their successor states. `own` is the position of the actor's
+        component.
+        """
         return self._steps(state, [each for each in self._own if each[0] == own])
 
     def _steps(self, state: State, of: Sequence[_Own] | None = None) -> Iterator[tuple[Step, State]]:
@@ -139,9 +143,6 @@ class Stepper:
         return (c for c in self.rows if c.own == own and all(guard.holds(value) for guard in c.transition.actor_guards))
 
     def _private_changes(self, own: int, bits: State) -> dict[int, tuple[Step, ...]]:
-        """Return every change that private steps can make to the actor's component, including the empty change. Return
-        each change with the private steps that lead to it.
-        """
         if bits not in self._changes[own]:
             self._changes[own][bits] = self._reach_privately(own, bits)
         return self._changes[own][bits]
@@ -174,7 +175,7 @@ class Stepper:
         return moves
 
     def moves(self, compiled: Compiled, state: State) -> Moves:
-        """The steps of a transition in a state, computed without the memo."""
+        """Return the steps of a transition in a state, computed without the cache."""
         return tuple(self._effects(compiled, state)) if self._may(compiled, state) else ()
 
     def _may(self, compiled: Compiled, state: State) -> bool:
@@ -200,8 +201,8 @@ class Stepper:
             yield Step(row.actor, row.action, args), after - state
 
     def private_runs(self, state: State) -> Iterator[tuple[int, dict[int, tuple[Step, ...]]]]:
-        """For each actor, yield the position of the actor's component and the private changes that are possible in
-        `state`.
+        """For each actor, yield the position of the actor's component, and the changes that the actor's private steps
+        can make in `state`.
         """
         for own, bits, _ in self._own:
             yield own, self._private_changes(own, state & bits)

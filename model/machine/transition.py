@@ -1,17 +1,17 @@
-"""A transition: one action of one actor, written as plain functions. The parameter names of each function declare what
-the function reads.
+"""A transition is one action of one actor, written as plain functions. The parameter names of each function declare
+which state variables the function reads.
 
-`own` is the component of the acting actor.
+`own` is the component (state variable) of the acting actor.
 `own_heartbeat` is the record `heartbeat` that a mechanism adds to the actor's component (see `Composition.add_field`).
 `me` is the name of the acting actor.
-`every_writer` is a mapping from the name of each actor of the kind `writer` to its component.
-`lock`, `clock` and others: shared components and views. A parameter's default value is used if the world has no
-    component with the parameter's name.
+`every_writer` maps the name of each writer to the writer's component.
+Parameters such as `lock` and `clock` receive the shared component or view of that name. A parameter's default value is
+    used if the world has no component with the parameter's name.
 `world` and `protocol` are constants of the model (see `assembly.names_of`).
 
-Keyword-only parameters of an effect are the arguments of the step. A function can read only the components that it
-names, so its parameters are its footprint (the components that it reads). The search evaluates a function once for each
-combination of values of its footprint.
+Keyword-only parameters of an effect are the arguments of the step. A function can read only the components named by its
+parameters, which are called the function's footprint. The search evaluates a function once for each combination of the
+values of its footprint.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ Changes = Mapping[str, object]
 
 
 class Step(NamedTuple):
-    """One action of one actor. `args` are (name, value) pairs, so that a step is hashable."""
+    """One action performed by one actor. `args` lists the arguments as (name, value) pairs, so that a step is hashable.
+    """
 
     actor: str
     action: str
@@ -37,13 +38,13 @@ class Step(NamedTuple):
 
 
 class Action(NamedTuple):
-    """The description of one action. `sentence` is a template with the field {actor} and a field for each argument of
-    the step.
+    """Describes one action, such as `writer_requests_instant`. `sentence` is a template with the field {actor} and a
+    field for each argument of the step.
 
-    `continues_call` is True if the client does the action in the same call as the actor's previous step. At the
-    granularity `call`, no other actor acts between two steps of one call. `service` is True if a table service does the
-    action, although its mechanism is not a service. `data_phase` is True if the action puts or deletes data files,
-    whose number and size have no bound (promise WAIT).
+    `continues_call` is True if the client performs the action in the same call as the actor's previous step. At
+    granularity `call`, no other actor acts between two steps of one call. `service` is True if a table service performs
+    the action although the mechanism is not declared as a service. `data_phase` is True if the action puts or deletes
+    data files, which may take arbitrarily long (promise WAIT).
     """
 
     name: str
@@ -60,9 +61,9 @@ class Guard:
 
     `reason` states the condition in words, in which {me} stands for the name of the actor. `limit` is True for a limit
     of the world, such as the number of writes, and False for a condition of the protocol. `negated` is True if the
-    opposite of the condition must hold. `place` is True if the condition describes the point that the actor has reached
-    in its operation, like `Transition.at`. A condition with `place` also applies to every alternative exit from that
-    point.
+    opposite of the condition must hold. `place` is True if the condition, like `Transition.at`, describes how far the
+    actor's operation has progressed. A condition with `place` also applies to every alternative transition from the
+    same step.
     """
 
     reason: str
@@ -73,8 +74,8 @@ class Guard:
     place: bool = False
 
     def __and__(self, other: Guard) -> Guard:
-        """The conjunction of two conditions. Each of the two conditions must be a condition of the protocol instead of
-        a limit, and must not be negated.
+        """Return the conjunction of two conditions. Raises ValueError if one of the conditions is a limit of the world
+        or is negated.
         """
         both = f"{self.reason}; {other.reason}"
         if any((self.limit, other.limit, self.negated, other.negated)):
@@ -82,18 +83,19 @@ class Guard:
         return Guard(both, self.holds, also=(*self.also, other.holds, *other.also))
 
     def __invert__(self) -> Guard:
-        """The negation of the condition."""
+        """Return the negation of the condition."""
         return replace(self, reason=f"not: {self.reason}", negated=not self.negated)
 
 
 class Component(str):
-    """The name of a component. As a preset value, a `Component` makes a parameter with a different name read the
-    component.
+    """The name of a component (state variable). As a preset value, a `Component` lets a parameter with a different name
+    read the component.
     """
 
 
 class Preset:
-    """A function with preset parameters. A preset value is a `Component`, or a constant that is not in the footprint.
+    """A function with preset parameters. A preset value is either a constant or a `Component`, which names the
+    component (state variable) to read.
     """
 
     def __init__(self, function: Callable[..., Any], values: Mapping[str, object]) -> None:
@@ -105,7 +107,7 @@ class Preset:
 
 
 def preset(function: Callable[..., Any], **values: object) -> Preset:
-    """Preset some parameters of a function, so that the model does not resolve their names."""
+    """Preset some parameters of a function, like `functools.partial`."""
     if isinstance(function, Preset):
         return Preset(function.function, {**function.values, **values})
     return Preset(function, values)
@@ -116,7 +118,9 @@ DEAD = "dead"
 
 
 class ActorState(Protocol):
-    """The component of an actor as this package uses it: the step of the operation, and the records of mechanisms."""
+    """The part of an actor's component (state variable) that the package `machine` uses: the step of the operation, and
+    the records added by mechanisms.
+    """
 
     @property
     def step(self) -> str: ...
@@ -132,8 +136,8 @@ Record = TypeVar("Record")
 
 
 def record_of(own: ActorState, record: type[Record]) -> Record:
-    """Return the actor's added record of the type `record`, or a record with default values if the actor has no such
-    record.
+    """Return the record of the type `record` that a mechanism added to the actor, or a record with default values if
+    there is none.
     """
     for each in own.records:
         if isinstance(each, record):
@@ -155,16 +159,17 @@ Effect = Callable[..., Changes] | Branch
 
 @dataclass(frozen=True, slots=True)
 class Transition:
-    """One action of one actor in one world under one protocol.
+    """One action of one actor, with its guards and effects.
 
-    `at` is the step of its operation that the actor must have reached; '' allows any step. `to` is the step after the
+    `at` is the step that the actor's operation must have reached; '' allows any step. `to` is the step after the
     transition; '' if the effects decide the step. The transition is enabled if the actor is at the step `at` and every
     guard holds. Each function of `arguments` lists the possible values of some arguments; a step takes one element of
     each list.
 
-    The effects happen in order; each effect reads the state after the previous effect. An effect returns new values of
-    components in `changes` or in `scratch`. The following effects read the new value of a scratch component, but the
-    step does not change the component. Mechanisms select a transition by its action or by one of its `tags`.
+    The effects happen in order; each effect reads the state left by the previous effect. An effect returns new values
+    for components (state variables) in `changes` or `scratch`. Subsequent effects read the new value of a scratch
+    component, but the step does not change the component. Mechanisms select a transition by its action or by one of its
+    `tags`.
     """
 
     action: str
@@ -179,28 +184,29 @@ class Transition:
     tags: frozenset[str] = frozenset()
 
     def renamed(self, action: str, *, to: str | None = None) -> Transition:
-        """A copy of the transition with a new action and, if `to` is stated, a new following step."""
+        """Return a copy of the transition with a new action and, if `to` is given, a new final step."""
         return replace(self, action=action, to=self.to if to is None else to)
 
     def require(self, *guards: Guard) -> Transition:
-        """The transition with further conditions."""
+        """Return a copy of the transition with additional conditions."""
         return replace(self, guards=(*self.guards, *guards))
 
     def extend(self, effect: Effect, *changes: str) -> Transition:
-        """The transition with a further effect, which happens last."""
+        """Return a copy of the transition with an additional effect, which happens last."""
         return replace(self, effects=(*self.effects, effect), changes=_with(self.changes, changes))
 
     def precede(self, effect: Effect, *changes: str) -> Transition:
-        """The transition with a further effect, which happens first."""
+        """Return a copy of the transition with an additional effect, which happens first."""
         return replace(self, effects=(effect, *self.effects), changes=_with(self.changes, changes))
 
     def make_scratch(self, *names: str) -> Transition:
-        """Make `names` scratch components: later effects read their new values, but the step does not change them."""
+        """Make `names` scratch components: subsequent effects read their new values, but the step does not change them.
+        """
         changes = tuple(name for name in self.changes if name not in names)
         return replace(self, changes=changes, scratch=_with(self.scratch, names))
 
     def divert(self, when: Callable[..., object], *effects: Effect, changes: tuple[str, ...] = ()) -> Transition:
-        """Add another outcome to the transition: if `when` holds, the effects `effects` happen and decide the next
+        """Add an alternative outcome to the transition: if `when` holds, `effects` happen instead and decide the next
         step.
         """
         usual = (*self.effects, go_to(self.to)) if self.to else self.effects
@@ -208,7 +214,7 @@ class Transition:
         return replace(self, to="", effects=(Branch(when, effects, usual),), changes=both)
 
     def add_argument(self, values: Callable[..., Iterable[Args]]) -> Transition:
-        """Add arguments to the transition. The values of the added arguments combine with all values of the existing
+        """Add an argument to the transition. Each value of the new argument combines with all values of the existing
         arguments.
         """
         return replace(self, arguments=(*self.arguments, values))
@@ -219,7 +225,7 @@ def _with(names: tuple[str, ...], more: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def become(state: ActorState) -> Callable[[], Changes]:
-    """Return the effect that replaces the acting actor's component by `state`."""
+    """Return an effect that replaces the component (state variable) of the acting actor by `state`."""
 
     def replaced() -> Changes:
         return {"own": state}
@@ -228,7 +234,7 @@ def become(state: ActorState) -> Callable[[], Changes]:
 
 
 def go_to(step: str) -> Callable[[Any], Changes]:
-    """The effect by which an actor proceeds to a step of its operation."""
+    """Return an effect by which the acting actor proceeds to `step`."""
 
     def go(own: Any) -> Changes:
         return {"own": own._replace(step=step)}
@@ -248,8 +254,8 @@ def transition(
     arguments: Callable[..., Iterable[Args]] | None = None,
     tags: Iterable[str] = (),
 ) -> Transition:
-    """Make a transition with at most one effect. The transition changes the components `changes`. If `to` is not empty,
-    the transition also changes the actor's own component.
+    """Make a transition with at most one effect. `changes` names the components (state variables) that the transition
+    changes; a transition with `to` also changes the actor's own component.
     """
     changes = _with(("own",) if to else (), tuple(changes))
     effects, values = (effect,) if effect else (), (arguments,) if arguments else ()
@@ -257,14 +263,12 @@ def transition(
 
 
 def subsets(several: Sequence[int]) -> Iterable[tuple[int, ...]]:
-    """Return every subset of `several`, smallest first. The subsets are the values of an argument that may be any part
-    of a set.
-    """
+    """Return every subset of `several`, smallest first."""
     return chain.from_iterable(combinations(several, n) for n in range(len(several) + 1))
 
 
 def effects_in(effect: Effect) -> Iterator[Callable[..., object]]:
-    """Yield every function that an effect calls. If the effect is a branch, yield the functions of both outcomes."""
+    """Yield every function that an effect calls; for a `Branch`, the condition and the functions of both outcomes."""
     if not isinstance(effect, Branch):
         yield effect
         return
@@ -274,7 +278,7 @@ def effects_in(effect: Effect) -> Iterator[Callable[..., object]]:
 
 
 class Refused(ValueError):
-    """A step is impossible in this state. `reasons` lists every condition that is false."""
+    """Raised if a step is impossible in a state. `reasons` lists every condition that does not hold."""
 
     def __init__(self, step: Step, reasons: tuple[str, ...]) -> None:
         self.step = step

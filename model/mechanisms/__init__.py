@@ -1,9 +1,9 @@
-"""The mechanisms of the model, one module or folder each.
+"""The mechanisms of the model, such as cleaning and clustering; each is one module or folder.
 
-A module in this folder with a value `MECHANISM` is a mechanism. A folder whose module `mechanism` has a value
-`MECHANISM` is a mechanism too. The mechanisms are found in their folder, so that no list must name them. If `__path__`
-is extended by another folder, the modules in that folder are mechanisms as well. The modules of `variants`, and the
-actors of the kernel, also declare a value `MECHANISM`.
+A module that defines `MECHANISM` is a mechanism, as is a folder whose module `mechanism` defines `MECHANISM`.
+Mechanisms are discovered by scanning the folder `mechanisms`, so no list of mechanisms exists. To add mechanisms from
+another folder, add that folder to `__path__`. The modules of `variants` and the actors of the kernel also define
+`MECHANISM`.
 """
 
 from __future__ import annotations
@@ -22,14 +22,12 @@ PACKAGES = ("kernel", "variants", "mechanisms")
 
 
 def every() -> dict[str, Mechanism]:
-    """Return a mapping from module name to declaration: first the actors of the kernel, then variants, then mechanisms.
-    """
+    """Return all declared mechanisms by module name: first the actors of the kernel, then variants, then mechanisms."""
     return {name: each for package in PACKAGES for name, each in of_package(package).items()}
 
 
 def of_package(package: str) -> dict[str, Mechanism]:
-    """Return the declarations in `package`, which is `kernel`, `variants` or `mechanisms`: module name -> declaration.
-    """
+    """Return the mechanisms declared in `package` (`kernel`, `variants` or `mechanisms`), by module name."""
     module = import_module(f"{__package__.rpartition('.')[0]}.{package}")
     return _declared(module.__name__, tuple(module.__path__))
 
@@ -50,10 +48,10 @@ LAST = "*"
 
 
 def in_order() -> Iterator[tuple[str, Mechanism, tuple[str, ...]]]:
-    """Yield the name of each variant and mechanism in order, with its declaration and the names of the modules before
-    it.
+    """Yield each variant and mechanism in the order of application: its name, its declaration, and the names of the
+    mechanisms that must precede it.
 
-    Variants come before all mechanisms, because they choose between readings of the kernel's rules.
+    Variants are applied before all mechanisms, because a variant selects one interpretation of the kernel's rules.
     """
     readings = tuple(of_package("variants"))
     several = {**of_package("variants"), **of_package("mechanisms")}
@@ -82,19 +80,17 @@ def _sorted(names: tuple[str, ...], after: tuple[tuple[str, ...], ...]) -> tuple
 
 
 def options() -> tuple[type[Options], ...]:
-    """The classes of options that make up a protocol."""
+    """Return the options classes that make up a protocol."""
     return tuple(each.options for each in every().values() if each.options)
 
 
 def limits() -> tuple[type[Limits], ...]:
-    """The classes of limits that mechanisms declare for a world."""
+    """Return the limits classes that mechanisms declare for a world (a bounded configuration)."""
     return tuple(each.limits for each in every().values() if each.limits)
 
 
 def kinds() -> dict[str, Kind]:
-    """Return a mapping from the name of each kind of actors to the kind. Raises ValueError if two kinds would give
-    their actors the same name.
-    """
+    """Return all kinds of actors by name. Raises ValueError if two kinds would give their actors the same name."""
     found = {kind.name: kind for part in every().values() for kind in part.kinds}
     named: dict[str, str] = {}
     for name, kind in sorted(found.items()):
@@ -104,8 +100,8 @@ def kinds() -> dict[str, Kind]:
 
 
 def kind_of(actor: str) -> str:
-    """Return the name of the kind of an actor. The name of a kind, such as `writer`, is returned unchanged; an unknown
-    name gives ''.
+    """Return the name of an actor's kind: `writer` for `w1`. The name of a kind of actor is returned unchanged; the
+    result for an unknown name is ''.
     """
     known = kinds()
     if actor in known:
@@ -115,12 +111,12 @@ def kind_of(actor: str) -> str:
 
 
 def idle_steps() -> dict[str, tuple[str, ...]]:
-    """Map each kind of actors to the steps at which its actors are between two operations."""
+    """Return, for each kind of actor, the steps at which an actor is between two operations."""
     parts = every().values()
     return {name: (*kind.idle_steps, *(step for part in parts for step in part.idle_steps.get(name, ())))
             for name, kind in kinds().items()}  # fmt: skip
 
 
 def actions() -> dict[str, Action]:
-    """Return a mapping from the name of each action to the action."""
+    """Return all actions of the model by name."""
     return {action.name: action for part in every().values() for action in part.actions}

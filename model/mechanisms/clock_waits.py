@@ -1,13 +1,13 @@
-"""Divides taking a time into several steps, for worlds in which an actor can lose the lock while it waits. With the
-option `claims`, an actor claims each time that it takes, so that times are unique.
+"""Splits the act of taking a time into several steps, for worlds (bounded configurations) in which an actor can lose
+the lock while waiting. With the option `claims`, an actor claims each time that it takes, so that times are unique.
 
-Under the lock, an actor waits until the bound on the skew of clocks has passed (see `clocks`). If the lock is lost
-during the wait, another actor may read the same time. Therefore taking a time has three steps in worlds with lost
-locks: read the clock, wait, use the time. In worlds without lost locks, no other actor can act during the wait, so
-taking a time is one step.
+Under the lock, an actor waits until the clock-skew bound has passed (see `clocks`). If the lock is lost during the
+wait, another actor may read the same time. Therefore, if locks can be lost, taking a time has three steps: read the
+clock, wait, use the time. If locks cannot be lost, no other actor can act during the wait, so taking a time is one
+step.
 
-With the decision log, an actor claims its time after the wait: it puts an object named after the time, if no such
-object exists. If the object exists, the actor reads its clock again.
+With the decision log (a log of commit decisions), an actor claims the time after the wait by a put-if-absent of an
+object named after the time. If the object already exists, the actor reads its clock again.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ REQUESTING = ("bulk_inserter", "writer")
 
 
 class Claims(Options):
-    """The option that decides whether actors claim times."""
+    """The option that decides whether actors claim each time by a put-if-absent, so that times are unique."""
 
     claims: Literal["every_time", "none"] = option(
         "every_time",
@@ -46,8 +46,8 @@ class Claims(Options):
 
 
 class Wait(NamedTuple):
-    """The time and the next step of an actor that waits for the clocks of other actors. `until` is the time that all
-    clocks must have passed. `then` is the step that follows the wait.
+    """The wait of an actor for the clocks of other actors. `until` is the time that all clocks must have passed. `then`
+    is the step that follows the wait.
     """
 
     until: int = 0
@@ -55,7 +55,7 @@ class Wait(NamedTuple):
 
 
 class Held(NamedTuple):
-    """A requested time that an actor has taken and not yet put on the timeline."""
+    """A requested time that an actor has taken but not yet put on the timeline."""
 
     requested: int = 0
 
@@ -64,17 +64,17 @@ NOTHING_HELD = Held()
 
 
 def claims_times(world: World, protocol: ProtocolOptions) -> bool:
-    """True if actors must claim times. If no lock can be lost, every claim succeeds, so claims are not modelled."""
+    """True if actors claim times. If no lock can be lost, every claim would succeed, so claims are not modelled."""
     logged = protocol[DecisionLog].decision == "log" and protocol[Claims].claims == "every_time"
     return world[LostLocks].lock_losses > 0 and logged
 
 
 def waits(world: World, protocol: ProtocolOptions) -> bool:
-    """True if reading the clock and waiting are separate steps.
+    """True if reading the clock and waiting are modelled as separate steps.
 
-    A rollback refers to a write by the requested time of the write. Without claims, two instants can have the same
-    requested time, and a rollback could not distinguish the two instants. In worlds with rollbackers and without
-    claims, taking a time therefore stays one step.
+    A rollback identifies a write by its requested time. Without claims, two instants can have the same requested time,
+    so that a rollback could not distinguish them. In worlds with rollback actors and without claims, taking a time
+    therefore remains one step.
     """
     return world[LostLocks].lock_losses > 0 and (
         claims_times(world, protocol) or not world.actors.get("rollbacker")
@@ -82,7 +82,7 @@ def waits(world: World, protocol: ProtocolOptions) -> bool:
 
 
 def compose(composition: Composition) -> None:
-    """Split each transition that takes a time into separate steps."""
+    """Split each transition that takes a time into the steps read the clock, wait, and use the time."""
     world, protocol = composition.world, composition.protocol
     if not waits(world, protocol):
         return
@@ -103,15 +103,12 @@ def compose(composition: Composition) -> None:
 
 
 def _without_wait(takes: Transition) -> Transition:
-    """Return a transition that reads the clock and then waits. The actor continues when all clocks have passed the time
-    that the actor read.
-    """
     then = takes.extend(go_to(takes.to)) if takes.to else takes
     return replace(then, to=WAITING).extend(note_wait).make_scratch("clock")
 
 
 def note_wait(own: Any, clock: int) -> Changes:
-    """Record the time to wait for, and the step that follows the wait."""
+    """Record the time that all clocks must pass, and the step that follows the wait."""
     return {"own_wait": Wait(clock, own.step)}
 
 
@@ -135,7 +132,7 @@ def _divide_request(composition: Composition, kind: str, me: str, claimed: bool)
 
 
 def hold_request(own: Any, me: str) -> Changes:
-    """Keep the lock, and keep the requested time until the actor puts the requested instant."""
+    """Keep the lock and remember the requested time until the requested instant is put."""
     return {"own": own._replace(requested=0), "own_held": Held(own.requested), "lock": me}
 
 
@@ -145,18 +142,18 @@ def put_request(own: Any, own_held: Held, me: str, lock: str | None) -> Changes:
 
 
 def is_request_there(own_held: Held, listed_instants: Listing) -> bool:
-    """True if another request has the requested time of this actor."""
+    """True if another deltacommit has the requested time that this actor has taken."""
     there = (entry for entry in listed_instants.published if entry.action == "deltacommit")
     return any(each.requested == own_held.requested for each in (*there, *listed_instants.others))
 
 
 def fail_write(own: Any, me: str, lock: str | None) -> Changes:
-    """Let the write fail, because another request has its requested time."""
+    """Abandon the write, because another deltacommit has the same requested time."""
     return {"own": type(own)(number=own.number), "lock": released(lock, me)}
 
 
 def fail_load(own: Any, me: str, lock: str | None) -> Changes:
-    """Let the bulk insert fail, because another request has its requested time."""
+    """Abandon the bulk insert, because another deltacommit has the same requested time."""
     return {"own": type(own)("refused"), "lock": released(lock, me)}
 
 
@@ -180,22 +177,22 @@ def _time_of(own: Any, own_held: Held, requested: str) -> int:
 
 
 def pass_clocks(own: Any, own_wait: Wait, clock: int) -> Changes:
-    """Continue after every clock has passed the time that the actor read."""
+    """End the wait, after which every clock has passed the time that the actor read."""
     return {"own": own._replace(step=own_wait.then), "own_wait": Wait(), "clock": max(clock, own_wait.until)}
 
 
 def is_claimed(own: Any, claims: frozenset[int], requested: str, own_held: Held = NOTHING_HELD) -> bool:
-    """True if another actor has claimed the time for which this actor waits."""
+    """True if another actor has already claimed the time that this actor has taken."""
     return _time_of(own, own_held, requested) in claims
 
 
 def claim_time(own: Any, claims: frozenset[int], requested: str, own_held: Held = NOTHING_HELD) -> Changes:
-    """Claim the time: put the object that is named after it."""
+    """Claim the taken time: put an object that is named after the time."""
     return {"claims": claims | {_time_of(own, own_held, requested)}}
 
 
 def refuse_time(own: Any, own_wait: Wait, clock: int) -> Changes:
-    """Reject the time, because another actor has claimed it."""
+    """Give up the taken time, because another actor has already claimed it."""
     later = max(clock, own_wait.until)
     return {"own": own._replace(step=REFUSED_TIME), "own_wait": own_wait._replace(until=0), "clock": later}
 
@@ -203,7 +200,7 @@ def refuse_time(own: Any, own_wait: Wait, clock: int) -> Changes:
 def read_clock_again(
     own: Any, own_wait: Wait, clock: int, completion_time: TakeTime, requested: str, own_held: Held = NOTHING_HELD
 ) -> Changes:
-    """Take a time later than the time that another actor has claimed."""
+    """Read the clock again, and take a time later than the one that another actor has claimed."""
     time, later = completion_time(clock, after=_time_of(own, own_held, requested))
     wait: dict[str, object] = {"own_wait": own_wait._replace(until=later)}
     if own_held.requested and not own.completed:

@@ -1,10 +1,10 @@
-"""Models clocks that differ between actors, and the wait of an actor until all clocks have passed a time.
+"""Models actors with different clocks, and the TrueTime wait until all clocks have passed a time.
 
-RFC-66, "Global Monotonically Increasing Timestamp", proposes TrueTime. The component `clock` is the time on the slowest
-clock. An actor's own clock may be `ahead` of the slowest clock, by up to `skew` ticks. With TrueTime, an actor reads a
-time under the lock. Before an actor releases the lock, it waits until the bound on the skew has passed. Therefore every
-clock that is read after the wait shows a later time. If the bound is smaller than the skew (`skew_beyond`, fault set
-F4), the wait is too short.
+RFC-66, "Global Monotonically Increasing Timestamp", proposes TrueTime. The component (state variable) `clock` is the
+time on the slowest clock. An actor's own clock may be `ahead` of the slowest clock by up to `skew` ticks. With
+TrueTime, an actor reads its clock under the lock, and waits for the clock-skew bound before releasing the lock. Every
+clock that is read after the wait therefore shows a later time than the one taken. If the actual skew exceeds the bound
+(`skew_beyond`, fault set F4), the wait is too short.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ LATEST_ALONE = ("cleaner", "log_compactor")
 
 
 class Clocks(Options):
-    """The option that selects the source of times."""
+    """The options of clocks: where times come from, and whether requested times are made unique."""
 
     clock: Literal["true_time", "time_service", "local", "seconds"] = option(
         "true_time",
@@ -48,18 +48,18 @@ class Clocks(Options):
 
 
 class Skew(Limits):
-    """The limits that state how far the clocks of actors differ."""
+    """The limits on the skew between the clocks of two actors."""
 
     skew: int = limit(0, "how far the clocks of two actors may differ, in ticks")
     skew_beyond: int = limit(0, "by how many ticks the skew exceeds the bound that actors wait out (fault set F4)")
 
 
 class Clock(NamedTuple):
-    """The rule by which an actor takes times.
+    """Describes how an actor takes times from its clock.
 
-    `most_ahead` is the number of ticks by which an actor's clock may be ahead of the slowest clock. `wait` is the
-    number of ticks for which an actor waits. `coarse` is True if a time may equal the previous time, because both are
-    in one second.
+    `most_ahead` is the greatest number of ticks by which an actor's clock may be ahead of the slowest clock. `wait` is
+    the number of ticks for which an actor waits. `coarse` is True if a time may equal the previous time, because both
+    lie within one second.
     """
 
     most_ahead: int = 0
@@ -67,21 +67,21 @@ class Clock(NamedTuple):
     coarse: bool = False
 
     def readings(self) -> Iterable[Args]:
-        """Return the readings that an actor's clock may show now, as arguments of a step. If all clocks are equal, the
-        step has no argument.
+        """Return the possible readings of an actor's clock, as values of the step argument `ahead`. If all clocks are
+        equal, the step has no argument.
         """
         if self.coarse:
             return ((("ahead", -1),), (("ahead", 0),))
         return tuple((("ahead", ahead),) for ahead in range(self.most_ahead + 1)) if self.most_ahead else ((),)
 
     def take(self, clock: int, ahead: int, after: int) -> tuple[int, int]:
-        """Return a time later than `after`, and the time on the slowest clock at which the actor continues."""
+        """Return a time later than `after`, and the time on the slowest clock at which the actor's wait ends."""
         time = max(clock + 1 + ahead, after + 1)
         return time, max(clock + min(1 + ahead, 1), time + self.wait - max(ahead, 0))
 
 
 def clock_of(world: World, protocol: ProtocolOptions) -> Clock:
-    """Return the rule by which actors of a world take times under a protocol."""
+    """Return the `Clock`, which describes how actors take times, for a world (bounded configuration) and a protocol."""
     match protocol[Clocks].clock:
         case "seconds":
             return Clock(coarse=True)
@@ -94,7 +94,7 @@ def clock_of(world: World, protocol: ProtocolOptions) -> Clock:
 
 
 def compose(composition: Composition) -> None:
-    """Let each transition that takes a time read the actor's own clock."""
+    """Let each transition that takes a time read the clock of its actor."""
     clock = clock_of(composition.world, composition.protocol)
     unique = composition.protocol[Clocks].uniqueness == "test_and_set"
     composition.map_view(LISTED, listed_instants)
@@ -112,14 +112,14 @@ def compose(composition: Composition) -> None:
 
 
 def all_readings(own_clock: Clock) -> Iterable[Args]:
-    """Return the readings of an actor's clock as arguments of a transition."""
+    """Return all possible readings of an actor's clock, as step arguments."""
     return own_clock.readings()
 
 
 def readings_with_logs(
     own_clock: Clock, clock: int, request_time: TakeTime, completed_table: Table, world: World, rules: Rules
 ) -> Iterator[Args]:
-    """Yield the clock readings at which a compactor finds a log to compact. A coarse clock may return a barrier that
+    """Yield the clock readings at which a compactor finds a log to compact. A coarse clock may return a plan time that
     precedes all logs.
     """
     for args in own_clock.readings():
@@ -129,12 +129,12 @@ def readings_with_logs(
 
 
 def own_completion_time(own_clock: Clock, *, ahead: int = 0) -> TakeTime:
-    """The view `completion_time`: an actor takes completion times from its own clock."""
+    """Define the view `completion_time`: an actor takes completion times from its own clock."""
     return partial(_take, own_clock, ahead_of_slowest=ahead)
 
 
 def own_request_time(own_clock: Clock, *, ahead: int = 0) -> TakeTime:
-    """The view `request_time`: an actor takes requested times from its own clock."""
+    """Define the view `request_time`: an actor takes requested times from its own clock."""
     return partial(_take, own_clock, ahead_of_slowest=ahead)
 
 
@@ -156,9 +156,11 @@ def listed_instants(
     me: str, published: tuple[Any, ...], plans: tuple[Any, ...], every_writer: Mapping[str, Any],
     other_writes: tuple[Any, ...] = (),
 ) -> Listing:  # fmt: skip
-    """The view `listed_instants`: the instants that an actor lists under the lock before it takes a requested time.
+    """Define the view `listed_instants`: the instants that an actor lists under the lock before taking a requested
+    time.
 
-    The view `other_writes` adds the instants of actors that write but have another kind than `writer`.
+    The view `other_writes` contributes the instants of writing actors that are not of the kind `writer`, such as bulk
+    inserters.
     """
     writers = (each for name, each in every_writer.items() if name != me)
     return Listing(published, plans, (*writers, *other_writes))
@@ -167,10 +169,10 @@ def listed_instants(
 def listed_request_time(
     request_time: TakeTime, own_clock: Clock, unique: bool, listed_instants: Listing
 ) -> TakeTime:
-    """The view `request_time` in worlds whose clocks differ, or whose requested times must be unique.
+    """Define the view `request_time` for worlds in which clocks differ or requested times must be unique.
 
-    If clocks differ, the time is later than every time on the timeline. Test-and-set compares only with the requested
-    instants of the same action, so a plan and a write may share a time.
+    If clocks differ, the requested time is later than every time on the timeline. Test-and-set compares only instants
+    of the same action, so a plan and a write may have the same requested time.
     """
     return partial(_take_listed, request_time, own_clock, unique, listed_instants)
 
@@ -194,7 +196,7 @@ def _take_listed(
 
 
 def check(world: World) -> None:
-    """Raise ValueError for an impossible bound on the skew."""
+    """Raise ValueError if `skew_beyond` is greater than `skew`."""
     if world[Skew].skew_beyond > world[Skew].skew:
         raise ValueError(
             f"world: skew_beyond is a part of skew, found {world[Skew].skew_beyond} of {world[Skew].skew}"

@@ -1,11 +1,11 @@
-"""Clustering: a clusterer rewrites the rows of a file group in an order that makes reads faster.
+"""Clustering rewrites the rows of a file group in an order that makes reads faster.
 
-If buckets fix the file ids, a clustering is a compaction that also sorts the rows. A clustering that is a compaction
-has a plan, whose requested time is a barrier. Apache Hudi writes a new file group, and names the file group that it
-replaces (`clustering = file_ids`). With `file_ids`, clusterers and writers conflict. A clusterer gives up if a write
-has completed in the planned file groups since the plan. An optimistic writer aborts if the clustering has completed
-since the write began. A non-blocking writer does not check for clusterings. If a non-blocking writer completes after
-the clustering, the writer's rows are in a file group that no reader reads.
+By default, a clustering keeps the file ids: it is a compaction that also sorts the rows, and its plan begins a new file
+slice. Apache Hudi instead writes a new file group that replaces the clustered one (option `clustering = file_ids`).
+With `file_ids`, clusterers and writers conflict. A clusterer gives up if a write has completed in the planned file
+groups since the plan. An optimistic writer aborts if the clustering has completed since the write began. A non-blocking
+writer does not check for clusterings. If a non-blocking writer completes after the clustering, its rows are in a
+replaced file group, which no reader reads.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ class Clustering(Options):
 
 
 class Clusters(NamedTuple):
-    """A record that clustering adds to a plan. `clusters` is True if the plan writes new file groups that replace the
-    file groups of the plan.
+    """A mark (added record) on a plan. `clusters` is True if the plan writes new file groups that replace the planned
+    ones.
     """
 
     clusters: bool = False
@@ -53,38 +53,40 @@ class Clusters(NamedTuple):
 
 
 class Clustered(NamedTuple):
-    """The new file groups of clusterings in which a write has files, as pairs (file group, requested time of the
-    clustering).
-    """
+    """A mark (added record) on a completed clustering: the file groups that were replaced by new ones."""
 
     groups: tuple[int, ...] = ()
     kind: str = "clustered"
 
 
 class Into(NamedTuple):
-    """Return True if a plan writes new file groups that replace the file groups of the plan."""
+    """A mark (added record) on a write: the clustered file groups in which the write has put files, as pairs (file
+    group, requested time of the clustering).
+    """
 
     clusterings: tuple[tuple[int, int], ...] = ()
     kind: str = "into"
 
 
 def clusters(plan: Plan) -> bool:
-    """True if a plan writes new file groups that replace the file groups of the plan."""
+    """True if a plan writes new file groups that replace the planned ones."""
     return bool(plan.marks) and mark(plan, Clusters).clusters
 
 
 def clustered(entry: Compaction) -> tuple[int, ...]:
-    """The file groups that a completed clustering replaced."""
+    """Return the file groups that were replaced by a completed clustering."""
     return mark(entry, Clustered).groups if entry.marks else ()
 
 
 def into(write: Write) -> tuple[tuple[int, int], ...]:
-    """Return the new file groups of clusterings in which a write has files, as pairs (file group, requested time)."""
+    """Return the clustered file groups in which a write has put files, as pairs (file group, requested time of the
+    clustering).
+    """
     return mark(write, Into).clusterings if write.marks else ()
 
 
 def refine(rules: Rules, protocol: Protocol) -> Rules:
-    """Return the rules under which a clustering replaces a file group by a new file group."""
+    """Return the rules under which a clustering replaces file groups by new ones."""
     if protocol[Clustering].clustering == "plan":
         return rules
     inner = rules.as_of
@@ -100,7 +102,7 @@ def refine(rules: Rules, protocol: Protocol) -> Rules:
 
 def _last_clustering(table: Table, group: int, time: float) -> int:
     """Return the requested time of the last clustering that replaced the file group and completed at or before `time`;
-    0 if no clustering did. Reads see only writes into the file group of the last clustering.
+    0 if there is none.
     """
     plans = zip(table.plans, table.completed, strict=True)
     clusterings = ((plan, completed) for plan, completed in plans if clusters(plan) and plan.part_in(group))
@@ -112,8 +114,8 @@ REWRITING = "rewriting"
 
 
 class Clusterer(NamedTuple):
-    """A clusterer. `plan` is the requested time of the clusterer's plan, and `groups` lists the file groups of the
-    plan. `bases` counts the file groups that the clusterer has rewritten.
+    """The state of one clusterer. `plan` is the requested time of the clusterer's plan, and `groups` lists the planned
+    file groups. `bases` counts the file groups already rewritten.
     """
 
     step: str = "idle"
@@ -130,7 +132,7 @@ CLUSTERER = Kind(
 
 
 def compose(composition: Composition) -> None:
-    """Add the transitions of every clusterer. Each clusterer makes one clustering."""
+    """Add the transitions of every clusterer to a model. Each clusterer performs one clustering."""
     replaces = composition.protocol[Clustering].clustering == "file_ids"
     log = Guard("there must be a log to take in", log_to_cluster)
     for me in composition.actors_of("clusterer"):
@@ -148,7 +150,7 @@ def compose(composition: Composition) -> None:
 
 
 def giving_up(me: str) -> Transition:
-    """Return the transition by which a clusterer gives up instead of publishing."""
+    """Return the transition by which a clusterer abandons its plan instead of publishing."""
     return transition("clusterer_gives_up", me, guards=(HOLDS_LOCK, ~UNDISTURBED), effect=take_plan_back,
                       changes=("own", "plans", "lock")).extend(release_lock)  # fmt: skip
 
@@ -156,12 +158,12 @@ def giving_up(me: str) -> Transition:
 def log_to_cluster(
     clock: int, published: Published, plans: Plans, world: World, table_rules: Rules
 ) -> tuple[GroupPlan, ...]:
-    """Return the inputs that a clustering plan scheduled now would have."""
+    """Return the inputs of a clustering plan that is scheduled in the current state."""
     return plan(table_rules, table_of(published, plans), world.groups, clock + 1)
 
 
 def schedule(me: str, clock: int, published: Published, plans: Plans, world: World, table_rules: Rules) -> Changes:
-    """Under the lock, take a requested time and put the plan."""
+    """Under the lock, take a requested time and put the clustering plan."""
     parts = log_to_cluster(clock, published, plans, world, table_rules)
     replaces = table_rules[Clustering].clustering == "file_ids"
     new = Plan(clock + 1, me, False, parts, marks(Clusters(replaces)))
@@ -185,7 +187,7 @@ def write_base(own: Clusterer) -> Changes:
 
 
 def undisturbed(own: Clusterer, published: Published) -> bool:
-    """True if no write has completed in the clusterer's file groups since the clusterer planned."""
+    """True if no write has completed in the planned file groups since the clustering was planned."""
     late = (entry for entry in published if isinstance(entry, Write) and (entry.completed or 0) > own.plan)
     return not any(group in write.groups for write in late for group in own.groups)
 
@@ -194,12 +196,11 @@ UNDISTURBED = Guard("no write may have completed in its file groups since its pl
 
 
 def take_plan_back(own: Clusterer, plans: Plans) -> Changes:
-    """Under the lock, remove the plan, because a write has completed in the file groups of the plan."""
+    """Under the lock, delete the clustering plan, because a write has completed in the planned file groups."""
     return {"own": Clusterer("gave up"), "plans": tuple(p for p in plans if p.requested != own.plan)}
 
 
 def published_clustering(me: str, replaces: bool, own: Clusterer) -> tuple[Clusterer, Compaction]:
-    """Return the state of the clusterer after its clustering is published, and the completed instant."""
     return Clusterer("done"), Compaction(own.plan, own.completed, me, marks(Clustered(own.groups if replaces else ())))
 
 

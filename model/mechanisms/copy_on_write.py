@@ -1,9 +1,9 @@
-"""Copy-on-write tables: a write merges its rows with the base file of each group that it touches, and puts a new base
+"""In a copy-on-write table, a write merges its rows with the base file of each touched file group, and puts a new base
 file.
 
-A copy-on-write table has no log files, and therefore no compactor. A writer chooses the base files when it requests its
-instant. If two writers choose the same base file, the rows of one writer are lost unless a conflict check (mechanism
-`occ`) aborts the second writer.
+A copy-on-write table has no log files, and therefore no compactor. A writer chooses the base files to merge with when
+requesting its instant. If two writers choose the same base file, the rows of one writer are lost unless a conflict
+check (mechanism `occ`) aborts the second writer.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ from ..world import World
 
 
 class TableKind(Limits):
-    """The limit that selects the type of the table."""
+    """Selects the table type: merge-on-read or copy-on-write."""
 
     table_type: str = limit("MERGE_ON_READ", "whether writes put log files or base files", section="table")
 
 
 class Onto(NamedTuple):
-    """The base files with which a write merged its rows: pairs (file group, requested time). The requested time is None
-    if the file group had no base file.
+    """A mark (added record) on a write: the base files with which the write merged its rows, as pairs (file group,
+    requested time). The requested time is None if the file group had no base file.
     """
 
     bases: tuple[tuple[int, int | None], ...] = ()
@@ -47,11 +47,11 @@ class Onto(NamedTuple):
 
 
 class ChangedFiles(NamedTuple):
-    """An incremental read that uses base files, in the order in which the base files completed. Each element of `files`
-    is a pair: a base file and one log. The read shows only the changes that the log made.
+    """An incremental query of a copy-on-write table. Each element of `files` is the merge of a base file with the rows
+    of one write, in completion order. The answer contains only the changes made by writes in the window.
 
-    A change is an upsert that won in the new base file, or a delete of a row that existed. A record that was
-    overwritten by an existing row is not a change. A delete of a missing row is not a change either.
+    A change is an upsert that won in the new base file, or a delete of a row that existed. An upsert that lost against
+    an existing row is not a change. A delete of a missing row is not a change either.
     """
 
     files: tuple[Fold, ...]
@@ -61,10 +61,10 @@ class ChangedFiles(NamedTuple):
             yield from logs_of(file._replace(base=None))
 
     def winner(self, record_of: Callable[[Log], Ranked | None], merger: Merger) -> Ranked | None:
-        """The result of merging all changes of one key.
+        """Return the result of merging all changes of one key.
 
-        A base file stores no ordering value for a row that is absent from the file. Therefore the delete of a row wins
-        over every earlier change and loses against every later change.
+        A base file stores no ordering value for a deleted row. A delete therefore wins over every change that completed
+        before it and loses against every change that completed after it.
         """
         winner: Ranked | None = None
         for place, file in enumerate(self.files):
@@ -85,14 +85,13 @@ class ChangedFiles(NamedTuple):
 
 
 def onto(write: Write) -> tuple[tuple[int, int | None], ...]:
-    """Return the base files with which a write merged its rows, as pairs (file group, requested time)."""
+    """Return the base files with which a write merged its rows, as pairs (file group, requested time of the base file).
+    """
     return mark(write, Onto).bases if write.marks else ()
 
 
 def refine(rules: Rules, protocol: Protocol) -> Rules:
-    """Return the rules for tables whose writes put base files. Reads of tables whose writes put base files use no log
-    files.
-    """
+    """Return the rules for reading copy-on-write tables, which have no log files."""
     inner_read, inner_window, inner_slices = rules.as_of, rules.incremental, rules.file_slices
 
     def as_of(rules: Rules, table: Table, group: int, time: float) -> Fold:
@@ -121,7 +120,9 @@ def refine(rules: Rules, protocol: Protocol) -> Rules:
 
 
 def without_ordering(show: Callable[[Fold, Ranked], Record]) -> Callable[[Fold, Ranked], Any]:
-    """Wrap the rule `show`: a deleted row in a window has no ordering value, because no base file contains the row."""
+    """Wrap the rule `shown_row`: a delete in an incremental answer has no ordering value, because no base file stores
+    one.
+    """
 
     def show_change(shape: Fold, won: Ranked) -> Any:
         row: Any = show(shape, won)
@@ -131,7 +132,7 @@ def without_ordering(show: Callable[[Fold, Ranked], Record]) -> Callable[[Fold, 
 
 
 def without_tombstones(inner: Callable[[Any], Merger]) -> Callable[[Any], Merger]:
-    """Wrap the rule `merger` so that the base files of a copy-on-write table keep no deletes."""
+    """Wrap the rule `merger` so that base files of a copy-on-write table retain no deletes."""
 
     def merger(world: Any) -> Merger:
         kernel = inner(world)
@@ -145,13 +146,17 @@ def has_base_files(table: Table) -> bool:
 
 
 def newest_base(published: tuple[object, ...], group: int) -> int | None:
-    """The requested time of the base file that a reader or writer uses in a file group: the greatest requested time."""
+    """Return the requested time of the newest base file in a file group, which is the greatest requested time among
+    published writes.
+    """
     writes = (entry for entry in published if isinstance(entry, Write))
     return max((write.requested for write in writes if group in write.groups), default=None)
 
 
 def content(table: Table, group: int, base: int | None) -> Fold | None:
-    """The content of an instant's base file: the rows of the write, merged with the rows of the previous base file."""
+    """Return the merge tree of the base file requested at `base`: the rows of its write, merged with the previous base
+    file.
+    """
     write = next((write for write in table.writes if write.requested == base), None)
     if write is None:
         return None
@@ -159,15 +164,15 @@ def content(table: Table, group: int, base: int | None) -> Fold | None:
 
 
 def window_of(table: Table, group: int, inside: tuple[Write, ...]) -> Fold:
-    """Return the changes that the base files in a window made. Each base file is compared with the previous base file
-    of its file group.
+    """Return the changes made by the writes in an incremental window: each base file is compared with the base file
+    that it replaces.
     """
     files = (content(table, group, write.requested) for write in inside if group in write.groups)
     return Fold(None, (), files=ChangedFiles(tuple(file for file in files if file is not None)))
 
 
 def slices_of(table: Table, group: int) -> tuple[FileSlice, ...]:
-    """The slices of a file group: one for each base file."""
+    """Return one file slice for each base file of a file group."""
     bases = sorted(write.requested for write in table.writes if write.completed and group in write.groups)
     return tuple(FileSlice(group, base, base, ()) for base in bases)
 
@@ -181,7 +186,9 @@ def is_copy_on_write(world: World) -> bool:
 
 
 def compose(composition: Composition) -> None:
-    """Make each writer choose its base files when it requests an instant, and put base files instead of log files."""
+    """Let each writer choose the base files to merge with when requesting an instant, and put base files instead of log
+    files.
+    """
     writers = composition.actors_of("writer")
     if not is_copy_on_write(composition.world) or not writers:
         return
@@ -193,9 +200,7 @@ def compose(composition: Composition) -> None:
 
 
 def writes_base(writes_log: Transition) -> Transition:
-    """Return the transition that puts a base file. The returned transition replaces the transition that puts a log
-    file.
-    """
+    """Return the transition that puts a base file, made from the transition that puts a log file."""
     return replace(writes_log.renamed("writer_writes_base"), arguments=(next_base,))
 
 
@@ -205,19 +210,19 @@ def next_base(own: Writer, me: str, world: World) -> Iterable[Args]:
 
 
 def choose_bases(own: Writer, me: str, world: World, published: tuple[Any, ...]) -> Changes:
-    """Choose the newest base file of each file group of the write."""
+    """Choose the newest base file of each file group to which the write belongs."""
     groups = world.groups_of(me, own.number)
     return {"own_onto": Onto(tuple((group, newest_base(published, group)) for group in groups))}
 
 
 def pending_commits(pending_instants: Iterable[Instant]) -> Iterator[Instant]:
-    """The view `pending_instants`: every write of a copy-on-write table is a commit."""
+    """Define the view `pending_instants`: every write of a copy-on-write table is a commit."""
     for each in pending_instants:
         yield each._replace(action="commit") if each.action == "deltacommit" else each
 
 
 def check(world: World) -> None:
-    """Raise ValueError for a world that is not modelled with copy-on-write tables."""
+    """Raise ValueError for a world (bounded configuration) that is not modelled with copy-on-write tables."""
     if (kind := world[TableKind].table_type) not in (types := get_args(TableType)):
         raise ValueError(f"world [table]: type {kind!r} is not known; {nearest(str(kind), types)}")
     if not is_copy_on_write(world):

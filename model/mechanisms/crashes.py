@@ -1,7 +1,8 @@
-"""Crashes: an actor may die between any two steps, and its lock expires.
+"""An actor may crash between any two steps of an operation; a lock that the actor holds then expires.
 
-A crashed actor stays dead, and its files stay on storage. The instant of a writer stays pending. Mechanisms let live
-actors resume the plan of a crashed actor (`rivals`), or roll back the write of a crashed writer (`rollback`).
+A crashed actor stays dead, and its files stay on storage. The instant of a crashed writer stays pending. Other
+mechanisms let live actors resume the plan of a crashed actor (`rivals`), or roll back the write of a crashed writer
+(`rollback`).
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from ..world import World
 
 
 class LockExpiry(Options):
-    """The option that decides what happens to the lock of a dead actor."""
+    """The option that decides whether the lock of a crashed actor expires."""
 
     lock_expiry: Literal["expires", "never"] = option(
         "expires",
@@ -31,7 +32,7 @@ class Crashes(Limits):
 
 
 def compose(composition: Composition) -> None:
-    """Add crashes to every actor."""
+    """Let every actor crash, up to the limit on crashes."""
     composition.add_component("crashes", 0)
     everyone = [(kind, me) for kind, actors in composition.actors.items() for me in actors]
     for kind, me in everyone if composition.world[Crashes].crashes else ():
@@ -65,12 +66,12 @@ CRASH_LEFT = Guard("a crash must be left", crash_is_left, limit=True)
 
 
 def crash(own: ActorState, crashes: int) -> Changes:
-    """Let the actor die. The files that the actor has put stay on storage."""
+    """Let the actor crash. The files that the actor has put stay on storage."""
     return {"own": own._replace(step=DEAD), "crashes": crashes + 1}
 
 
 def expire_lock() -> Changes:
-    """Free the lock that a dead actor held."""
+    """Free the lock of a crashed actor."""
     return {"lock": None}
 
 

@@ -1,11 +1,11 @@
-"""The decision log: numbered entries decide which instants commit and in which order. An actor puts an entry only if no
-entry has the same number.
+"""The decision log is a sequence of numbered entries that decides which instants commit, and in which order. Entries
+are written with put-if-absent, so that each number is used once.
 
-An actor puts an entry only after the instants of all lower-numbered entries are published. The completion time of the
-new entry is later than the times of all lower-numbered entries. Therefore a lost lock costs a retry, but never changes
-the order of commits. The plan of a service gets an entry as well. Therefore no write that is decided after a plan can
-complete before the barrier of the plan. If a rollback and a commit compete for a number, the loser finds that the
-number is taken, and checks again.
+An actor puts an entry only after the instants of all lower-numbered entries have been published. The completion time in
+a new entry is later than all times in lower-numbered entries. A lost lock therefore costs a retry, but never changes
+the order of commits. The plan of a table service gets an entry in the decision log as well. A write decided after a
+plan therefore cannot complete before the plan's requested time. If a rollback and a commit compete for a number, the
+loser finds the number taken and repeats its checks.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ FINISHING = ("compactor", "log_compactor", "restorer", "rollbacker")
 
 
 class DecisionLog(Options):
-    """The option that selects how a commit is decided."""
+    """The option that selects how commits are decided: by the lock or by a decision log."""
 
     decision: Literal["lock", "log"] = option(
         "lock",
@@ -55,23 +55,23 @@ class DecisionLog(Options):
 
 
 class Seen(NamedTuple):
-    """The number of decisions that the actor listed. The actor's own decision gets the next number."""
+    """The number of entries in the decision log that an actor has listed. The actor's entry gets the next number."""
 
     decisions: int = 0
 
 
 def is_logged(composition: Composition) -> bool:
-    """True if a decision log decides the commits of this model."""
+    """True if commits are decided by the decision log."""
     return composition.protocol[DecisionLog].decision == "log"
 
 
 def is_decided_by_log(composition: Composition, kind: str) -> bool:
-    """True if a decision log decides the commits of a kind of actors."""
+    """True if the commits of this kind of actor are decided by the decision log."""
     return is_logged(composition) and kind not in NOT_BY_LOG
 
 
 def compose(composition: Composition) -> None:
-    """Let an entry of the decision log decide each commit and each plan."""
+    """Let an entry of the decision log decide each commit and each plan of a table service."""
     if not is_logged(composition):
         return
     composition.add_component("decisions", ())
@@ -95,16 +95,17 @@ def compose(composition: Composition) -> None:
 
 
 def unpublished_decisions(decisions: Decisions, published: tuple[Any, ...]) -> Decisions:
-    """Return the commit that is decided and not published, as a tuple of at most one entry.
+    """Return the commit that is decided but not yet published, as a tuple of at most one entry.
 
-    Only the last decision can be unpublished, because an actor puts an entry only after every earlier decision is
-    published. The entry of a plan is the requested time of the plan; an actor puts the plan together with the entry.
+    Only the last decision can be unpublished, because an actor puts an entry only after all previous decisions are
+    published. The entry of a plan is the plan's requested time, and never counts as unpublished, because plan and entry
+    are put together.
     """
     return tuple(entry for entry in decisions[-1:] if not isinstance(entry, int) and entry not in published)
 
 
 def last_time(decisions: Decisions) -> int:
-    """Return the time of the last decision; 0 if there is no decision."""
+    """Return the time of the last entry in the decision log; 0 if the log is empty."""
     if not decisions:
         return 0
     last = decisions[-1]
@@ -124,7 +125,7 @@ SOME_UNPUBLISHED = Guard("a commit must be decided and not published", some_unpu
 
 
 def without_published(pending_instants: Iterable[Instant], active_instants: tuple[Any, ...]) -> Iterator[Instant]:
-    """The view `pending_instants`: omit instants that another actor has published for their actor."""
+    """Define the view `pending_instants`: omit decided instants that another actor has already published."""
     known = {(entry.requested, entry.action) for entry in active_instants}
     for each in pending_instants:
         if (each.requested, each.completes_as) not in known or each.action == "savepoint":
@@ -132,19 +133,20 @@ def without_published(pending_instants: Iterable[Instant], active_instants: tupl
 
 
 def decided(decisions: Decisions) -> Decisions:
-    """The view of decided instants: those in the decision log. The plan of a decided instant needs no runner, because
-    the next actor that decides publishes the instant.
+    """Define the view of instants known to be done: those in the decision log. A decided instant needs no further work,
+    because the next actor that appends to the decision log publishes it.
     """
     return decisions
 
 
 def completion_after_decisions(completion_time: TakeTime, decisions: Decisions) -> TakeTime:
-    """The view `completion_time`: a time later than the last decision."""
+    """Define the view `completion_time`: times must be later than the last entry of the decision log."""
     return partial(_take_after, completion_time, last_time(decisions))
 
 
 def request_after_decisions(request_time: TakeTime, decisions: Decisions) -> TakeTime:
-    """The view `request_time` of an actor that plans: a time later than the last decision."""
+    """Define the view `request_time` of planning actors: times must be later than the last entry of the decision log.
+    """
     return partial(_take_after, request_time, last_time(decisions))
 
 
@@ -171,18 +173,18 @@ def _publication(composition: Composition, each: Publication) -> None:
 
 
 def decides_later(timed: Transition) -> Transition:
-    """Return the transition that takes a completion time if the decision log, not the lock, decides the commit."""
+    """Return the transition that takes a completion time, changed so that a decision-log entry decides the commit."""
     asked = (guard for guard in timed.guards if guard is not HOLDS_LOCK)
     return replace(timed, guards=(ALL_PUBLISHED, *asked), to=READY_TO_DECIDE)
 
 
 def publish_decided(decisions: Decisions, published: tuple[Any, ...]) -> Changes:
-    """Publish the instant that another actor has decided."""
+    """Publish the decided instant of another actor."""
     return {"published": (*published, unpublished_decisions(decisions, published)[0])}
 
 
 def note_decisions(decisions: Decisions) -> Changes:
-    """Record the number of decisions in the log."""
+    """Record the number of entries in the decision log."""
     return {"own_seen": Seen(len(decisions))}
 
 
@@ -195,12 +197,12 @@ def number_is_taken(own_seen: Seen, decisions: Decisions) -> bool:
 
 
 def look_again(own: Any) -> Changes:
-    """Repeat the checks under the lock, because another actor has taken the number in the decision log."""
+    """Return to the checks under the lock, because another actor has taken the number in the decision log."""
     return {"own": own._replace(step=UNDER_LOCK, completed=0), "own_seen": Seen()}
 
 
 def decide(own: Any, decisions: Decisions, publish: Publish) -> Changes:
-    """Put the commit under the next number of the log."""
+    """Put the commit as the next entry of the decision log."""
     return {"own": own._replace(step=DECIDED), "own_seen": Seen(), "decisions": (*decisions, publish(own)[1])}
 
 
@@ -208,24 +210,21 @@ def publish_own_decision(
     own: Any, me: str, lock: str | None, published: tuple[Any, ...], publish: Publish,
     restores: tuple[Any, ...] = (),
 ) -> Changes:  # fmt: skip
-    """Put the completed instant, unless another actor has put the instant or a restore has undone it."""
+    """Publish the decided instant, unless another actor has already published it or a restore has undone it."""
     after, entry = publish(own)
     there = entry in published or any(entry.requested in each.undone for each in restores)
     return {"own": after, "lock": released(lock, me), "published": published if there else (*published, entry)}
 
 
 def decide_time(own: Any, decisions: Decisions, published: tuple[Any, ...]) -> Changes:
-    """Publish the last decision, and put the settled time of a query as the next entry of the decision log. Every later
-    decision then has a time later than the settled time.
+    """Publish the last decision, and put the settled time of a query as the next entry of the decision log. All
+    subsequent entries then have times later than the settled time.
     """
     unpublished = unpublished_decisions(decisions, published)
     return {"published": (*published, *unpublished), "decisions": (*decisions, own.settled)}
 
 
 def _plan(composition: Composition, planner: Planner) -> None:
-    """Put an entry for the plan under the next number of the decision log. An actor that finds the number taken gives
-    up the plan, because it has listed an old timeline.
-    """
     number = preset(take_number, requested=planner.requested)
     if not (halves := composition.find(PUTS_PLAN, actors=[planner.actor])):
         composition.select(planner.action, actors=[planner.actor]).require(ALL_PUBLISHED).extend(number, "decisions")
@@ -244,19 +243,19 @@ def _plan(composition: Composition, planner: Planner) -> None:
 
 
 def take_number(own: Any, decisions: Decisions, requested: str) -> Changes:
-    """Put an entry for the plan under the next number of the decision log."""
+    """Put the plan's requested time as the next entry of the decision log."""
     return {"decisions": (*decisions, getattr(own, requested))}
 
 
 def plan_is_late(own: Any, own_seen: Seen, plans: tuple[Any, ...], decisions: Decisions, requested: str) -> bool:
-    """True if another entry of the decision log has the plan's number, perhaps for an instant on which the plan
-    depends. The result is also True if another plan has the requested time of the plan.
+    """True if another actor has appended to the decision log since this actor listed it, or if another plan has the
+    same requested time.
     """
     return plan_is_there(own, plans, requested) or len(decisions) > own_seen.decisions
 
 
 def agree(protocol: Protocol) -> None:
-    """Raise ValueError for options that are not modelled with a decision log."""
+    """Raise ValueError for protocol options that are not modelled with a decision log."""
     value = protocol.to_mapping()
     if protocol[DecisionLog].decision == "log" and value["concurrency"] == "occ":
         raise ValueError("protocol: decision = 'log' is modelled for concurrency = 'nbcc', not for 'occ'")

@@ -1,9 +1,9 @@
-"""Models endless writers: runs never end although they have finitely many states, so that a run can return to a state.
+"""Models endless writers in finitely many states: a run never ends and may return to a previous state.
 
-Writers write, retry and lose locks without end, and no component counts how often. After each step, the model forgets
-the instants that cannot conflict with a pending write. All times are then replaced by small numbers in the same order.
-Guards only compare times, so a state allows the same runs before and after the replacement. Promises about runs are
-checked in endless worlds.
+Writers write, retry and lose locks without limit, and no component (state variable) counts how often. After each step,
+the model forgets the instants that cannot conflict with a pending write. All times are then replaced by small numbers
+in the same order. Guards only compare times, so the same runs are possible before and after the replacement. Promises
+about infinite runs are checked with endless writers.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ TIMES: Final[Mapping[type, tuple[str, ...]]] = {
 
 
 class Endless(Limits):
-    """The limit that decides whether runs end."""
+    """The limit that makes the runs of writers endless."""
 
     endless: int = limit(0, "1: writers write, retry and lose locks without end; limits of these are ignored")
 
 
 def compose(composition: Composition) -> None:
-    """Replace all times by small numbers after each step."""
+    """Let every transition end by forgetting old instants and replacing all times by small numbers."""
     if not composition.world[Endless].endless:
         return
     for me in composition.actors_of("writer"):
@@ -54,10 +54,10 @@ def compose(composition: Composition) -> None:
 
 
 def is_modelled(protocol: ProtocolOptions) -> bool:
-    """True if endless worlds are modelled under a protocol.
+    """True if endless writers are modelled under this protocol.
 
-    Two options are not modelled. A shared log grows without end. A conflict check by requested times reads instants
-    that completed before its writer began.
+    Two options are not modelled with endless writers. A shared log would grow without end. A conflict check by
+    requested times would read instants that completed before the writer began.
     """
     return protocol[SharedLogs].log_layout == "own" and protocol[Occ].conflict_window == "completion"
 
@@ -66,8 +66,8 @@ def number_again(
     acting: str, names: tuple[str, ...], every_writer: Mapping[str, Writer], clock: int, published: tuple[Any, ...],
     decisions: tuple[Any, ...] = (), claims: frozenset[int] = frozenset(),
 ) -> Changes:  # fmt: skip
-    """Forget instants, decisions and claims that writers cannot observe, and replace the remaining times by small
-    numbers.
+    """Forget instants, decisions and claims that no writer can observe any more, and replace the remaining times by
+    small numbers.
     """
     writers = {name: _unlimited(own) for name, own in every_writer.items()}
     starts = {sealed for own in writers.values() if (sealed := _sealed(own)) is not None}
@@ -89,8 +89,8 @@ def number_again(
 
 
 class Renumbering:
-    """A mapping from each time to the small number that replaces the time. Past times get numbers in their order. Later
-    times keep their distance from the clock.
+    """Maps each time to a small number that replaces it. Past times are numbered in ascending order. Times after the
+    clock keep their distance from the clock.
     """
 
     def __init__(self, past: Mapping[int, int], clock: int, now: int) -> None:
@@ -100,15 +100,15 @@ class Renumbering:
         return time - self.clock + self.now if time > self.clock else self.past.get(time, 0)
 
     def entry(self, entry: Any) -> Any:
-        """Return a copy of an instant in which each time is replaced by its new number. If `entry` is the time of a
-        plan, return the new number of that time.
+        """Return a copy of an instant with its times replaced by small numbers; if `entry` is the time of a plan,
+        return the number that replaces it.
         """
         if isinstance(entry, int):
             return self(entry)
         return entry._replace(requested=self(entry.requested), completed=self(entry.completed))
 
     def actor(self, own: Writer) -> Writer:
-        """Return the state of a writer in which each time is replaced by its new number."""
+        """Return the state of a writer with all times replaced by small numbers."""
         numbered: Writer = self._fields(own)._replace(records=tuple(map(self._fields, own.records)))
         return numbered
 
@@ -132,12 +132,10 @@ def _sealed(own: Writer) -> int | None:
 
 
 def _places(published: tuple[Any, ...], starts: set[int], decided: tuple[Any, ...]) -> Iterable[int]:
-    """Yield the places of the published instants that a conflict check can still find.
+    """Yield the positions in `published` that a conflict check, or the check of a promise, can still need.
 
-    A conflict check reads the instants since its writer began, and finds the first instant with files in the writer's
-    file groups. Therefore a later instant with the same files makes no difference, unless another writer began between
-    the two instants. The last decision of a decision log is retained, so that it stays published. The newest instant is
-    retained, so that promises are checked on it.
+    A conflict check reads only instants published since its writer began, and of several instants with the same files
+    needs only one. The last entry of the decision log and the newest instant are always retained.
     """
     known = set[Any]()
     begun = min(starts, default=len(published))
@@ -166,7 +164,7 @@ def _with_counts(own: Writer, places: tuple[int, ...], decisions: int) -> Writer
 
 
 def check(world: World) -> None:
-    """Raise ValueError for endless worlds with other actors than writers, or with limits that count."""
+    """Raise ValueError if a world with endless writers has actors that are not writers, or limits such as `crashes`."""
     if not world[Endless].endless:
         return
     flat = world.flat()

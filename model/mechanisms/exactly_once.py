@@ -1,10 +1,10 @@
-"""Batch ids: a batch commits at most once, even if the caller sends the batch again.
+"""With batch ids, a batch commits at most once, even if the caller sends the batch again.
 
 A caller that got no answer sends the same rows again, in a second write with a new instant. A batch has an id and a
-digest of its rows, and the completed instant records both. Under the lock, a writer searches for a completed instant of
-the same batch, when it requests an instant and before it publishes. The search before publication is needed because two
-attempts of one batch may be pending at once. If the completed instant records a different digest, the writer ends with
-an error, because its own rows are not stored.
+digest of its rows; both are recorded in the completed instant. Under the lock, a writer searches for a completed
+instant of the same batch, both when requesting an instant and before publishing. The search before publication is
+needed because two attempts of one batch may be pending at once. If the completed instant records a different digest,
+the writer raises an error, because its rows are not stored.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ Published = tuple[Any, ...]
 
 
 class BatchIds(Options):
-    """The options that decide how a writer detects and treats a batch that has completed."""
+    """The options that decide how a writer detects a batch that has already completed, and what the writer then does.
+    """
 
     batch_ids: Literal["checked", "at_request", "ignored"] = option(
         "checked",
@@ -55,14 +56,14 @@ OTHER_ROWS = "the second with its batch, with other rows"
 
 
 def batch_of(world: World, actor: str, number: int) -> int:
-    """Return the number of a write's batch; 0 if the batch is sent only once."""
+    """Return the batch id of a write; 0 if the batch is sent only once."""
     place = actor.removeprefix(WRITER.prefix)  # actors of other kinds have no batches
     resends = world[Resends].resends
     return number if resends and place.isdecimal() and int(place) <= resends + 1 else 0
 
 
 def rows_of(world: World, actor: str) -> int:
-    """Return a number that identifies the rows that a writer sends. The number is 0 if the writer sends the rows of the
+    """Return a number that identifies the rows sent by a writer (a model of the digest); 0 stands for the rows of the
     first writer.
     """
     limits, place = world[Resends], int(actor.removeprefix(WRITER.prefix)) if batch_of(world, actor, 1) else 0
@@ -70,7 +71,7 @@ def rows_of(world: World, actor: str) -> int:
 
 
 def completed(world: World, published: Iterable[Any], actor: str, number: int) -> Write | None:
-    """Return the completed write of the same batch as this write; None if no such write has completed."""
+    """Return the completed write of the batch to which a write belongs; None if the batch has not completed."""
     batch = batch_of(world, actor, number)
     if not batch:
         return None
@@ -79,13 +80,13 @@ def completed(world: World, published: Iterable[Any], actor: str, number: int) -
 
 
 def has_other_rows(world: World, published: Iterable[Any], actor: str, number: int) -> bool:
-    """True if the batch of this write has completed with other rows than this write has."""
+    """True if the batch of a write has completed with rows that differ from the rows of the write."""
     write = completed(world, published, actor, number)
     return write is not None and rows_of(world, write.actor) != rows_of(world, actor)
 
 
 def compose(composition: Composition) -> None:
-    """Make each writer that has a batch search for a completed write of that batch."""
+    """Let each writer check whether its batch has already completed."""
     for me in composition.actors_of("writer"):
         batch_ids = composition.protocol_of(me)[BatchIds].batch_ids
         if batch_of(composition.world, me, 1) and batch_ids != "ignored":
@@ -95,13 +96,13 @@ def compose(composition: Composition) -> None:
 
 
 def compares(composition: Composition, me: str) -> bool:
-    """True if the digests of two attempts can differ, so that the writer must compare the digests."""
+    """True if a writer must compare the digests of rows, because two attempts of one batch can have different rows."""
     refuses = composition.protocol_of(me)[BatchIds].replay_difference == "refuse"
     return refuses and composition.world[Resends].other_rows > 0
 
 
 def look_at_request(composition: Composition, me: str) -> None:
-    """Let a writer skip a write whose batch has completed."""
+    """Let a writer skip a write if its batch has completed before the writer requests an instant."""
     composition.select("writer_requests_instant", actors=[me]).require(BATCH_IS_NEW)
     idle = (WRITE_LEFT, LOCK_IS_FREE)
     skips = transition("writer_skips_batch", me, at="idle", guards=(*idle, BATCH_IS_THERE), effect=skip_batch)
@@ -115,7 +116,7 @@ def look_at_request(composition: Composition, me: str) -> None:
 
 
 def look_before_publication(composition: Composition, me: str) -> None:
-    """Let a writer give up if its batch has completed since the request."""
+    """Let a writer abandon a write if its batch has completed since the writer requested the instant."""
     differs = compares(composition, me)
     found = Branch(own_has_other_rows, (release_lock, go_to(OTHER_ROWS)), (release_lock, go_to(REPEATED)))
     commits = composition.select(COMMITS, actors=[me]).require(NOT_REPEATED)
@@ -138,7 +139,7 @@ def batch_is_new(own: Writer, me: str, world: World, published: Published) -> bo
 
 
 def is_not_repeated(own: Writer, me: str, world: World, published: Published) -> bool:
-    """True if the batch of the writer's present write has not completed."""
+    """True if the batch of the writer's current write has not completed."""
     return completed(world, published, me, own.number) is None
 
 
@@ -157,25 +158,25 @@ OTHER_ROWS_ARE_THERE = Guard("its batch must have completed with other rows", ne
 
 
 def skip_batch(own: Writer) -> Changes:
-    """Skip the write, because its batch has completed."""
+    """Skip the write, because its batch has already completed."""
     return {"own": Writer(number=own.number + 1)}
 
 
 def give_up(own: Writer) -> Changes:
-    """Delete the files of the write, and then, under the lock, the write's pending instant."""
+    """Delete the files of the write, and then, under the lock, its pending instant."""
     return {"own": Writer(number=own.number)}
 
 
 def check(world: World) -> None:
-    """Raise ValueError for limits that contradict each other."""
+    """Raise ValueError if `other_rows` is greater than `resends`."""
     limits = world[Resends]
     if limits.other_rows > limits.resends:
         raise ValueError(f"world: other_rows is a part of resends, found {limits.other_rows} of {limits.resends}")
 
 
 def batch_and_rows(world: World, actor: str, number: int) -> tuple[int, int]:
-    """Return the batch and the rows of a write. Two writers are symmetric only if their writes have equal batches and
-    rows.
+    """Return the batch id and the number of the rows of a write. Two writers are symmetric only if both are equal for
+    all of their writes.
     """
     return batch_of(world, actor, number), rows_of(world, actor)
 

@@ -1,7 +1,8 @@
-"""Fencing: each put carries a number that increases with each acquisition of the lock. The store refuses a put if it
-has seen a put with a greater number.
+"""With fencing, each put carries a number that increases with each acquisition of the lock. The store refuses a put if
+it has already seen a put with a greater number.
 
-The component `fence` lists the acquired locks in order. If no lock is lost, no put is refused.
+The component (state variable) `fence` lists the actors whose locks the store still accepts, oldest acquisition first.
+If no lock is lost, no put is refused.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from .lost_locks import TAKES_TIME, LostLocks
 
 
 class Fencing(Options):
-    """The option that decides whether the store refuses puts under old locks."""
+    """The option that decides whether the store refuses puts made under an outdated lock."""
 
     fencing: Literal["none", "storage"] = option(
         "none",
@@ -31,12 +32,12 @@ class Fencing(Options):
 
 
 def fenced(composition: Composition) -> bool:
-    """True if the store can refuse a put under a lost lock: the store fences, and locks can be lost."""
+    """True if the store can refuse a put: fencing is enabled, and locks can be lost."""
     return composition.protocol[Fencing].fencing == "storage" and composition.world[LostLocks].lock_losses > 0
 
 
 def compose(composition: Composition) -> None:
-    """Number the locks, and let the store refuse a completed instant whose lock number is too old."""
+    """Let the store refuse a completed instant that is put under an outdated lock."""
     if not fenced(composition):
         return
     composition.add_component("fence", ())
@@ -52,7 +53,7 @@ def _refusable(publishes: Transition) -> Transition:
 
 
 def forget_lost_locks() -> Changes:
-    """Forget all lost locks: after a put under the newest lock, the store refuses puts under any lost lock."""
+    """Empty the list of accepted locks, because a put under the newest lock makes all previous locks outdated."""
     return {"fence": ()}
 
 
@@ -61,17 +62,17 @@ def note_newest_lock(fence: tuple[Any, ...], me: str) -> Changes:
 
 
 def lock_is_newest(fence: tuple[Any, ...], me: str) -> bool:
-    """True if the store has seen no put under a lock newer than the lock of `me`."""
+    """True if the store has seen no put under a newer lock than the lock of `me`."""
     return me in fence
 
 
 def note_put(fence: tuple[Any, ...], me: str) -> Changes:
-    """Record a put: from now on, the store refuses puts under locks older than the lock of `me`."""
+    """Record a put, after which the store refuses puts under locks older than the lock of `me`."""
     return {"fence": fence[fence.index(me) + 1 :]}
 
 
 def note_refusal(fence: tuple[Any, ...], me: str) -> Changes:
-    """Record that the store refuses the put of `me`, because it has seen a put under a newer lock."""
+    """Record that the store has refused a put of `me`, because a put under a newer lock came first."""
     return {"fence": (*fence, ("refused", me))}
 
 

@@ -1,8 +1,8 @@
-"""Models file ids that are not determined by the bucket of a key. If buckets do not determine file ids, a bucket may
-have several file groups, and a key several current rows.
+"""Models file ids that are not determined by the bucket of a key. A bucket may then have several file groups, and a key
+several current rows.
 
-RFC-66 requires that every writer uses the same file group for a key. If the bucket does not determine the file id, two
-writers that find a bucket empty each begin a file group with a new id.
+RFC-66 requires that all writers use the same file group for a key. If the bucket does not determine the file id, two
+writers that find a bucket empty each start a file group with a new file id.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ..world import World
 
 
 class FileIds(Options):
-    """The options that decide how a write chooses its file ids."""
+    """The options that decide how a write chooses file ids."""
 
     file_ids: Literal["fixed", "generated"] = option(
         "fixed",
@@ -37,14 +37,14 @@ class FileIds(Options):
 
 
 class NewFileIds(NamedTuple):
-    """The file ids of a write that its buckets do not determine, as pairs (file group, file id)."""
+    """A mark (added record) on a write: the file ids that are not determined by buckets, as pairs (bucket, file id)."""
 
     ids: tuple[tuple[int, int], ...] = ()
     kind: str = "minted ids"
 
 
 def new_file_ids(write: Write) -> tuple[tuple[int, int], ...]:
-    """Return the file ids of a write that its buckets do not determine, as pairs (file group, file id)."""
+    """Return those file ids of a write that are not determined by buckets, as pairs (bucket, file id)."""
     return mark(write, NewFileIds).ids if write.marks else ()
 
 
@@ -59,7 +59,7 @@ Groups = Callable[[World, str, Any], tuple[int, ...]]
 
 
 def compose(composition: Composition) -> None:
-    """Make writers choose file ids when they request an instant."""
+    """Let writers choose file ids when they request an instant."""
     writers = composition.actors_of("writer")
     own = [me for me in writers if composition.protocol_of(me)[FileIds].bucket_count == "own"]
     if own or (writers and makes_file_ids(composition)):
@@ -71,19 +71,19 @@ def compose(composition: Composition) -> None:
 
 
 def makes_file_ids(composition: Composition) -> bool:
-    """True if writes begin file groups with new ids."""
+    """True if writers generate file ids (option `file_ids = generated`)."""
     return bool(composition.protocol[FileIds].file_ids == "generated")
 
 
 def choose_file_ids(own: Any, me: str, world: World, published: tuple[Any, ...], groups: Groups) -> Changes:
-    """Choose the newest file id of each bucket. If the bucket has no file group, choose a new file id."""
+    """Choose the file id last used in each bucket; for an empty bucket, a new file id."""
     ids = ((group, newest_id(published, group, own.requested)) for group in groups(world, me, own))
     return {"own_file_ids": NewFileIds(tuple(ids))}
 
 
 def newest_id(published: Iterable[Any], group: int, requested: int) -> int:
-    """Return the file id of the write that was published last in a group. If no write was published in the group,
-    return `requested` as a new file id.
+    """Return the file id of the last published write in a bucket. If there is none, return `requested` as a new file
+    id.
     """
     found = requested
     for entry in published:
@@ -97,13 +97,13 @@ def groups_of(world: World, me: str, own: Writer) -> tuple[int, ...]:
 
 
 def name_own_buckets(own: Writer, me: str, world: World) -> Changes:
-    """For each file group of the write, choose a file id that only this writer uses."""
+    """For each bucket of the write, choose a file id that no other writer uses."""
     number = int(me.removeprefix(WRITER.prefix))
     return {"own_file_ids": NewFileIds(tuple((group, -number) for group in world.groups_of(me, own.number)))}
 
 
 def file_id_of(ids: Ids, group: int) -> int:
-    """The file id under which a write puts its files in a bucket."""
+    """Return the file id under which a write puts files in a bucket; 0 stands for the id that the bucket determines."""
     return dict(ids).get(group, 0)
 
 

@@ -1,7 +1,7 @@
-"""Foreign services: an engine other than nbcc compacts a table, using its own merge rules.
+"""Models foreign table services: an engine other than nbcc compacts the table with different merge rules.
 
-The plan records which engine completes it (`unmarked`: an engine other than nbcc). The runner that publishes, not the
-planner, determines the rules by which the base files are merged.
+Each plan records which engine completed it (`unmarked`: an engine other than nbcc). The engine that publishes a
+compaction, not the one that planned it, determines the merge rules of the base files.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ from ..rules import Rules
 
 
 class ForeignServices(Options):
-    """Options that decide whether an engine other than nbcc compacts, and how readers treat that engine's base files.
+    """The options that decide whether an engine other than nbcc compacts, and how readers merge logs with base files of
+    foreign engines.
     """
 
     services: Literal["own", "foreign"] = option(
@@ -41,27 +42,27 @@ class ForeignServices(Options):
 
 
 class Unmarked(NamedTuple):
-    """Records whether an engine other than nbcc completes a plan; that engine merges by its own rules."""
+    """A mark (added record) on a plan: True if an engine other than nbcc completed the plan."""
 
     unmarked: bool = False
     kind: str = "unmarked"
 
 
 def unmarked(plan: Plan) -> bool:
-    """True if an engine other than nbcc runs the plan."""
+    """True if an engine other than nbcc completed the plan."""
     return bool(plan.marks) and mark(plan, Unmarked).unmarked
 
 
 def theirs(rules: Rules) -> Rules:
-    """Return the rules with the merge order, merge trees and tombstones of the other engine."""
+    """Return the rules by which the foreign engine merges: by requested time, logs first, deletes dropped."""
     return rules.under(merge_order="requested", fold="logs_first", tombstones="drop")
 
 
 def merges_by_theirs(rules: Rules, table: Table, group: int, base: int | None) -> bool:
-    """True if an engine other than nbcc wrote the base file, so that logs merge with it by that engine's rules.
+    """True if the base file was written by an engine other than nbcc, so that logs merge with it by the rules of that
+    engine.
 
-    The base file of an engine other than nbcc lacks nbcc's mark. A base file of a pending plan does not count, because
-    the engine that will run the plan is not known yet.
+    The base file of a pending plan does not count, because the engine that will complete the plan is not yet known.
     """
     if rules[ForeignServices].unmarked == "by_the_table":
         return False
@@ -70,7 +71,7 @@ def merges_by_theirs(rules: Rules, table: Table, group: int, base: int | None) -
 
 
 def refine(rules: Rules, protocol: Protocol) -> Rules:
-    """Return the rules for tables that an engine other than nbcc compacts."""
+    """Return the rules for reading tables that are compacted by an engine other than nbcc."""
     inner_read, inner_file = rules.as_of, rules.base_file
 
     def as_of(rules: Rules, table: Table, group: int, time: float) -> Fold:
@@ -96,14 +97,14 @@ def refine(rules: Rules, protocol: Protocol) -> Rules:
 
 
 def compose(composition: Composition) -> None:
-    """Mark the plans that an engine other than nbcc completes."""
+    """Let compactors record in the plan which engine completes it."""
     compactors = composition.actors_of("compactor")
     if any(composition.protocol_of(me)[ForeignServices].services == "foreign" for me in compactors):
         composition.select(COMMITS, actors=compactors).precede(note_engine, "plans")
 
 
 def note_engine(own: Any, plans: tuple[Plan, ...], protocol: Protocol) -> Changes:
-    """Under the lock: record which engine completes the plan."""
+    """Record in the plan, under the lock, whether an engine other than nbcc completes it."""
     foreign = protocol[ForeignServices].services == "foreign"
 
     def noted(plan: Plan) -> Plan:

@@ -1,14 +1,14 @@
-"""A replace (insert overwrite or delete partition) hides the writes that completed before the replace was requested. A
-replace hides every write that completed in its partitions before the replace was requested.
+"""A replace (insert overwrite or delete partition) hides every write that completed in the replaced partitions before
+the replace was requested.
 
-A replace has a plan without inputs, for all file groups of the replaced partitions. The requested time of the plan is a
-barrier. The base files of a replace contain the new rows, if there are any. A log that completes after the barrier
-belongs to the slice of the barrier and stays visible. A log that completed before the barrier is hidden. Apache Hudi
-lists the replaced file ids (`replacing = file_ids`). If buckets fix the file ids, the list permanently hides later
-writes to the same buckets as well.
+By default, a replace has a plan without inputs for all file groups of the replaced partitions. The plan begins a new
+file slice in each file group. The base files of the new slices contain the new rows, if any. A log that completed
+before the plan's requested time is hidden; a log that completes afterwards stays visible. Apache Hudi instead lists the
+replaced file ids (option `replacing = file_ids`). If buckets determine file ids, the list of replaced file ids
+permanently hides subsequent writes to the same buckets as well.
 
-An optimistic replace is checked for conflicts like other optimistic writes. An optimistic replace conflicts with every
-write to the same partitions that completes after the replace began (RFC-22, steps 1 to 4).
+Under optimistic concurrency control, a replace conflicts with every write to the same partitions that completes after
+the replace began (RFC-22, steps 1 to 4).
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from .occ.validation import ABORTED, check_conflicts, is_optimistic
 
 
 class InsertOverwrite(Options):
-    """The option that decides how a replace hides older rows."""
+    """The option that decides how a replace (insert overwrite) hides older rows."""
 
     replacing: Literal["plan", "file_ids"] = option(
         "plan",
@@ -53,26 +53,28 @@ class InsertOverwrite(Options):
 
 
 class Replaced(NamedTuple):
-    """The file groups in which a write hides everything that completed before the write was requested."""
+    """A mark (added record) on a write: the file groups in which the write hides all writes that completed before it
+    was requested.
+    """
 
     groups: tuple[int, ...] = ()
     kind: str = "replaced"
 
 
 def replaced(write: Write) -> tuple[int, ...]:
-    """Return the file groups in which a write hides older writes."""
+    """Return the file groups in which a write, as a replace, hides older writes."""
     return mark(write, Replaced).groups if write.marks else ()
 
 
 def ranks_at(write: Write, group: int) -> int | None:
-    """Return the time that ranks the records of a write in a file group. The records of a replacing write rank at the
-    requested time of that write. The records of any other write rank at the completion time of that write.
+    """Return the time that ranks the records of a write in a file group: the requested time for a replace, and the
+    completion time for any other write.
     """
     return write.requested if group in replaced(write) else write.completed
 
 
 def refine(rules: Rules, protocol: Protocol) -> Rules:
-    """Return the rules for tables with replacing writes, such as an insert overwrite."""
+    """Return the rules for reading tables with replaces, such as insert overwrite."""
     rules = _in_windows(rules)
     return _by_file_ids(rules) if protocol[InsertOverwrite].replacing == "file_ids" else rules
 
@@ -105,8 +107,8 @@ RESTS = ("idle", "done", "gave up")
 
 
 class Overwriter(NamedTuple):
-    """An overwriter, which makes one replace. `partitions` lists the partitions that the overwriter replaces. `bases`
-    counts the base files that the overwriter has put.
+    """The state of one overwriter (an actor that performs one insert overwrite). `partitions` lists the replaced
+    partitions. `bases` counts the base files that the overwriter has put.
     """
 
     step: str = "idle"
@@ -118,7 +120,7 @@ class Overwriter(NamedTuple):
 
     @property
     def number(self) -> int:
-        """The position of the present replace among the writes of the overwriter."""
+        """The number of the current write, which is always 1."""
         return 1
 
 
@@ -126,7 +128,7 @@ OVERWRITER = Kind(name="overwriter", prefix="over", first=Overwriter(), idle_ste
 
 
 def compose(composition: Composition) -> None:
-    """Add the transitions of every overwriter."""
+    """Add the transitions of every overwriter (insert overwrite) to a model."""
     world, overwriters = composition.world, composition.actors_of("overwriter")
     by_plan = composition.protocol[InsertOverwrite].replacing == "plan"
     if any(is_optimistic(composition, me) for me in overwriters):
@@ -150,7 +152,7 @@ def compose(composition: Composition) -> None:
 
 
 def schedule(composition: Composition, me: str, by_plan: bool) -> None:
-    """Add the transition by which an overwriter takes its requested time and puts its plan."""
+    """Add the transition by which an overwriter takes a requested time and puts the plan of the replace."""
     action = "overwriter_schedules_replace"
     plans = transition(action, me, at="idle", to=SCHEDULED, guards=(LOCK_IS_FREE, NO_PLAN_PENDING), effect=take_time,
                        changes=("own", "clock"), tags=(PLANS, READS_CLOCK))  # fmt: skip
@@ -163,13 +165,13 @@ def schedule(composition: Composition, me: str, by_plan: bool) -> None:
 
 
 def replaced_groups(world: World, me: str) -> tuple[int, ...]:
-    """Return all file groups of the partitions in which the overwriter's write has rows."""
+    """Return all file groups of the partitions that the overwriter replaces."""
     partitions = replaced_partitions(world, me)
     return tuple(group for group in range(world.groups) if group // world.buckets in partitions)
 
 
 def replaced_partitions(world: World, me: str) -> tuple[int, ...]:
-    """Return the partitions that the overwriter replaces."""
+    """Return the partitions that the overwriter replaces: those to which it writes."""
     return tuple(sorted({group // world.buckets for group, _ in world.files(me, 1)}))
 
 
@@ -187,20 +189,19 @@ NO_PLAN_PENDING = Guard("no plan may be pending in its partitions", no_plan_is_p
 
 
 def take_time(me: str, clock: int, request_time: TakeTime, world: World) -> Changes:
-    """Take the requested time of the replace: writes that completed in the partitions before this time will be hidden.
-    """
+    """Take the requested time of the replace."""
     time, clock = request_time(clock, action="commit")
     return {"own": Overwriter(SCHEDULED, replaced_partitions(world, me), time), "clock": clock}
 
 
 def put_plan(own: Overwriter, me: str, world: World, plans: Plans) -> Changes:
-    """Put a plan without inputs, for all file groups of the partitions."""
+    """Put a plan without inputs for all file groups of the replaced partitions."""
     groups = tuple(GroupPlan(group, None, ()) for group in replaced_groups(world, me))
     return {"own": own._replace(step=SCHEDULED), "plans": (*plans, Plan(own.requested, me, False, groups))}
 
 
 def put_no_plan(own: Overwriter) -> Changes:
-    """Put no plan, because with `replacing = file_ids` a replace has no plan."""
+    """Proceed without a plan, as a replace does under `replacing = file_ids`."""
     return {"own": own._replace(step=SCHEDULED)}
 
 
@@ -210,13 +211,12 @@ def start(own: Overwriter, plans: Plans) -> Changes:
 
 
 def write_base(own: Overwriter, me: str, world: World) -> Changes:
-    """Put the base file of the next file group, with the new rows if there are any."""
+    """Put the base file of the next file group, which contains the new rows, if any."""
     last = own.bases + 1 == len(replaced_groups(world, me))
     return {"own": own._replace(step="written" if last else REPLACING, bases=own.bases + 1)}
 
 
 def published_replace(world: World, me: str, own: Overwriter) -> tuple[Overwriter, Write]:
-    """Return the state of the overwriter after its replacecommit is published, and the completed instant."""
     groups = replaced_groups(world, me)
     files = tuple((group, 1) for group in groups)
     own_marks = marks(CompletesAs("commit"), Loaded(groups), Replaced(groups))
@@ -224,14 +224,14 @@ def published_replace(world: World, me: str, own: Overwriter) -> tuple[Overwrite
 
 
 def take_back(own: Overwriter, plans: Plans) -> Changes:
-    """Delete the files of the replace, and then, under the lock, delete the plan of the replace."""
+    """Delete the files of an aborted replace, and then, under the lock, its plan."""
     return {"own": Overwriter("gave up"), "plans": tuple(plan for plan in plans if plan.requested != own.requested)}
 
 
 def pending_replaces(
     pending_instants: Iterable[Instant], every_overwriter: Mapping[str, Overwriter]
 ) -> Iterator[Instant]:
-    """The view `pending_instants` also contains pending replaces without a plan."""
+    """Add the pending replaces that have no plan to the view `pending_instants`."""
     yield from pending_instants
     for own in every_overwriter.values():
         if own.requested:

@@ -1,7 +1,7 @@
-"""Late files: a task of a crashed writer may survive and put the next log file of the write.
+"""Models late files: a task of a crashed writer may survive and put the next log file of the write.
 
-A late file may appear before a rollback, during a rollback, or after the instant has left the timeline. A late file has
-the name of a normal file of the write, but no completed instant lists the file.
+A late file may appear before a rollback, during a rollback, or after the rolled-back instant has been removed from the
+timeline. A late file is named like any file of the write, but is not listed in any completed instant.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class LateFiles(Limits):
 
 
 def compose(composition: Composition) -> None:
-    """Add the transition that puts a late file, if a rollback can remove the write."""
+    """Add the transition by which a late file appears, for writers whose writes can be rolled back."""
     if not composition.world[LateFiles].late_files:
         return
     composition.add_component("late_files", 0)
@@ -44,7 +44,7 @@ LATE_FILE_LEFT = Guard("a late file must be left", late_file_is_left, limit=True
 
 
 def land(own: Writer, late_files: int) -> Changes:
-    """Let a surviving task of a dead writer put the next file of the write."""
+    """Let a surviving task of a crashed writer put the next file of the write."""
     return {"own": own._replace(files=own.files + 1), "late_files": late_files + 1}
 
 

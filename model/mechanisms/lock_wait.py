@@ -1,8 +1,8 @@
-"""A writer that waits for the lock may give up. A writer that gives up publishes nothing and undoes nothing.
+"""A writer may time out while waiting for the lock. A writer that times out neither publishes nor undoes its write.
 
-A writer that gives up cannot remove the pending instant, because the removal needs the lock as well. A writer that
-gives up stops renewing its heartbeat, and a rollbacker removes the writer's files. Therefore another actor that holds
-the lock can prevent a live writer from publishing, which breaks the promise FREE.
+A writer that times out cannot remove its pending instant, because the removal also requires the lock. After a timeout,
+the writer stops renewing its heartbeat, so that a rollback removes the writer's files. An actor that holds the lock can
+therefore prevent a live writer from publishing, which violates the promise FREE.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class LockWait(Options):
 
 
 def compose(composition: Composition) -> None:
-    """Add the transition by which a writer stops waiting for the lock."""
+    """Add the transition by which a writer times out while waiting for the lock."""
     for me in composition.actors_of("writer"):
         if composition.protocol_of(me)[LockWait].lock_wait == "times_out":
             composition.add(transition("writer_stops_waiting", me, at="written", to=LEFT, guards=(LOCK_IS_TAKEN,)))

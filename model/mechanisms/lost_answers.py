@@ -1,8 +1,8 @@
-"""Lost answers: a put that commits a write succeeds, but the store's answer does not arrive.
+"""Models lost answers: a put that commits a write succeeds, but the response of the object store does not arrive.
 
-A put that commits a write creates a completed instant, or an entry of the decision log. The store's client repeats the
-put, and the store refuses the repeated put because the file exists. A writer that treats the refusal as a failure
-reports a write as failed although every reader sees the write.
+The put that commits a write creates the completed instant, or an entry of the decision log. The client of the store
+repeats the put, and the store refuses the repeated put because the file exists. A writer that treats the refusal as a
+failure reports a write as failed although readers see that write.
 """
 
 from __future__ import annotations
@@ -27,9 +27,7 @@ UNSURE = "informed that its instant exists"
 
 
 class LostAnswers(Options):
-    """The option that decides how a writer reacts if the store answers that the writer's completed instant already
-    exists.
-    """
+    """The option that decides what a writer does if the store reports that the completed instant already exists."""
 
     lost_answer: Literal["recognised", "reported_failed"] = option(
         "recognised",
@@ -45,10 +43,10 @@ class Answers(Limits):
 
 
 def compose(composition: Composition) -> None:
-    """Add the components, and the transitions of every writer.
+    """Add lost answers to every writer of a model.
 
-    The components `reported_done` and `reported_failed` contain the requested times of writes whose answers were lost.
-    A writer whose answer was lost has reported its write as done or as failed to the caller.
+    The components (state variables) `reported_done` and `reported_failed` contain the requested times of writes whose
+    answer was lost. The two components record whether the writer reported the write as committed or as failed.
     """
     if not composition.world[Answers].lost_answers:
         return
@@ -86,18 +84,18 @@ def answer_is_left(lost_answers: int, world: World) -> bool:
 
 
 def recognises_own(own: Writer, protocol: Protocol, published: Published) -> bool:
-    """True if the writer reads the existing instant and recognises the instant as its own."""
+    """True if the writer reads the existing instant and recognises its own write."""
     return protocol[LostAnswers].lost_answer == "recognised" and is_there(published, own.requested)
 
 
 def recognises_entry(own: Writer, protocol: Protocol, decisions: Decisions) -> bool:
-    """True if the writer reads the existing entry and recognises the entry as its own."""
+    """True if the writer reads the existing decision-log entry and recognises its own write."""
     written = [entry for entry in decisions if not isinstance(entry, int)]
     return protocol[LostAnswers].lost_answer == "recognised" and is_there(tuple(written), own.requested)
 
 
 def is_there(published: Published, requested: int) -> bool:
-    """True if the instant of a write is published."""
+    """True if `published` contains an instant with this requested time."""
     return any(entry.requested == requested for entry in published)
 
 
@@ -109,33 +107,33 @@ IS_OWN_ENTRY = Guard("the existing entry must be its own, and the writer must re
 
 
 def decide_without_answer(own: Writer, me: str, world: World, decisions: Decisions, lost_answers: int) -> Changes:
-    """Put the entry of the decision log, without an answer from the store. The client of the store repeats the put, and
-    finds that the number is taken.
+    """Put the entry in the decision log, but lose the answer of the store. The client of the store repeats the put, and
+    finds the number taken.
     """
     entry = write_of(world, me, own)
     return {"own_seen": Seen(), "decisions": (*decisions, entry), "lost_answers": lost_answers + 1}
 
 
 def report_undecided(own: Writer, me: str, lock: str | None, reported_failed: tuple[Any, ...]) -> Changes:
-    """Let the writer report a failure, although its write is decided, and release the lock."""
+    """Let the writer report a failure, although the decision log contains the write, and release the lock."""
     failed = (*reported_failed, own.requested)
     return {"own": Writer(number=own.number), "lock": released(lock, me), "reported_failed": failed}
 
 
 def put_without_answer(own: Writer, me: str, world: World, published: Published, lost_answers: int) -> Changes:
-    """Put the completed instant, without an answer from the store. The store's client repeats the put, and gets the
-    answer that the file exists.
+    """Put the completed instant, but lose the answer of the store. The client of the store repeats the put, and is
+    informed that the file exists.
     """
     return {"published": (*published, write_of(world, me, own)), "lost_answers": lost_answers + 1}
 
 
 def report_done(own: Writer, reported_done: tuple[Any, ...]) -> Changes:
-    """Let the writer report that its write is committed, and release the lock."""
+    """Let the writer report the write as committed, and release the lock."""
     return {"own": Writer(number=own.number), "lock": None, "reported_done": (*reported_done, own.requested)}
 
 
 def report_failed(own: Writer, reported_failed: tuple[Any, ...]) -> Changes:
-    """Let the writer release the lock and report a failure, although every reader sees its write."""
+    """Let the writer report a failure, although readers see the write, and release the lock."""
     return {"own": Writer(number=own.number), "lock": None, "reported_failed": (*reported_failed, own.requested)}
 
 

@@ -1,7 +1,8 @@
-"""Locks that are lost while their holder is alive (fault set F1): a lease has expired, or the lock service has failed.
+"""Models locks that are lost while the holder is alive (fault set F1), because a lease has expired or the lock service
+has failed.
 
-The holder of a lost lock is not notified and cannot know whether it still holds the lock. Therefore an operation that
-was one step under the lock becomes two steps. Another actor may act between the two steps.
+The holder of a lost lock is not notified and cannot detect the loss. An operation that is one step under a reliable
+lock therefore becomes two steps, between which other actors may act.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ class LostLocks(Limits):
 
 
 def compose(composition: Composition) -> None:
-    """Add the loss of locks, and split each transition that puts a plan."""
+    """Let locks be lost, and split each transition that puts a plan into two steps."""
     if not composition.world[LostLocks].lock_losses:
         return
     composition.add_component("losses", 0)
@@ -54,7 +55,7 @@ def compose(composition: Composition) -> None:
 
 
 def believes() -> bool:
-    """The view `holds_lock` is always True, because an actor that has taken the lock cannot detect its loss."""
+    """Define the view `holds_lock` as always True, because an actor cannot detect that the lock is lost."""
     return True
 
 
@@ -76,16 +77,11 @@ LOSS_LEFT = Guard("a lock must be left to be lost", loss_is_left, limit=True)
 
 
 def lose_lock(losses: int) -> Changes:
-    """Free the lock without notice to the lock's holder."""
+    """Free the lock without notifying its holder."""
     return {"lock": None, "losses": losses + 1}
 
 
 def _divide(composition: Composition, planner: Planner) -> None:
-    """Replace the transition that puts a plan by two transitions. In the first step, the actor takes the requested time
-    of its plan under the lock. In the second step, the actor puts the plan and releases the lock.
-
-    The effect that puts the plan must be the last effect of the split transition.
-    """
     takes, timed = _WORDS.get(planner.kind, (f"{planner.kind}_takes_time", "has a time for its plan"))
     there = preset(plan_is_there, plans=Component(planner.plans), requested=planner.requested)
 
@@ -103,7 +99,9 @@ def _divide(composition: Composition, planner: Planner) -> None:
 
 
 def plan_is_there(own: Any, plans: tuple[Any, ...], requested: str) -> bool:
-    """True if another plan has the requested time of this plan, because two actors have read the same clock."""
+    """True if another plan already has the requested time that the actor has taken, because two actors read the same
+    time.
+    """
     return any(plan.requested == getattr(own, requested) for plan in plans)
 
 

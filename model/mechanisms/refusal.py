@@ -1,7 +1,7 @@
-"""Refusal: before it publishes, an actor checks under the lock whether its instant may still be published.
+"""Before publishing, an actor checks under the lock whether its instant may still be published.
 
-Each mechanism may add a condition to the check. If a condition is false, the actor releases the lock and removes its
-files and its instant.
+Each mechanism may add a condition to the check before publication. If a condition is false, the actor releases the
+lock, and removes its files and its instant.
 """
 
 from __future__ import annotations
@@ -17,16 +17,17 @@ REFUSED = "refused"
 
 
 class Refusal(NamedTuple):
-    """The condition that one actor checks before it publishes, combined from the conditions of all mechanisms."""
+    """The condition that one actor checks before publishing: the conjunction of the conditions added by mechanisms."""
 
     actor: str
     guard: Guard
 
 
 def refuse(composition: Composition, kind: str, me: str, guard: Guard, give_up: Effect, check: str = COMMITS) -> None:
-    """Require a condition before an actor publishes. `give_up` is the effect that removes what the actor has put.
+    """Require a condition before an actor publishes.
 
-    `check` is the action or tag of the transitions that require the condition.
+    `give_up` is the effect that removes the actor's files and instant. `check` is the action or tag of the transitions
+    that require the condition.
     """
     checks = composition.select(check, actors=[me])
     if earlier := composition.facts(Refusal).get(me):

@@ -1,12 +1,12 @@
-"""Rivals: several live actors (runners) run one plan, and the runner that publishes first completes the plan.
+"""Models several live actors that run the same plan; the one that publishes first completes the plan.
 
-No actor can distinguish a slow runner from a dead runner, so an idle runner may resume any pending plan. A plan fixes
-its results, so that all runners of a plan write the same content, each into its own files. A runner checks under the
-lock whether another runner has completed its plan. A runner whose plan is completed deletes its own files and publishes
+No actor can distinguish a slow runner (an actor that runs a plan) from a crashed one, so an idle actor may resume any
+pending plan. All runners of a plan write the same content, each into separate files. Under the lock, a runner checks
+whether another runner has completed the plan. A runner whose plan is already completed deletes its files and publishes
 nothing.
 
-Before a runner publishes, it deletes the files that other runners of the same plan have put. If a publishing runner
-dies after it deletes these files, the other runners find them missing, and the plan stays pending.
+Before publishing, a runner deletes the files put by other runners of the plan. If a runner crashes after deleting the
+files of other runners, those runners find their files missing, and the plan stays pending.
 """
 
 from __future__ import annotations
@@ -36,7 +36,9 @@ SURE = "sure that its plan is pending"
 
 
 class PlanCheck(Options):
-    """The option that decides when a runner checks that its plan is pending."""
+    """The option that decides when a runner (an actor that runs a plan) checks that no other runner has completed the
+    plan.
+    """
 
     plan_check: Literal["under_lock", "before_lock"] = option(
         "under_lock",
@@ -46,7 +48,9 @@ class PlanCheck(Options):
 
 
 def compose(composition: Composition) -> None:
-    """Let each runner resume the plans of other runners of its kind, and let a runner whose plan is completed stop."""
+    """Let idle actors resume pending plans of other actors of their kind, and let an actor stop once its plan is
+    completed.
+    """
     composition.map_view(DONE, published_instants)
     composition.refine_facts(Publication, partial(several_runners, composition))
 
@@ -56,7 +60,7 @@ def published_instants(published: Published) -> Published:
 
 
 def several_runners(composition: Composition, each: Publication) -> None:
-    """Add the transitions for several actors of one kind that run the same plans."""
+    """Let an actor resume, give up and complete plans that other actors of its kind also run."""
     runs = composition.facts(Runner).get(each.actor)
     if runs is None or len(composition.actors_of(each.kind)) < 2:
         return
@@ -82,7 +86,7 @@ def resumes(composition: Composition, runs: Runner) -> None:
 def pending_plan(
     instants_known_done: Published, plans: tuple[Any, ...], runners: tuple[str, ...], completes: type[Any]
 ) -> Any:
-    """The oldest pending plan of runners of one kind; None if no plan is pending."""
+    """Return the oldest pending plan of actors of one kind; None if no plan is pending."""
     theirs = [plan for plan in plans if plan.runner in runners]
     done = {each.requested for each in instants_known_done if isinstance(each, completes)} if theirs else ()
     return next((plan for plan in theirs if plan.requested not in done), None)
@@ -98,11 +102,11 @@ def resume_plan(
 
 
 def gives_way(composition: Composition, runs: Runner) -> None:
-    """Require that a plan is pending before its runner starts it and before it publishes. If the plan is not pending,
-    the operation of the runner ends.
+    """Require that a plan is pending before a runner starts or completes it. The operation of a runner ends if the plan
+    is already completed.
 
-    The runner checks in the step that takes the lock. If the lock can be lost, or if a decision log decides, the runner
-    checks in the next step under the lock.
+    The runner checks in the step that takes the lock. If locks can be lost, or commits are decided by a decision log,
+    the runner checks in the next step under the lock.
     """
     me = runs.actor
     pending = is_pending(runs)
@@ -121,13 +125,13 @@ def gives_way(composition: Composition, runs: Runner) -> None:
 
 
 def is_pending(runs: Runner) -> Guard:
-    """The guard that no other runner has completed the plan."""
+    """Return the guard that no other runner has completed the plan."""
     completed = preset(is_completed, completes=runs.completes, requested=runs.requested)
     return Guard(f"no other {runs.kind} may have completed its {runs.what}", completed, negated=True)
 
 
 def checking(composition: Composition, runs: Runner) -> Selection:
-    """The transition by which a runner checks that its plan is pending."""
+    """Select the transition in which a runner checks that no other runner has completed the plan."""
     me, kind = runs.actor, runs.kind
     if checks_before_lock(composition, me):
         action = f"{kind}_checks_plan"
@@ -137,20 +141,21 @@ def checking(composition: Composition, runs: Runner) -> Selection:
 
 
 def checks_before_lock(composition: Composition, me: str) -> bool:
-    """True if the runner checks that its plan is still pending before it takes the lock."""
+    """True if, under the protocol of `me`, a runner checks the plan before taking the lock instead of under the lock.
+    """
     return composition.protocol_of(me)[PlanCheck].plan_check == "before_lock"
 
 
 def checks_to_commit(composition: Composition, me: str) -> bool:
-    """True if the runner checks in its last locked step that its plan is pending: locks can be lost, or a decision log
-    decides.
+    """True if the runner checks the plan in the transition that commits, because locks can be lost or a decision log
+    decides commits.
     """
     lossy = composition.world[LostLocks].lock_losses or composition.protocol.to_mapping()["decision"] == "log"
     return bool(lossy) and not checks_before_lock(composition, me)
 
 
 def idle(composition: Composition, me: str) -> Effect:
-    """The effect by which a runner ends its operation without completing an instant."""
+    """Return the effect by which a runner ends its operation without publishing an instant."""
     return composition.facts(Planner)[me].give_up
 
 
@@ -168,7 +173,7 @@ def lock_is_not_in_the_way(own: Any, lock: str | None, start: str) -> bool:
 
 
 def misses_input(composition: Composition, runs: Runner) -> None:
-    """Let a slower runner find that a clean has deleted a file of its plan after another runner completed the plan."""
+    """Let a slow runner detect that a clean has deleted an input file, after another runner completed the plan."""
     cleaned = preset(input_is_deleted, plans=Component(runs.plans))
     gone = Guard("a clean must have deleted a file of its plan", cleaned)
     there = Guard("no clean may have deleted a file of its plan", cleaned, negated=True)
@@ -178,16 +183,17 @@ def misses_input(composition: Composition, runs: Runner) -> None:
 
 
 def input_is_deleted(own: Any, plans: tuple[Plan, ...], deleted: frozenset[DataFile]) -> bool:
-    """True if a clean has deleted a file that the plan takes in the next file group."""
+    """True if a clean has deleted an input file of the plan in the runner's next file group."""
     part = next((plan.part_in(own.group) for plan in plans if plan.requested == own.plan), None)
     return part is not None and not deleted.isdisjoint(taken_files(part))
 
 
 def loses_files(composition: Composition, runs: Runner) -> None:
-    """Let a runner delete the files of other runners before it publishes, and let those runners find that their files
+    """Let a runner delete the files of other runners before publishing, and let those runners detect that their files
     are missing.
 
-    If a runner checks its plan in the same step, it finds missing files only while the plan is pending.
+    If a runner checks in one step that its plan is pending and its files exist, it reports missing files only while the
+    plan is pending.
     """
     me, kind = runs.actor, runs.kind
     gone = (is_pending(runs), ~HAS_FILES) if checks_to_commit(composition, me) else (~HAS_FILES,)
@@ -215,8 +221,8 @@ HAS_FILES = Guard("no other runner may have deleted its files", has_files)
 def remove_files(
     own: Any, me: str, without_files: frozenset[str], peers: Mapping[str, Any], count: str
 ) -> Changes:
-    """Under the lock: delete the files that other runners have put for the plan. Files of dead runners are not deleted,
-    because no actor observes them.
+    """Under the lock, delete the files that other live runners have put for the plan. The deletion of crashed runners'
+    files is not modelled, because no actor observes it.
     """
     rivals = {name for name, peer in peers.items() if peer.plan == own.plan and getattr(peer, count)}
     alive = {name for name in rivals if peers[name].step != DEAD}
@@ -224,9 +230,7 @@ def remove_files(
 
 
 def forget_files(me: str, without_files: frozenset[str]) -> Changes:
-    """Record that the runner has no file that another runner could have deleted, because it begins or ends an
-    operation.
-    """
+    """Record that no file of the runner is missing, because the runner begins or ends an operation."""
     return {WITHOUT_FILES: without_files - {me}}
 
 

@@ -1,8 +1,9 @@
-"""Savepoints: a savepointer pins the table as of the newest completed instant, until the savepoint is dropped.
+"""A savepoint pins the table as of the newest completed instant, until the savepoint is dropped.
 
-Under the lock of the table, a savepointer lists the files that a read as of the pinned instant opens. The savepointer
-puts the inflight savepoint, and then the completed savepoint. A savepoint has the requested time of the instant that it
-pins. A cleaner plans a clean under the lock of the table, and keeps the files of every savepoint.
+Under the table's lock, a savepointer (an actor that creates savepoints) lists the files that a read as of the pinned
+instant opens. The savepointer puts the inflight savepoint, and then the completed savepoint. A savepoint has the same
+requested time as the pinned instant. Cleans are planned under the same lock, and by default retain the files of every
+savepoint.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from .log_compaction.rules import WRITES, covered
 
 
 class Savepoints(Options):
-    """The option that decides which files a clean keeps for a savepoint."""
+    """The option that decides which files of a savepoint a clean retains."""
 
     savepoint_keeps: Literal["files", "base_files", "nothing"] = option(
         "files",
@@ -43,11 +44,11 @@ class SavepointLimits(Limits):
 
 
 class Savepoint(NamedTuple):
-    """A savepoint pins an instant: both have the same requested time, and the instant completed at `at`. `files` lists
-    the files that a read as of `at` opens.
+    """A savepoint of the instant with the same requested time, which completed at `at`. `files` lists the files that a
+    read as of `at` opens.
 
     `writes` lists the requested times of the writes that had completed when the savepoint was begun. `completed` is
-    None while the savepoint is not published.
+    None while the savepoint is inflight.
     """
 
     requested: int
@@ -58,7 +59,7 @@ class Savepoint(NamedTuple):
 
 
 def files_as_of(rules: Rules, table: Table, groups: int, time: int) -> tuple[DataFile, ...]:
-    """The files that reads as of `time` open, including the inputs of log compactions."""
+    """Return the files that reads as of `time` open, together with the input logs of log compactions."""
     files: set[DataFile] = set()
     for group in range(groups):
         opened = needed(rules, table, group, time)
@@ -68,7 +69,7 @@ def files_as_of(rules: Rules, table: Table, groups: int, time: int) -> tuple[Dat
 
 
 def kept(rules: Rules, savepoints: tuple[Savepoint, ...]) -> frozenset[DataFile]:
-    """Return the files that a clean must not delete, because completed savepoints pin them."""
+    """Return the files that a clean must retain for completed savepoints."""
     keeps = rules[Savepoints].savepoint_keeps
     if keeps == "nothing":
         return frozenset()
@@ -77,7 +78,7 @@ def kept(rules: Rules, savepoints: tuple[Savepoint, ...]) -> frozenset[DataFile]
 
 
 def without(victims: tuple[Victims, ...], files: frozenset[DataFile]) -> tuple[Victims, ...]:
-    """Return the files that a clean still deletes if it must retain `files`."""
+    """Return the files to delete in each file group, without those in `files`."""
     left = (each._replace(files=tuple(file for file in each.files if file not in files)) for each in victims)
     return tuple(each for each in left if each.files)
 
@@ -87,7 +88,9 @@ PINNED = "about to publish its savepoint"
 
 
 class Savepointer(NamedTuple):
-    """A savepointer. `pinned` is the requested time of the instant that the savepointer pins."""
+    """The state of one savepointer (an actor that creates savepoints). `pinned` is the requested time of the pinned
+    instant.
+    """
 
     step: str = "idle"
     pinned: int = 0
@@ -95,10 +98,10 @@ class Savepointer(NamedTuple):
 
 
 def compose(composition: Composition) -> None:
-    """Add the components and the savepointers, and let cleaners keep the files of savepoints.
+    """Add savepointers to a model, and let cleaners retain the files of savepoints.
 
-    The component `savepoints` contains the savepoints on the timeline. The components `saved` and `dropped` count the
-    savepoints that were begun and dropped.
+    The component (state variable) `savepoints` contains the savepoints on the timeline. The components `saved` and
+    `dropped` count the savepoints begun and dropped.
     """
     savepointers = composition.actors_of("savepointer")
     if not savepointers:
@@ -126,7 +129,7 @@ def compose(composition: Composition) -> None:
 
 
 def newest(published: Published) -> Any | None:
-    """Return the last published instant that adds data files; None if there is no such instant."""
+    """Return the last published instant that adds data files; None if there is none."""
     return next((entry for entry in reversed(published) if isinstance(entry, WRITES)), None)
 
 
@@ -158,7 +161,7 @@ def pin_instant(
     own: Savepointer, me: str, saved: int, savepoints: Saved, published: Published, completed_table: Table,
     world: World, rules: Rules,
 ) -> Changes:  # fmt: skip
-    """Take the lock and put the inflight savepoint, with the files that a read as of the pinned instant opens."""
+    """Take the lock, and put the inflight savepoint with the files that a read as of the pinned instant opens."""
     entry = newest(published)
     assert entry is not None, "the guard found one"
     files = files_as_of(rules, completed_table, world.groups, entry.completed)
@@ -186,23 +189,24 @@ def drop_savepoint(dropped: int, savepoints: Saved) -> Changes:
 
 
 def cleaned_table(completed_table: Table) -> Table:
-    """The view `cleaned_table`: every slice may still have files that earlier cleans retained for a savepoint."""
+    """Define the view `cleaned_table` as the whole table, because every slice may still have files that a clean
+    retained for a savepoint.
+    """
     return completed_table
 
 
 def clean_plan(clean_plan: CleanPlan, savepoints: Saved, rules: Rules) -> CleanPlan:
-    """The view `clean_plan`: omit the files that savepoints keep."""
+    """Define the view `clean_plan`: omit the files that must be retained for savepoints."""
     return clean_plan._replace(groups=without(clean_plan.groups, kept(rules, savepoints)))
 
 
 def latest_time(latest_time: int, savepoints: Saved) -> int:
-    """The view `latest_time`: a service that lists the timeline also lists savepoints."""
+    """Include savepoints in the view `latest_time`."""
     return max(latest_time, *(each.requested for each in savepoints), 0)
 
 
 def pending_savepoints(pending_instants: Iterable[Instant], savepoints: Saved) -> Iterable[Instant]:
-    """The view `pending_instants` also contains all savepoints, so that no instant later than a savepoint is archived.
-    """
+    """Add all savepoints to the view `pending_instants`, so that no instant requested after a savepoint is archived."""
     yield from pending_instants
     for each in savepoints:
         yield Instant(each.requested, "savepoint", "completed" if each.completed else "inflight", each.completed)

@@ -1,11 +1,11 @@
-"""Shared logs: each file slice has one log, to which every writer appends blocks.
+"""Models shared log files: each file slice has one log file, to which all writers append blocks.
 
 RFC-22, "Option 2 implementation", describes the layout: "For HDFS, we append multiple log blocks with different commit
-times inside the same log file". RFC-22 proposes to end this layout. A rollback cannot delete a log that contains blocks
-of other writes. In a shared log, a rollbacker therefore appends a *rollback block* that names the failed write (Hudi's
-command block, TARGET_INSTANT_TIME). Two actors cannot append to one file at the same time. If a file is in use, a
-writer begins a file with the next version number; readers read versions in ascending order. A reader sees the logs of a
-file slice as one sequence of blocks.
+times inside the same log file". RFC-22 proposes to abandon shared log files. A rollback cannot delete a log file that
+contains blocks of other writes. In a shared log, a rollback actor therefore appends a *rollback block* that names the
+failed write (Hudi's command block, TARGET_INSTANT_TIME). Two actors cannot append to one file at the same time. If a
+file is in use, a writer starts a file with the next version number, and readers read versions in ascending order. A
+reader sees the log files of a file slice as one sequence of blocks.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from .rollback.rules import Rollback
 
 
 class SharedLogs(Options):
-    """Options for shared log files."""
+    """The options of the log layout: whether writes share log files, and which blocks a rollback block undoes."""
 
     log_layout: Literal["own", "shared"] = option(
         "own",
@@ -51,8 +51,8 @@ LOGS = "shared_logs"
 
 
 class Block(NamedTuple):
-    """A block of the write that was requested at `instant`. If `target` is not 0, the block is a rollback block, which
-    undoes the blocks of the write `target`.
+    """A block of a log file, appended by the instant requested at `instant`. If `target` is not 0, the block is a
+    rollback block that undoes the write requested at `target`.
     """
 
     instant: int
@@ -65,15 +65,15 @@ Published = TypeVar("Published")
 
 
 def appended(logs: tuple[Blocks, ...], group: int, block: Block) -> tuple[Blocks, ...]:
-    """Return all logs after one block is appended to the log of a file group."""
+    """Return the shared logs of all file groups after a block is appended to one of them."""
     return tuple((*blocks, block) if at == group else blocks for at, blocks in enumerate(logs))
 
 
 def undone(blocks: Blocks, rollback_block: str) -> frozenset[Log]:
-    """Return the blocks that readers skip because a rollback block names the write of the block.
+    """Return the blocks of a shared log that readers skip because a rollback block undoes them.
 
-    With `in_front`, a rollback block undoes only the blocks directly before it, because the reader reads the log only
-    once.
+    Under `in_front`, a rollback block undoes only the blocks directly before it, because readers of that kind read the
+    log in one pass.
     """
     found: set[Log] = set()
     for at, rollback in enumerate(blocks):
@@ -89,7 +89,7 @@ def undone(blocks: Blocks, rollback_block: str) -> frozenset[Log]:
 
 
 def without_undone(entry: Published, logs: tuple[Blocks, ...], protocol: Protocol) -> Published:
-    """Return an instant with only the blocks that readers do not skip."""
+    """Return an instant without the blocks undone by rollback blocks."""
     if not isinstance(entry, Write) or not places(entry):
         return entry
     skipped = [undone(blocks, protocol[SharedLogs].rollback_block) for blocks in logs]
@@ -103,25 +103,27 @@ def without_undone(entry: Published, logs: tuple[Blocks, ...], protocol: Protoco
 
 
 class Places(NamedTuple):
-    """A record that is added to a write: the place of each of its files in a shared log."""
+    """A mark (added record) on a write: the position of each of the write's blocks in its shared log."""
 
     places: tuple[int, ...] = ()
     kind: str = "places"
 
 
 def places(write: Write) -> tuple[int, ...]:
-    """Return the place of a write's first block in the shared log of a file group; infinity if logs are not shared."""
+    """Return the position of each block of a write in its shared log; () if logs are not shared."""
     return mark(write, Places).places if write.marks else ()
 
 
 def place_in(write: Write, group: int) -> float:
-    """Return the place of a write's first block in the shared log of a file group; infinity if logs are not shared."""
+    """Return the position of a write's first block in the shared log of a file group; infinity if there is none."""
     here = (at for (in_group, _), at in zip(write.files, places(write), strict=False) if in_group == group)
     return min(here, default=inf)
 
 
 def refine(rules: Rules, protocol: Protocol) -> Rules:
-    """Return the rules with `merge_order = appended` applied: blocks merge in the order in which they were appended."""
+    """Return the rules that follow the option `merge_order = appended`: blocks merge in the order in which they were
+    appended.
+    """
     if protocol[Order].merge_order != "appended":
         return rules
     inner = rules.in_order
@@ -136,9 +138,7 @@ def refine(rules: Rules, protocol: Protocol) -> Rules:
 
 
 def compose(composition: Composition) -> None:
-    """Let writers append blocks, and rollbackers append rollback blocks. Let readers skip the blocks that rollback
-    blocks undo.
-    """
+    """Let writers append blocks and rollback actors append rollback blocks, and let readers skip undone blocks."""
     world, protocol = composition.world, composition.protocol
     if protocol[SharedLogs].log_layout != "shared" or is_copy_on_write(world):
         return
@@ -155,20 +155,20 @@ def compose(composition: Composition) -> None:
 def append_block(
     own: Writer, own_places: Places, shared_logs: tuple[Blocks, ...], *, group: int, version: int
 ) -> Changes:
-    """Append a block of the write to the shared log of the file group."""
+    """Append a block of the current write to the shared log of the file group."""
     places = Places((*own_places.places, len(shared_logs[group])))
     return {"own_places": places, LOGS: appended(shared_logs, group, Block(own.requested, version))}
 
 
 def choose_logs(own: Rollbacker) -> Changes:
-    """Choose one block of the failed write in each log, because one rollback block in a log undoes all blocks of the
-    write.
+    """Choose one block of the failed write for each shared log, because one rollback block undoes all blocks of the
+    write in a log.
     """
     return {"own": own._replace(files=tuple({group: (group, version) for group, version in own.files}.values()))}
 
 
 def appending(deletes_log: Transition) -> Transition:
-    """Return the transition in which a rollbacker appends a rollback block instead of deleting a file."""
+    """Return the transition by which a rollback actor appends a rollback block instead of deleting a file."""
     return transition("rollbacker_appends_rollback_block", deletes_log.actor, at=UNDOING, effect=append_rollback_block,
                       arguments=next_log, changes=("own", LOGS))  # fmt: skip
 
@@ -178,19 +178,21 @@ def next_log(own: Rollbacker) -> Iterable[Args]:
 
 
 def append_rollback_block(own: Rollbacker, shared_logs: tuple[Blocks, ...], *, group: int) -> Changes:
-    """Append a block that names the failed write."""
+    """Append a rollback block that names the failed write."""
     return {"own": one_more(own), LOGS: appended(shared_logs, group, Block(own.rollback, 0, own.target))}
 
 
 def forget_nothing(rollbacks: tuple[Rollback, ...]) -> Changes:
-    """Retain the list of files to undo: a later rollback of the write appends rollback blocks to the same logs."""
+    """Let another rollback of the write start from the first file, so that rollback blocks are appended to the same
+    logs again.
+    """
     return {"rollbacks": tuple(each._replace(forgotten=0) for each in rollbacks)}
 
 
 def instants_left(
     visible_instants: Iterable[object], shared_logs: tuple[Blocks, ...], table_protocol: Protocol
 ) -> Iterator[object]:
-    """The view `visible_instants`: the completed instants, each with the blocks that no rollback block undoes."""
+    """Define the view `visible_instants`: the completed instants, each without the blocks undone by rollback blocks."""
     for each in visible_instants:
         yield without_undone(each, shared_logs, table_protocol)
 
@@ -198,8 +200,8 @@ def instants_left(
 def writes_left(
     visible_writes: Iterable[Write], shared_logs: tuple[Blocks, ...], table_protocol: Protocol
 ) -> Iterator[Write]:
-    """The view `visible_writes`: the pending writes that readers see, each with the blocks that no rollback block
-    undoes.
+    """Define the view `visible_writes`: the pending writes that readers see, each without the blocks undone by rollback
+    blocks.
     """
     for each in visible_writes:
         yield without_undone(each, shared_logs, table_protocol)

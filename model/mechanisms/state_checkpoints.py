@@ -1,10 +1,10 @@
-"""State checkpoints: a read begins at a checkpoint of the table's state instead of at the first commit.
+"""A state checkpoint stores the table's live files, so that a read need not process all commits from the first one on.
 
-A checkpointer lists the timeline and takes the greatest settled time T. Then the checkpointer lists the timeline again
-and puts a checkpoint: the live base file and logs of each file group as of T. A read at or after T merges the files of
-the checkpoint with the commits that completed after T. The checkpointer takes no lock, because a checkpoint is derived
-from commits and changes no answer (promise SAME). A restore that is planned after T invalidates the checkpoint, because
-the restore may undo writes of the checkpoint.
+A checkpointer (an actor) lists the timeline and takes the greatest settled time T. The checkpointer then lists the
+timeline again and puts a checkpoint: the live base file and logs of each file group as of T. A read as of T or a later
+time merges the files of the checkpoint with the commits that completed after T. The checkpointer takes no lock, because
+a checkpoint is derived from commits and changes no answer (promise SAME). A restore that is planned after T invalidates
+the checkpoint, because the restore may undo writes of the checkpoint.
 """
 
 from __future__ import annotations
@@ -26,15 +26,17 @@ TOOK_TIME, LISTED = "has taken the time of its checkpoint", "has listed the stat
 
 
 class StateCheckpoint(NamedTuple):
-    """The state as of `time`. In `table`, a write has only its live files, and only live base files are complete."""
+    """The state of a table as of `time`. In `table`, writes have only their live files, and only plans with live base
+    files are completed.
+    """
 
     time: int
     table: Table
 
 
 class Checkpointer(NamedTuple):
-    """A checkpointer. `time` is the time of the present checkpoint, and `checkpoint` is the checkpoint that the
-    checkpointer will put.
+    """The state of one checkpointer (an actor that puts state checkpoints). `time` is the time of the current
+    checkpoint, and `checkpoint` the checkpoint to put.
     """
 
     step: str = "idle"
@@ -44,7 +46,7 @@ class Checkpointer(NamedTuple):
 
 
 class StateCheckpoints(Options):
-    """The options of reads through a state checkpoint."""
+    """The options of state checkpoints: which commits a read adds to a checkpoint, and what happens after a restore."""
 
     state_checkpoint_tail: Literal["completion", "requested"] = option(
         "completion",
@@ -59,7 +61,7 @@ class StateCheckpoints(Options):
 
 
 class CheckpointLimits(Limits):
-    """The limit of checkpointers."""
+    """The limit on the number of state checkpoints."""
 
     state_checkpoints: int = limit(0, "how many state checkpoints may be put", needs="checkpointer")
 
@@ -68,7 +70,7 @@ CHECKPOINTER = Kind(name="checkpointer", prefix="ckpt", first=Checkpointer(), se
 
 
 def compose(composition: Composition) -> None:
-    """Add a component that contains the checkpoints, and the transitions of every checkpointer."""
+    """Add the component (state variable) `state_checkpoints` and the transitions of every checkpointer to a model."""
     if not composition.actors_of("checkpointer"):
         return
     composition.add_component("state_checkpoints", ())
@@ -95,7 +97,7 @@ HAS_COMPLETED = Guard("something must have completed", has_completed)
 
 
 def take_settled_time(own: Checkpointer, settled_time: int) -> Changes:
-    """List the timeline. The greatest settled time in the listing is the time of the checkpoint."""
+    """List the timeline, and take the greatest settled time in the listing as the time of the checkpoint."""
     return {"own": own._replace(time=settled_time)}
 
 
@@ -103,14 +105,16 @@ def list_state(
     own: Checkpointer, table: Table, published: Published, unpublished_writes: tuple[Write, ...], rules: Rules,
     world: World,
 ) -> Changes:  # fmt: skip
-    """List the timeline again; the listing shows every instant that completed by the time of the checkpoint."""
+    """List the timeline again, and find the live files as of the checkpoint's time. The second listing shows every
+    instant that completed by the checkpoint's time.
+    """
     writes = writes_of_state(table.writes, unpublished_writes, own.time)
     there = rules.table_as_of(rules, table, own.time)._replace(writes=writes)
     return {"own": own._replace(checkpoint=StateCheckpoint(own.time, live_files(rules, there, world.groups)))}
 
 
 def put_checkpoint(own: Checkpointer, state_checkpoints: tuple[StateCheckpoint, ...]) -> Changes:
-    """Put the checkpoint. A later read may begin at the checkpoint."""
+    """Put the state checkpoint, from which reads may now start."""
     assert own.checkpoint is not None, "the second listing made it"
     return {
         "own": own._replace(step="idle", time=0, checkpoint=None),
@@ -119,14 +123,13 @@ def put_checkpoint(own: Checkpointer, state_checkpoints: tuple[StateCheckpoint, 
 
 
 def writes_of_state(writes: tuple[Write, ...], unpublished: tuple[Write, ...], time: int) -> tuple[Write, ...]:
-    """Return the writes that are in a checkpoint as of `time`: the completed writes with a completion time at or before
-    `time`.
-    """
+    """Return the writes in a state checkpoint as of `time`: those that completed at or before `time`."""
     return tuple(write for write in writes if (write.completed or inf) <= time)
 
 
 def live_files(rules: Rules, table: Table, groups: int) -> Table:
-    """Return the table with the files that a snapshot reads: in each file group, one base file and the logs after it.
+    """Return the table reduced to the files that a snapshot query reads: in each file group, one base file and the logs
+    after it.
     """
     read = [rules.base_and_writes(rules, table, group, inf) for group in range(groups)]
     logs = {(group, write.requested) for group, (_, writes) in enumerate(read) for write in writes}
@@ -137,15 +140,15 @@ def live_files(rules: Rules, table: Table, groups: int) -> Table:
 
 
 def holds_after(rules: Rules, checkpoint: StateCheckpoint, restores: tuple[Restore, ...]) -> bool:
-    """True if a reader uses the checkpoint, because no restore was planned after the time of the checkpoint."""
+    """True if a reader may use the state checkpoint, because no restore was requested after its time."""
     if rules[StateCheckpoints].state_checkpoint_restored == "used":
         return True
     return all(restore.requested <= checkpoint.time for restore in restores)
 
 
 def is_later(rules: Rules, checkpoint: StateCheckpoint, requested: int, completed: int | None) -> bool:
-    """True if a read through the checkpoint takes an instant from its commit, because the instant completed after the
-    checkpoint.
+    """True if a read through a state checkpoint must add an instant, because the instant completed after the time of
+    the checkpoint.
     """
     if rules[StateCheckpoints].state_checkpoint_tail == "requested":
         return completed is not None and requested > checkpoint.time
@@ -153,8 +156,8 @@ def is_later(rules: Rules, checkpoint: StateCheckpoint, requested: int, complete
 
 
 def table_through(rules: Rules, checkpoint: StateCheckpoint, table: Table, time: float) -> Table:
-    """Return the table that a read as of `time` through a checkpoint sees: files of the checkpoint and of newer
-    commits.
+    """Return the table that a read as of `time` through a state checkpoint sees: the files of the checkpoint and of
+    newer commits.
     """
     now, state = rules.table_as_of(rules, table, time), checkpoint.table
     held = {write.requested for write in state.writes}
@@ -179,7 +182,7 @@ OTHERS = frozenset({
 
 
 def check(world: World) -> None:
-    """Raise ValueError for actors that are not modelled together with a checkpointer."""
+    """Raise ValueError for kinds of actors that are not modelled together with a checkpointer."""
     there = {kind for kind, count in world.actors.items() if count}
     if "checkpointer" in there and (refused := sorted(there - OTHERS)):
         raise ValueError(f"world: a {refused[0]} together with a checkpointer is not modelled; leave one of them out")

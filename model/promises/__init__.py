@@ -1,4 +1,4 @@
-"""The promises of the model: properties of reads, services and writers (docs/contract.md)."""
+"""The promises of the model: checked properties of reads, table services and writers (docs/contract.md)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Promises about answers to reads. ANSWER: which reads are answered. FRESH: how recent the time of a read is."""
+"""Promises about reads: ANSWER states which reads must be answered, and FRESH how recent a read without a stated time
+is.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,7 @@ CONTEXT = ("cleans", "log_plans", "restores", "savepoints")
 
 
 class Read(NamedTuple):
-    """A read that a user may request, with the times that the user states."""
+    """A read of one kind at the times stated by the user."""
 
     kind: Kind
     times: tuple[float, ...] = ()
@@ -36,8 +38,8 @@ class Read(NamedTuple):
 
 
 def answer_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """ANSWER: each read at a settled and retained time is answered. Every other read is refused with the class of error
-    that the contract names.
+    """Check promise ANSWER: each read at a settled and retained time is answered. Every other read is refused with the
+    error class required by the contract.
     """
     view, contract = view_of(model, after), _Contract(model, after)
     bounds = model.read_bounds(after)
@@ -56,9 +58,6 @@ def answer_holds(model: Model, before: State | None, step: Step | None, after: S
 
 
 def _reads(view: View, settled: int) -> Iterator[Read]:
-    """Return reads of every kind at every time that a user may state: known times, times between known times, now and
-    the future.
-    """
     yield Read("snapshot")
     yield Read("read_optimized")
     later = (settled, settled + 0.5, settled + 2)
@@ -71,10 +70,6 @@ def _reads(view: View, settled: int) -> Iterator[Read]:
 
 
 class _Contract:
-    """The refusals that the contract requires, computed only from completed instants, from plans of cleans, and from
-    restores.
-    """
-
     def __init__(self, model: Model, state: State) -> None:
         published = model.component(state, "published")
         restores = value_in(model, state, "restores")
@@ -156,8 +151,8 @@ def _readers(model: Model) -> tuple[str, ...]:
 
 
 def fresh_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """FRESH: if a write returned before a read began, the read includes that write. The promise covers reads without a
-    given time, readers and consumers.
+    """Check promise FRESH: if a write returned before a read began, the read includes that write. FRESH covers readers,
+    consumers and queries that state no time.
     """
     newest = _newest(model.component(after, "published"))
     if newest is not None and (settled := model.settled(after)) < (newest.completed or 0):
@@ -175,11 +170,11 @@ def _newest(published: tuple[Any, ...]) -> Write | None:
 
 
 def _time_is_too_early(model: Model, before: State, step: Step, after: State) -> str | None:
-    """Return a sentence if the time of a reader is earlier than the newest write that the reader must include.
+    """Return a sentence if the time of a reader is earlier than the newest write that the reader must include; None
+    otherwise.
 
-    The first listing of a reader shows every instant that existed when the reader began, and fixes the time of the
-    read. In a world with an archiver the time of a read is final when the reader answers. No later step of a reader
-    sets an earlier time.
+    The first listing shows every instant that existed when the reader began, and sets the time of the read. In a world
+    with an archiver, the time of a read is final only when the reader answers. A reader's time never decreases.
     """
     had, has = model.component(before, step.actor), model.component(after, step.actor)
     published = model.component(before, "published")

@@ -1,4 +1,4 @@
-"""The promise about archiving: ARCH."""
+"""Promise ARCH: archiving loses no instant, and archives older instants first."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ _IRRELEVANT = ("clock", "lock", "crashes", "archives")
 
 
 def archive_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """ARCH: each completed instant is on the active or the archived timeline, and older instants are archived first. A
-    pending instant older than an archived instant was rolled back. A reader of both timelines finds every instant that
-    completed by the reader's time.
+    """Check promise ARCH: each completed instant is on the active or the archived timeline, and older instants are
+    archived first. A pending instant older than an archived instant must have been rolled back. A reader of both
+    timelines finds every instant that completed by the reader's time.
     """
     archive, removed = model.component(after, "archive"), model.component(after, "removed")
     if lost := removed - archive:
@@ -33,18 +33,10 @@ def archive_holds(model: Model, before: State | None, step: Step | None, after: 
 
 
 def _rolled_back(model: Model, state: State) -> frozenset[int]:
-    """Return the writes that a rollback has removed from the timeline. The writer of a removed write may resume and put
-    the instant again.
-
-    A pending instant that is older than an archived instant can only be a write that a rollback has removed.
-    """
     return frozenset(each.target for each in value_in(model, state, "rollbacks") if each.removed)
 
 
 def _hole(model: Model, state: State, removed: frozenset[int]) -> str | None:
-    """Return a sentence if an instant was archived before an older instant. Writes must be archived in the order of
-    requests.
-    """
     writes = [e.requested for e in model.component(state, "published") if isinstance(e, WRITES)]
     newest = max((each for each in writes if each in removed), default=0)
     left = min((each for each in writes if each not in removed and each < newest), default=None)

@@ -1,10 +1,11 @@
-"""BOUND: while table services run, the backlog of a table stays below a bound (docs/contract.md).
+"""Promise BOUND: while table services run, the backlog of a table stays below a bound (docs/contract.md).
 
-A state breaks the promise in three cases. BOUND is broken in the first case, in which a file group is in two pending
-plans. In the other cases, no step is possible, and a live compactor left logs in the newest slice or a live rollbacker
-left a failed write.
+A state violates BOUND in three cases. In the first case, a file group is in two pending plans. In the other two cases,
+no step is possible, although a live compactor has left logs to compact or a live rollback actor has left a failed
+write.
 
-Worlds with services have finitely many writes, so that their runs end. The promise is not judged in endless worlds.
+Worlds (bounded configurations) with table services have finitely many writes, so that every run ends. BOUND is not
+judged in worlds with endless writers.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from .promise import Promise
 
 
 def bound_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """Judge BOUND in one state. Returns a sentence if the state breaks BOUND; None if BOUND holds."""
+    """Return a sentence that describes how a state violates promise BOUND; None if BOUND holds."""
     table = model.table(after)
     pending = [plan for plan, done in zip(table.plans, table.completed, strict=True) if done is None]
     for group in range(model.world.groups):
@@ -38,7 +39,9 @@ def bound_holds(model: Model, before: State | None, step: Step | None, after: St
 
 
 def first_excess(model: Model, states: Sequence[State]) -> tuple[int, str] | None:
-    """Return the index of the first state that breaks BOUND, and the message; None if no state breaks BOUND."""
+    """Return the index of the first state that violates promise BOUND, and the message; None if BOUND holds in all
+    states.
+    """
     messages = ((number, bound_holds(model, None, None, state)) for number, state in enumerate(states))
     return next(((number, message) for number, message in messages if message), None)
 

@@ -1,4 +1,4 @@
-"""The promises of cleaning: CLEAN, RETAIN."""
+"""Promises about cleaning: CLEAN (no needed file is deleted) and RETAIN (cleaning follows its retention policy)."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from .view import on_table, settled_times
 
 
 def clean_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """CLEAN: no clean deletes a file that a read at or after the horizon, a pending plan or a savepoint needs. If a
-    reader or consumer misses a deleted file, the time of its read is before the horizon.
+    """Check promise CLEAN: no clean deletes a file that a read at or after the horizon, a pending plan or a savepoint
+    needs. A reader or consumer may find a file deleted only if the time of the read is before the horizon.
     """
     table, bound, deleted = model.table(after), model.horizon(after), model.component(after, "deleted")
     if missing := deleted & needed_by_plans(table):
@@ -37,8 +37,8 @@ def clean_holds(model: Model, before: State | None, step: Step | None, after: St
 
 
 def retain_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """RETAIN: the horizon of a clean is not later than the oldest state that its policy retains, and reads of retained
-    states lose no file.
+    """Check promise RETAIN: a clean's horizon is not later than the oldest state that the retention policy covers. No
+    file that a retained state needs is deleted.
     """
     table, gone = model.table(after), set[DataFile]()
     since = max((restore.requested for restore in model.restores(after)), default=0)  # it has undone retained states
@@ -58,9 +58,6 @@ def retain_holds(model: Model, before: State | None, step: Step | None, after: S
 
 
 def _retained_states(model: Model, state: State, clean: Clean, policy: int) -> list[int]:
-    """Return the completion times of the newest writes before the plan of the clean, as many as the policy retains. The
-    result also contains the completion time of every write after the plan of the clean.
-    """
     writes = [entry for entry in model.component(state, "published") if isinstance(entry, Write)]
     times = sorted(write.completed for write in writes if write.completed is not None)
     later = sum(time > clean.requested for time in times)

@@ -1,9 +1,8 @@
-"""Checks reads in a table with added columns: which columns a read must show, and which of these columns must have
-values.
+"""Checks reads of a table with added columns: a read must show the right columns, and rows must have their values.
 
-Each log is checked alone, because any log may contain the only row of a key. The row of a log must have all columns
-that the log's writer used and that the table had at the time of the read. A read shows a change of columns if the
-change has completed, and never before the change was requested.
+Each log is checked separately, because any log may contain the only row of a key. The row of a log must have values in
+all columns that the writer knew and that the table had at the time of the read. A read must show an added column once
+the schema change has completed, and must not show it before the column was added.
 """
 
 from __future__ import annotations
@@ -19,7 +18,9 @@ from .view import View
 
 
 def columns_broken(view: View, what: str, group: int, shape: Fold, time: float) -> str | None:
-    """Return the error in the columns of a read as of `time` (inf: a snapshot), or None if the columns are right."""
+    """Return a sentence about wrong columns in a read as of `time` (infinity for a snapshot); None if the columns are
+    right.
+    """
     if not (schemas := schemas_of(view.table)):
         return None
     shown, most = shown_at(view.model.rules, view.table, time), had_at(schemas, time)
@@ -37,8 +38,8 @@ def columns_broken(view: View, what: str, group: int, shape: Fold, time: float) 
 
 
 def columns_changed(old: View, new: View, group: int, time: float) -> str | None:
-    """Return how a step changes the columns of a read as of `time`; None if the step does not change the columns. For a
-    snapshot, which always shows the present columns, this function compares only the values of its rows.
+    """Return a phrase for a change of the columns of a read as of `time` between two states; None if there is none. For
+    a snapshot query, which always shows the current columns, only the values of rows are compared.
     """
     if not schemas_of(new.table):
         return None

@@ -1,4 +1,4 @@
-"""Compares a read with the required answer (the oracle) or with a second read. The functions return a sentence about
+"""Compares a read with the required answer (the oracle) or with another read. Each comparison returns a sentence about
 the difference, or None if there is no difference.
 """
 
@@ -16,7 +16,7 @@ from .view import View
 def against_oracle(
     view: View, what: str, group: int, shape: Fold, *, right: tuple[Log, ...], deletes: bool = False
 ) -> str | None:
-    """Compare a read of one file group with the answer that the completed writes with the logs `right` require."""
+    """Compare a read of one file group with the required answer, which merges the logs `right` of completed writes."""
     if reads_right(shape, right, view.merger, deletes):
         return None
     names = view.names(group, shape, Fold(None, right))  # a replace may have hidden some of them since
@@ -33,7 +33,7 @@ def against_oracle(
 
 
 def misses(view: View, shape: Fold, right: Iterable[Log]) -> str:
-    """Return a phrase with the writes that a read misses or wrongly contains; '' if there are no such writes."""
+    """Return a phrase that names the writes that a read misses or wrongly contains; '' if there are none."""
     held, wanted = {log[0] for log in logs_of(shape)}, {log[0] for log in right}
     parts = []
     if lost := sorted(wanted - held):
@@ -44,7 +44,9 @@ def misses(view: View, shape: Fold, right: Iterable[Log]) -> str:
 
 
 def one_against_other(view: View, group: int, before: Fold, after: Fold, deletes: bool = False) -> str | None:
-    """Return a phrase for the difference that a step makes to a read: the row of one key before and after the step."""
+    """Return a phrase for the difference between a read before and after a step: the row of one key in both reads. The
+    result is None if the two reads are equal.
+    """
     if before == after:
         return None
     names = view.names(group, before, after)

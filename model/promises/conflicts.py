@@ -1,4 +1,6 @@
-"""Promises about concurrent writes: FIRST (optimistic writers detect conflicts), KEY (a key is in one file group)."""
+"""Promises about concurrent writes: FIRST (of two conflicting writes, at most one is published) and KEY (a key is in
+one file group).
+"""
 
 from __future__ import annotations
 
@@ -23,8 +25,8 @@ CHECKING = ("writer", "overwriter")
 
 
 def first_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """FIRST: if two writes to one bucket overlap, at most one of them is published. An aborted writer must name a
-    completed write that conflicts.
+    """Check promise FIRST: if two writes to one bucket overlap, at most one of them is published. An aborted writer
+    must name a completed, conflicting write.
     """
     writes = _writes(model.component(after, "published"))
     for earlier, later in combinations(writes, 2):
@@ -65,18 +67,18 @@ def _no_reason(named: int, since: int, groups: set[int], published: Published) -
 
 
 def first_or_none(sentences: Iterable[str]) -> str | None:
-    """Return the first of the sentences, or None if there is no sentence."""
+    """Return the first sentence, or None if there is none."""
     return next(iter(sentences), None)
 
 
 def key_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """KEY: all completed writes that can contain a key put it into the same file group."""
+    """Check promise KEY: all completed writes that can contain a key put the key into the same file group."""
     return key_twice(_writes(model.component(after, "published")))
 
 
 def key_twice(writes: Iterable[Write]) -> str | None:
-    """Return a sentence about a key that two completed writes put into two file groups; None if no key is in two file
-    groups.
+    """Return a sentence about a key that two completed writes put into different file groups; None if there is no such
+    key.
     """
     for one, other in combinations(writes, 2):
         for group in sorted(set(one.groups) & set(other.groups)):
@@ -101,7 +103,7 @@ def _writes(published: Published) -> tuple[Write, ...]:
 
 
 def checks_conflicts(model: Model, actor: str) -> bool:
-    """True if a writer must not publish a conflicting write, which holds in every concurrency mode except NBCC."""
+    """True if a writer must not publish a conflicting write, as in every concurrency mode except non-blocking."""
     return protocol_of(model, actor)[Occ].concurrency != "nbcc"
 
 

@@ -1,4 +1,6 @@
-"""The promise about derived objects such as state checkpoints: SAME."""
+"""Promise SAME: reads through derived objects, such as state checkpoints, return the same answers as reads of all
+commits.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,9 @@ from .view import answered_times, distinct_times, on_table, view_of
 
 
 def same_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """SAME: a snapshot, and a read as of a retained time, through a state checkpoint equal the reads of all commits."""
+    """Check promise SAME: a snapshot, or a read as of a retained time, has the same answer through a state checkpoint
+    as from all commits.
+    """
     view, restores = view_of(model, after), model.restores(after)
     for checkpoint in _checkpoints(model, after):
         if not holds_after(model.rules, checkpoint, restores):

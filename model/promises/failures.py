@@ -1,4 +1,4 @@
-"""Promises about failed writers, answers to writers, and repeated batches: REC, ACK, ONCE."""
+"""Promises about failed writers (REC), acknowledged writes (ACK) and repeated batches (ONCE)."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from .sentences import write_named
 
 
 def no_rollback(model: Model) -> str | None:
-    """Return the reason why REC does not apply to this model; None if the promise applies."""
+    """Return the reason why promise REC does not apply to a model; None if it applies."""
     there = model.actors_of("rollbacker") and model.world[Failures].rollbacks
     return None if there or model.actors_of("restorer") else "nothing is rolled back in this world"
 
 
 def recovery_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """REC: a write is committed or rolled back, never both. A rollback removes a write only after the write's heartbeat
-    has expired. A restore undoes exactly the writes that its savepoint does not contain.
+    """Check promise REC: a write is committed or rolled back, never both. A write is rolled back only after the
+    writer's heartbeat has expired. A restore undoes exactly the writes that its savepoint does not contain.
     """
     if broken := restored_wrongly(model, after):
         return broken
@@ -45,8 +45,8 @@ def recovery_holds(model: Model, before: State | None, step: Step | None, after:
 
 
 def restored_wrongly(model: Model, state: State) -> str | None:
-    """Return the error of the last restore. After a restore, the completed writes are the writes of its savepoint and
-    the writes requested after the restore.
+    """Return a sentence if the last restore has undone the wrong writes; None otherwise. After a restore, the completed
+    writes must be those of the savepoint and those requested after the restore.
     """
     writes = [entry for entry in model.component(state, "published") if isinstance(entry, Write)]
     for each in model.restores(state)[-1:]:
@@ -86,9 +86,9 @@ REPORTS = ("reported_done", "reported_failed", "lost_answers")
 
 
 def nothing_lost(model: Model) -> str | None:
-    """Return the reason why ACK does not apply to this model; None if the promise applies.
+    """Return the reason why promise ACK does not apply to a model; None if it applies.
 
-    If every answer arrives, a write returns in the step that publishes it. If no instant is archived, a listing shows
+    If no answer is lost, a write returns in the step that publishes it. If no instant is archived, a listing shows
     every instant that existed when the listing began.
     """
     if model.world[Answers].lost_answers or _reads_archived_tables(model):
@@ -101,8 +101,8 @@ def _reads_archived_tables(model: Model) -> bool:
 
 
 def acknowledged_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """ACK: readers see every write that was reported as committed, and no write that was reported as failed. If a read
-    begins after a write has returned, the read is as of the completion time of that write or later.
+    """Check promise ACK: readers see every write reported as committed, and no write reported as failed. A read that
+    begins after a write has returned is as of the write's completion time or later.
     """
     failed, done = (set(value_in(model, after, name)) for name in ("reported_failed", "reported_done"))
     for entry in model.component(after, "published"):
@@ -156,13 +156,14 @@ ACK = Promise(
 
 
 def nothing_sent_again(model: Model) -> str | None:
-    """Return the reason why ONCE does not apply to this model; None if the promise applies."""
+    """Return the reason why promise ONCE does not apply to a model; None if it applies."""
     resent = model.world[Resends].resends and len(model.actors_of("writer")) > 1
     return None if resent or model.actors_of("stream") else "no batch is sent again here"
 
 
 def once_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """ONCE: no two completed writes have the same batch id. If a batch is reported as written, a commit has its rows.
+    """Check promise ONCE: no two completed writes have the same batch id. If a batch is reported as written, some
+    commit contains its rows.
     """
     if step is not None and step.action in ANSWERS and (missing := _answered_without_rows(model, step, after)):
         return missing
@@ -176,7 +177,8 @@ def once_holds(model: Model, before: State | None, step: Step | None, after: Sta
 
 
 def streams_served(model: Model, state: State) -> str | None:
-    """Check that the batches of one query share no write, and that the sink has every write that Spark's logs contain.
+    """Return a sentence if a stream's sink has one write in two batches of one query, or misses a write that Spark's
+    logs cover; None otherwise.
     """
     done = {entry.requested: entry for entry in model.component(state, "published") if isinstance(entry, Write)}
     for name in model.actors_of("stream"):
@@ -196,8 +198,7 @@ def streams_served(model: Model, state: State) -> str | None:
 
 
 def passed_offset(own: streams.Stream) -> int:
-    """Return the offset up to which the stream sends no row a second time, unless the stream restarts from an older
-    checkpoint.
+    """Return the offset up to which the stream will not resend rows, unless it restarts from an older Spark checkpoint.
     """
     ends = own.checkpoint.ends
     under_way = own.step in (streams.SENDS, streams.REFUSED)
@@ -220,9 +221,6 @@ def _answered_without_rows(model: Model, step: Step, after: State) -> str | None
 
 
 def _answered(model: Model) -> tuple[str, ...]:
-    """Return the components that change when a batch is reported as written. If all batches with one id have the same
-    rows, the result is only the component of commits.
-    """
     writers = model.actors_of("writer") if model.world[Resends].other_rows else ()
     return ("published", *writers, *model.actors_of("stream"))
 

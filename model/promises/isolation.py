@@ -1,7 +1,7 @@
-"""ISO: which anomalies a protocol allows (RFC-22, fundamentals). Each anomaly is a function of this module.
+"""Promise ISO, and the isolation anomalies that a protocol allows (RFC-22, fundamentals).
 
-A transaction is a write that reads file groups when it begins (the world's `reads`; by default the groups that it
-writes). Each entry of `ANOMALIES` is a promise that is judged for every protocol. The verdict VIOLATED on an anomaly
+A transaction is a write that reads file groups when it begins (`World.reads`; by default the groups that it writes).
+Each entry of `ANOMALIES` is the promise that an anomaly cannot occur. The verdict VIOLATED on the promise of an anomaly
 means that the anomaly can occur under the protocol. ISO is the promise that optimistic writers cause no lost update and
 no write skew. The concurrency modes `nbcc` and `single_writer` exclude dirty reads, non-repeatable reads and phantom
 reads. The concurrency mode `occ` also excludes lost updates, and write skew between writes that declare their reads.
@@ -80,8 +80,8 @@ def write_skew(model: Model, before: State | None, step: Step | None, after: Sta
 
 
 def isolation_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """ISO: optimistic writers lose no update and have no write skew. The promises SNAP, TRAVEL and ATOM exclude
-    anomalies of reads.
+    """Check promise ISO: optimistic writers cause no lost update and no write skew. Read anomalies are excluded by the
+    promises SNAP, TRAVEL and ATOM.
     """
     lost, skewed = (anomaly(model, after, all_writers=False) for anomaly in (_lost, _skewed))
     return first_or_none(lost) or first_or_none(skewed)

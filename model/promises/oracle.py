@@ -1,5 +1,5 @@
-"""The oracle: it computes the required answer of a read from the completed writes alone. The oracle uses no file slice,
-base file or plan.
+"""The oracle computes the required answer of a read from the completed writes alone, without file slices, base files or
+plans.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from ..mechanisms.insert_overwrite import ranks_at, replaced
 
 
 class Row(NamedTuple):
-    """The content of one log for one key. `sets` contains the columns that a partial update sets."""
+    """The record of one key in one log. `sets` names the columns set by a partial update."""
 
     ordering: int
     deleted: bool
@@ -21,17 +21,17 @@ class Row(NamedTuple):
 
 
 def completed(published: Iterable[object], after: float, until: float) -> tuple[Write, ...]:
-    """Return the writes that completed in (after, until], in the order of their completion."""
+    """Return the writes that completed in the window (after, until], in completion order."""
     writes = [entry for entry in published if isinstance(entry, Write) and entry.completed is not None]
     inside = [write for write in writes if after < (write.completed or 0) <= until]
     return tuple(sorted(inside, key=attrgetter("completed")))
 
 
 def logs_by_rank(writes: Iterable[Write], group: int) -> tuple[Log, ...]:
-    """Return the files in a file group, sorted by completion time and version. Among rows with equal ordering values
-    the row of the last file wins.
+    """Return the log files of a file group, sorted by completion time and version. Among rows with equal ordering
+    values, the row in the last file wins.
 
-    A replacing write ranks by its requested time, and hides every write that completed before its requested time.
+    A replace (insert overwrite) ranks by its requested time, and hides every write that completed before that time.
     """
     ranked = [(ranks_at(write, group) or 0, write) for write in writes]
     hidden_before = max([at for at, write in ranked if write.marks and group in replaced(write)], default=0)
@@ -44,8 +44,8 @@ def logs_by_rank(writes: Iterable[Write], group: int) -> tuple[Log, ...]:
 
 
 def winner(logs: tuple[Log, ...], rows: Mapping[Log, Row], event_time: bool) -> Log | None:
-    """Return the log whose row for the key has the greatest rank; None if no log has a row for the key. `logs` is the
-    result of `logs_by_rank`.
+    """Return the log whose row has the greatest rank; None if no log has a row. `logs` is the result of `logs_by_rank`,
+    and `rows` contains the rows of one key.
     """
     here = [(rows[log].ordering if event_time else 0, place, log) for place, log in enumerate(logs) if log in rows]
     return max(here)[2] if here else None

@@ -1,10 +1,10 @@
-"""PROGRESS: in every fair run every operation ends (docs/contract.md).
+"""Promise PROGRESS: in every fair run, every operation ends (docs/contract.md).
 
-PROGRESS is a promise about whole runs. The search judges PROGRESS at states without a next step, and at cycles that a
-run may repeat forever. An operation never ends if it is outstanding in a state without a next step, or in all states of
-a cycle. In a fair run every action that stays possible happens eventually, except crashes and lost locks. An action
-that needs the lock happens eventually if the action becomes possible infinitely often. If the lock is free infinitely
-often, each actor that requests the lock takes it eventually.
+PROGRESS is a liveness property. The search checks PROGRESS at states without a successor, and at cycles that a run may
+repeat forever. An operation never ends if it is outstanding in a state without a successor, or in all states of a
+cycle. In a fair run, every action that stays possible eventually happens, except crashes and lost locks. An action that
+needs the lock eventually happens if it becomes possible infinitely often. If the lock is free infinitely often, each
+actor that requests the lock eventually takes it.
 """
 
 from __future__ import annotations
@@ -30,11 +30,10 @@ RESUMED_BY = {
 
 
 def outstanding(model: Model, state: State) -> Mapping[str, str]:
-    """Return a mapping from the name of each operation that must still end to a sentence; empty if every operation has
-    ended.
+    """Return a sentence for each operation that must still end, by the name of the operation; empty if there is none.
 
-    A pending plan must complete only if a live actor can resume it. A failed write must be removed only if a live
-    rollbacker exists.
+    A pending plan must complete only if a live actor can resume the plan. A failed write must be removed only if a live
+    rollback actor exists.
     """
     left = {name: f"{name} never finishes its operation" for name in model.busy(state)}
     owed = [instant for instant in model.pending(state) if instant.state != "completed"]
@@ -59,21 +58,21 @@ def _has_live(model: Model, state: State, kind: str) -> bool:
 
 
 def limited(model: Model, state: State) -> str:
-    """Return a phrase with the actors, except writers, that are stopped only by a limit of the world; '' if there are
-    none.
+    """Return a phrase that names the actors, except writers, that are blocked only by limits of the world; '' if there
+    are none.
     """
     writers = model.actors_of("writer")
     return " and ".join(name for name in model.stopped_by_limits(state) if name not in writers)
 
 
 def needs_lock(model: Model, step: Step) -> bool:
-    """True if a condition of the action reads the lock."""
+    """True if a guard of the step's transition reads the lock."""
     row = model.transition_of(step)
     return any("lock" in guard.reads for guard in row.guards)
 
 
 def progress_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """Judge PROGRESS at a state without a next step. The search itself judges PROGRESS at cycles."""
+    """Check promise PROGRESS at a state without a successor. The search itself checks PROGRESS at cycles."""
     if next(model.successors(after), None) is not None or limited(model, after):
         return None
     left = outstanding(model, after)

@@ -1,4 +1,4 @@
-"""Defines the type of a promise, which is a property that the search checks."""
+"""Defines the type `Promise`: a property of the model that the search checks."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..model import Model
 
 
 def components_in(model: Model, *names: str) -> tuple[str, ...]:
-    """Return the names in `names` that are components of the model."""
+    """Return those of `names` that are components (state variables) of the model."""
     return tuple(name for name in names if name in model.components)
 
 
@@ -23,7 +23,7 @@ def protocol_of(model: Model, actor: str) -> ProtocolOptions:
 
 
 def value_in(model: Model, state: State, name: str, otherwise: Any = ()) -> Any:
-    """Return the value of a component, or `otherwise` if the model does not have the component."""
+    """Return the value of a component (state variable), or `otherwise` if the model does not have the component."""
     return model.component(state, name) if name in model.components else otherwise
 
 
@@ -33,21 +33,21 @@ def _always(model: Model) -> str | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Promise:
-    """A property of states, of steps, or of whole runs (its `kind`).
+    """A property of the model that the search checks. `kind` states whether the promise is about states, steps or whole
+    runs.
 
     `holds(model, before, step, after)` returns None if the promise holds; otherwise it returns a sentence about the
-    violation. A promise over states reads only `after`; the other arguments may be None. `sometimes` returns True if a
-    state exercises the promise. If no state that a search reaches exercises the promise, the search is no evidence for
-    the promise. `reads` names the components that `holds` and `sometimes` read. `unfit` returns the reason why the
-    promise does not apply to a model, or None. `shape(model, *states)` returns an optional key; the promise has the
-    same verdict for two states with equal keys (see `promises.shape`).
+    violation. A promise about states reads only `after`; the other arguments may be None. `sometimes` returns True if a
+    state exercises the promise, so that the promise is not vacuously true. A search in which no state exercises the
+    promise is no evidence for the promise. `reads` names the components (state variables) that `holds` and `sometimes`
+    read. `unfit` returns the reason why the promise does not apply to a model, or None. `shape(model, *states)` returns
+    an optional key; the promise has the same verdict for states with equal keys (see `promises.shape`).
 
-    For a promise over runs, `outstanding` returns the events that must still occur at the end of a run or in a cycle.
-    The result of `outstanding` maps the name of each event to a sentence. `limited` names the actors that only a limit
-    of the world stops. `fair` returns True if an action that stays possible happens eventually. `often` returns True if
-    an action that becomes possible infinitely often happens eventually. `first(model, states)` judges the states of a
-    search after its end. `first` returns the index of the first state that violates the promise, with a sentence about
-    the violation; or None.
+    For a promise about runs, `outstanding` maps each event that must still occur to a sentence. `limited` names the
+    actors that are blocked only by limits of the world. `fair` returns True for a step whose action, if it stays
+    possible, must eventually happen. `often` returns True for a step whose action, if it becomes possible infinitely
+    often, must eventually happen. `first(model, states)` checks all states of a finished search. `first` returns the
+    index of the first state that violates the promise, with a sentence about the violation; or None.
     """
 
     name: str
@@ -67,9 +67,10 @@ class Promise:
 
 
 def in_ending_worlds(promise: Promise) -> Promise:
-    """Return the promise changed so that it does not apply to endless worlds, unless the promise is about whole runs.
+    """Return a copy of the promise that does not apply to worlds with endless writers; a promise about runs is returned
+    unchanged.
 
-    An endless world drops old published instants and renumbers the times.
+    Worlds with endless writers drop old published instants and renumber times.
     """
 
     def unfit(model: Model) -> str | None:

@@ -1,4 +1,4 @@
-"""The promise of read-optimised reads: RO."""
+"""Promise RO: what a read-optimised query returns."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from .view import View, on_table, view_of
 
 
 def read_optimized_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """RO: a read-optimised read of a file group returns the merge of the writes that had completed at the barrier of
-    the newest base file.
+    """Check promise RO: a read-optimised query merges, in each file group, the writes that had completed at the
+    requested time of the newest base file.
     """
     view = view_of(model, after)
     for group in view.groups:
@@ -32,8 +32,8 @@ def read_optimized_holds(model: Model, before: State | None, step: Step | None, 
 
 
 def newest_barrier(view: View, group: int) -> int:
-    """Return the requested time of the newest completed instant that put a base file into the group; 0 if the group has
-    no base file.
+    """Return the requested time of the newest completed instant that put a base file into the file group; 0 if there is
+    none.
     """
     planned = [
         plan.requested
@@ -45,8 +45,8 @@ def newest_barrier(view: View, group: int) -> int:
 
 
 def state_at_barrier(view: View, group: int, barrier: int) -> tuple[Log, ...]:
-    """Return the logs that had completed before the barrier, by rank. If a write put the base file, the result also
-    contains the logs of that write.
+    """Return the logs that a base file requested at `barrier` must contain, by rank: those that completed before
+    `barrier`, or were put by the write requested at `barrier`.
     """
     writes = (
         write

@@ -1,5 +1,5 @@
-"""Promises of reads: SNAP, TRAVEL, INCR, CDC, ATOM. In this module T is a settled time: every instant that completed by
-T is published.
+"""Promises about reads: SNAP (snapshots), TRAVEL (time travel), INCR (incremental queries), CDC (change logs), ATOM
+(atomicity). T is a settled time: every instant that completed by T is published.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ from .view import (
 
 
 def snapshot_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """SNAP: the snapshot, every read as of a settled time T, and every answer of a reader merge the writes that
-    completed by T.
+    """Check promise SNAP: the snapshot, every read as of a settled time T, and every answer of a reader merge exactly
+    the writes that completed by T.
     """
     view = view_of(model, after)
     if broken := key_twice(view.done.values()):
@@ -70,7 +70,7 @@ def _wrong(seen: View, what: str, time: float, right: View, until: float) -> str
 
 
 def same_reads(old: View, new: View, times: tuple[float, ...]) -> str | None:
-    """Return the difference that a step makes to a read as of one of the times in `times`; None if no read changed."""
+    """Return a sentence about a read as of one of `times` that differs between two states; None if no read differs."""
     if old is new:
         return None
     for time in completions_first(old, times):
@@ -82,8 +82,7 @@ def same_reads(old: View, new: View, times: tuple[float, ...]) -> str | None:
 
 
 def travel_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """TRAVEL: a read as of a time that was settled before a step has the same answer after the step as before the step.
-    """
+    """Check promise TRAVEL: no step changes the answer of a read as of a settled time."""
     assert before is not None
     assert step is not None
     old, new = view_of(model, before), view_of(model, after)
@@ -99,8 +98,8 @@ def travel_holds(model: Model, before: State | None, step: Step | None, after: S
 
 
 def incremental_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """INCR: the read of a window merges exactly the writes that completed in the window. If the read of a window is
-    merged into the state before the window, the result is the state after the window.
+    """Check promise INCR: an incremental query merges exactly the writes that completed in its window. The state before
+    the window, merged with the answer, equals the state after the window.
     """
     view = view_of(model, after)
     # The bounds of a window by requested time say nothing about completions: check what consumers read instead.
@@ -137,7 +136,7 @@ def _does_not_add_up(view: View, what: str, group: int, window: tuple[float, flo
 
 
 def consumers_served(model: Model, state: State) -> str | None:
-    """Check that the consecutive windows of a consumer deliver every write exactly once."""
+    """Return a sentence if a consumer's incremental windows miss a write, or deliver one twice; None otherwise."""
     done = view_of(model, state).done
     for name in model.actors_of("consumer"):
         consumer = model.component(state, name)
@@ -163,7 +162,8 @@ def _shape_without_consumers(model: Model, *states: State) -> Hashable | None:
 
 
 def changes_hold(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """CDC: the change log of a window is the difference of the two states that the completed writes require."""
+    """Check promise CDC: the change log of a window is the difference between the required states at its start and end.
+    """
     view = view_of(model, after)
     for window in (*view.windows, *view.other_windows):
         for group in view.groups:
@@ -195,7 +195,7 @@ def _changes_broken(view: View, group: int, window: tuple[float, float]) -> str 
 
 
 def atomic_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """ATOM: a read sees all log files of a write in all file groups, or no log file of that write. A read sees no log
+    """Check promise ATOM: a read sees either all files of a write, in all file groups, or none of them. A read sees no
     file of an uncompleted write.
     """
     view = view_of(model, after)
@@ -239,7 +239,7 @@ def _is_replaced(view: View, write: Write, group: int, held: set[tuple[int, int,
 
 
 def two_writes(model: Model, state: State) -> bool:
-    """True if two writes are complete, so that a read can merge writes."""
+    """True if at least two writes have completed, so that a read merges several writes."""
     return len(view_of(model, state).done) > 1
 
 

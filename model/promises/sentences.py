@@ -1,4 +1,4 @@
-"""Phrases for writes, rows and keys, for use in the sentences about violated promises."""
+"""Phrases for writes, rows and keys, used in messages about violated promises."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .oracle import Row
 
 def write_named(write: Write | None, requested: int) -> str:
     """Return a phrase that names a write, such as "w1's write (requested t1, completed t3)". The phrase for an unknown
-    write has only the requested time.
+    write contains only the requested time.
     """
     if write is None:
         return f"the write requested at t{requested}"
@@ -28,7 +28,7 @@ def several(parts: Iterable[str]) -> str:
 
 
 def log_named(log: Log, writes: Mapping[int, Write]) -> str:
-    """Return a phrase for a log: the actor that wrote the log, and the log's version unless the version is 1."""
+    """Return a phrase for a log file: the actor that wrote it, and its version unless the version is 1."""
     write = writes.get(log[0])
     owner = f"the write requested at t{log[0]}" if write is None else write.actor
     if write is not None and write.number > 1:
@@ -41,7 +41,7 @@ def _operation(row: Row) -> str:
 
 
 def key_given(rows: Mapping[Log, Row], writes: Mapping[int, Write]) -> str:
-    """Return a phrase that describes the content of each log for the key."""
+    """Return a phrase for one key that describes its record in each log."""
     operations = [
         f"{log_named(log, writes)} {_operation(row)} with ordering value {row.ordering}"
         for log, row in rows.items()
@@ -50,7 +50,7 @@ def key_given(rows: Mapping[Log, Row], writes: Mapping[int, Write]) -> str:
 
 
 def row_of(shown: Log | Made | Merged | None, writes: Mapping[int, Write]) -> str:
-    """Return a phrase for the row that a read shows for the key."""
+    """Return a phrase for the row that a read shows for one key."""
     if isinstance(shown, Merged):
         return _merged_row(shown, writes)
     if isinstance(shown, Made):
@@ -71,9 +71,6 @@ def _merged_row(shown: Merged, writes: Mapping[int, Write]) -> str:
 
 
 def _value(value: Value, writes: Mapping[int, Write]) -> str:
-    """Return the inputs of a row as nested calls such as `f(f(w1, w2), w3)`. If the order of merges does not matter,
-    the result is one call such as `f(w1, w2, w3)`.
-    """
     parts = [
         ", ".join(_value(each, writes) for each in part) if isinstance(part[0], tuple) else log_named(part, writes)
         for part in value

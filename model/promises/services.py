@@ -1,4 +1,4 @@
-"""Promises of table services: QUIET, PART."""
+"""Promises about table services: QUIET (services change no answer) and PART (each log is in exactly one file slice)."""
 
 from __future__ import annotations
 
@@ -26,26 +26,25 @@ SERVICES = ("compactor", "log_compactor", "clusterer", "rollbacker", "archiver")
 
 
 def no_service(model: Model) -> str | None:
-    """Return the reason why promises about compaction do not apply to this model; None if they apply."""
+    """Return the reason why promises about compaction do not apply to a model; None if they apply."""
     there = any(model.actors_of(kind) for kind in ("compactor", "log_compactor", "clusterer"))
     return None if there else "the world has no compactor"
 
 
 def nothing_to_notice(model: Model) -> str | None:
-    """Return the reason why QUIET does not apply to this model; None if the promise applies."""
+    """Return the reason why promise QUIET does not apply to a model; None if it applies."""
     there = any(model.actors_of(kind) for kind in SERVICES)
     return None if there else "the world has no table service"
 
 
 def planned_between_writes(model: Model, state: State) -> bool:
-    """True if a plan exists and two writes are complete."""
+    """True if a plan exists and at least two writes have completed."""
     logs = value_in(model, state, "log_plans")
     return bool(model.component(state, "plans") or logs) and two_writes(model, state)
 
 
 def served_between_writes(model: Model, state: State) -> bool:
-    """True in three cases: a plan and two completed writes exist; a rollback and one completed write exist; or an
-    instant was archived.
+    """True if there is a plan and two completed writes, or a rollback and one completed write, or an archived instant.
     """
     if value_in(model, state, "removed"):
         return True
@@ -66,9 +65,6 @@ def _on_table_and_archive(model: Model) -> tuple[str, ...]:
 
 
 def _shape_and_archive(model: Model, *states: State) -> Hashable | None:
-    """Return the shape of the states, and whether an instant was archived. Readers do not observe archiving, but
-    `sometimes` of the promise depends on archiving.
-    """
     shape = shape_of(model, *states)
     if shape is None or "removed" not in model.components:
         return shape
@@ -76,7 +72,9 @@ def _shape_and_archive(model: Model, *states: State) -> Hashable | None:
 
 
 def quiet_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """QUIET: no step of a service, no crash and no expiring lock changes a retained read or an incremental window."""
+    """Check promise QUIET: no step of a table service, no crash and no lock expiry changes the answer of a retained
+    read or incremental query.
+    """
     assert before is not None
     assert step is not None
     old, new = view_of(model, before), view_of(model, after)
@@ -93,8 +91,8 @@ def quiet_holds(model: Model, before: State | None, step: Step | None, after: St
 
 
 def partition_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """PART: each completed log, or one log that covers that log, is in exactly one slice. Readers, planners and
-    cleaners agree on which side of a barrier each log is.
+    """Check promise PART: each completed log, or one log that replaces it after a log compaction, is in exactly one
+    file slice. Readers, planners and cleaners agree on the file slice of each log.
     """
     view = view_of(model, after)
     for group in view.groups:
@@ -138,8 +136,7 @@ def _bases_by(view: View, group: int) -> list[tuple[int, int]]:
 
 
 def files_of(view: View, piece: FileSlice) -> tuple[Log, ...]:
-    """Return the logs of a slice, with the inputs of log compactions. If a write put the base file of the slice, the
-    result also contains that base file.
+    """Return the logs of a file slice, together with the input logs of log compactions and a base file put by a write.
     """
     logs = covered(view.table, piece.group, piece.logs)
     # If times are not unique, a base file and a log of different instants can have the same name.

@@ -1,6 +1,7 @@
-"""Shapes: if two states have the same shape, every promise has the same verdict on both states.
+"""A shape is an abstraction of states: every promise that uses shapes has the same verdict for two states with the same
+shape.
 
-Promises compare times only with other times, and check the content of writes, not their actors. Therefore a shape
+Promises compare times only with each other, and check the content of writes instead of their actors. A shape therefore
 replaces each time by its rank, and contains no names of actors. There are several times fewer shapes than states.
 """
 
@@ -53,15 +54,15 @@ KNOWN = {
 
 
 class Abstract(NamedTuple):
-    """A value, split into its form without times and its times in a fixed order."""
+    """A value split into its form, which contains no times, and its times in a fixed order."""
 
     form: Hashable
     times: tuple[int, ...] = ()
 
 
 class Undone(NamedTuple):
-    """What a shape records about rollbacks: for each rolled-back write, how many of its files are deleted. Deleted
-    files count only for published writes.
+    """The part of a shape that describes rollbacks. `gone` contains the number of deleted files of each rolled-back
+    write. Deleted files count only for published writes.
     """
 
     form: bool
@@ -73,15 +74,15 @@ NOTHING, UNKNOWN = Abstract(None), Abstract("unsupported")
 
 
 def shape_of(model: Model, *states: State) -> int | None:
-    """Return the number of the shape of the given states, or None if the states contain a value that shapes do not
-    support.
+    """Return a number that identifies the shape of the given states; None if the states contain a value that shapes do
+    not support.
     """
     return model.derive(model.initial, (), "shapes", lambda: _Shapes(*_fields(model))).of(states)
 
 
 class _Field(NamedTuple):
-    """A component with its mask and the function that abstracts its values. `numbers` maps the bits of a value to the
-    number of its abstraction.
+    """A component (state variable) with the function that abstracts its values. `numbers` maps the bits of a value to
+    the number of its abstraction.
     """
 
     model: Model
@@ -96,10 +97,10 @@ class _Field(NamedTuple):
 
 
 class _Shapes:
-    """Assigns a number to each shape, which is computed from the components of the table and of the readers.
+    """Numbers the shapes (abstractions of states), which are computed from the components of the table and of the
+    readers.
 
-    Values that differ only in names have one abstraction. Most states share their abstractions with other states, so
-    each shape is built only once.
+    Values that differ only in the names of actors have the same abstraction. Each distinct shape is built only once.
     """
 
     def __init__(self, table: Sequence[_Field], readers: Sequence[_Field]) -> None:

@@ -1,4 +1,4 @@
-"""The promise about times: MONO."""
+"""Promise MONO: times are unique, and instants are published in completion order."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ OTHERS = ("decisions",)
 
 
 def monotonic_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """MONO: times are pairwise distinct, each instant is requested before it completes, and instants are published in
-    the order of completion.
+    """Check promise MONO: times are pairwise distinct, each instant is requested before it completes, and instants are
+    published in completion order.
     """
     published = model.component(after, "published")
     times = [*_on_timeline(model, after, published), *_of_actors(model, after, published)]
@@ -43,9 +43,6 @@ def monotonic_holds(model: Model, before: State | None, step: Step | None, after
 
 
 def _on_timeline(model: Model, state: State, published: tuple[Any, ...]) -> Iterator[int]:
-    """Return the times of completed instants, of all pending plans and of decided commits. The completion time of a
-    savepoint is omitted, because no order depends on it.
-    """
     done = {entry.requested for entry in published}
     for entry in published:
         yield from (entry.requested, entry.completed)
@@ -72,10 +69,10 @@ def _of_actors(model: Model, state: State, published: tuple[Any, ...]) -> Iterat
 
 
 def may_repeat_times(model: Model) -> bool:
-    """True if actors could take one time twice, because their clocks differ or are coarse, or because locks are lost.
+    """True if two actors could take the same time, because clocks differ or are coarse, or because locks can be lost.
 
-    In all other worlds every time is the next time of a single clock. With a single clock the promise ignores times
-    that are not on the timeline.
+    Otherwise every time is the next time of a single clock, and promise MONO ignores times that are not yet on the
+    timeline.
     """
     actors = chain.from_iterable(model.actors.values())
     return model.world[LostLocks].lock_losses > 0 or any(

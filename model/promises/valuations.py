@@ -1,9 +1,9 @@
-"""Valuations: all possible rows of one key in the logs of a file group. The module searches for a valuation on which
-two answers differ.
+"""A valuation assigns a possible record of one key to each log of a file group. The functions search for a valuation on
+which two answers differ.
 
-A valuation assigns to each log no row, an upsert (of some columns) or a delete, and a weak order of the ordering
-values. The answer for one key depends only on the valuation. Logs are renamed by rank before the evaluation, so that
-each shape is evaluated once for all states with that shape.
+A log has no record, an upsert (of some columns) or a delete of the key; ordering values form a weak order. The answer
+for one key depends only on the valuation. Logs are renamed by rank before the evaluation, so that results are shared by
+all states with equal merge trees.
 """
 
 from __future__ import annotations
@@ -28,11 +28,10 @@ LARGEST = 5
 
 @cache
 def valuations(count: int, event_time: bool, columns: tuple[str, ...] = ()) -> tuple[Valuation, ...]:
-    """Yield every valuation of logs (1, 0) .. (count, 0), fewest rows first. If rows merge by commit time, ordering
-    values do not matter.
+    """Return every valuation (records of one key) of the logs (1, 0) .. (count, 0), fewest records first. If rows merge
+    by commit time, ordering values are all equal.
 
-    `columns` contains the columns of which a partial update sets at least one; it is () if there are no partial
-    updates.
+    `columns` names the columns that partial updates may set; () if there are no partial updates.
     """
     if count > LARGEST:
         raise ValueError(f"{count} logs in one file group are more than the {LARGEST} that rows are evaluated for")
@@ -48,19 +47,19 @@ def valuations(count: int, event_time: bool, columns: tuple[str, ...] = ()) -> t
 
 
 def of_merger(count: int, merger: Merger) -> tuple[Valuation, ...]:
-    """Return the valuations that can change the answers of a merger."""
+    """Return the valuations (records of one key in each log) that `merger` can distinguish."""
     return valuations(count, merger.event_time, merger.columns)
 
 
 def weak_orders(count: int) -> Iterator[tuple[int, ...]]:
-    """Yield every weak order of `count` values, as ranks from 1 without gaps."""
+    """Yield every weak order of `count` values, as a tuple of ranks from 1 without gaps."""
     for ranks in product(range(1, count + 1), repeat=count):
         if set(ranks) == set(range(1, max(ranks, default=0) + 1)):
             yield ranks
 
 
 def renamed(shape: Fold, names: Mapping[Log, Log]) -> Fold:
-    """Return a copy of the merge tree with its logs renamed."""
+    """Return a copy of a merge tree with its logs renamed."""
     base = renamed(shape.base, names) if shape.base is not None else None
     files = shape.files and shape.files.renamed(lambda file: renamed(file, names))
     shown = None if shape.shown is None else tuple(names[log] for log in shape.shown if log in names)
@@ -71,7 +70,7 @@ def renamed(shape: Fold, names: Mapping[Log, Log]) -> Fold:
 def records_by_definition(
     logs: tuple[Log, ...], rows: Mapping[Log, Record], merger: Merger, window: bool
 ) -> list[Record]:
-    """Return the records that the oracle requires as the answer for a key: the row of the key, and in a window its
+    """Return the required answer for one key, as records: the row of the key, and for an incremental query also the
     delete.
     """
     found = expected(logs, {log: Row(row.ordering, row.deleted, row.sets) for log, row in rows.items()}, merger, window)
@@ -84,12 +83,14 @@ def records_by_definition(
 
 
 def names_for(logs: tuple[Log, ...]) -> dict[Log, Log]:
-    """Return a mapping from each log to the pair (position of the log in the given order, 0)."""
+    """Return the short name (position, 0) of each log, where positions in `logs` count from 1."""
     return {log: (place + 1, 0) for place, log in enumerate(logs)}
 
 
 def read(shape: Fold, rows: Valuation, merger: Merger, deletes: bool) -> Shown:
-    """Return the row that a read shows. If a delete wins, the read shows no row, unless the answer includes deletes."""
+    """Return the row of one key that a read shows; None if there is no row. If a delete wins, it is returned only with
+    `deletes`.
+    """
     if merger.combination:
         combined: Shown = merger.combination.read(shape, rows.get, merger, deletes)
         return combined
@@ -106,7 +107,7 @@ def _ranked(log: Log, row: Row) -> Ranked:
 
 
 def expected(logs: tuple[Log, ...], rows: Valuation, merger: Merger, deletes: bool) -> Shown:
-    """Return the required answer of a read, according to the oracle."""
+    """Return the required answer for one key, according to the oracle (computed from completed writes alone)."""
     if merger.combination:
         combined: Shown = merger.combination.by_definition(logs, rows, merger, deletes)
         return combined
@@ -116,7 +117,7 @@ def expected(logs: tuple[Log, ...], rows: Valuation, merger: Merger, deletes: bo
 
 @lru_cache(maxsize=1 << 16)
 def reads_right(shape: Fold, logs: tuple[Log, ...], merger: Merger, deletes: bool) -> bool:
-    """True if, on every valuation, a read shows the rows that the completed writes `logs` require."""
+    """True if, on every valuation (records of one key), a read shows the row required by the completed `logs`."""
     names = names_for(_once_each(logs, logs_of(shape)))
     wanted = tuple([names[log] for log in logs])
     return differs_from_oracle(renamed(shape, names), wanted, len(names), merger, deletes) is None
@@ -130,7 +131,9 @@ def _once_each(*several: Iterable[Log]) -> tuple[Log, ...]:
 def differs_from_oracle(
     shape: Fold, logs: tuple[Log, ...], count: int, merger: Merger, deletes: bool
 ) -> Valuation | None:
-    """Return the first valuation on which a read does not show the rows that the completed writes `logs` require."""
+    """Return the first valuation (records of one key) on which a read does not show the row required by the completed
+    `logs`; None if there is none.
+    """
     for rows in of_merger(count, merger):
         if read(shape, rows, merger, deletes) != expected(logs, rows, merger, deletes):
             return rows
@@ -139,7 +142,7 @@ def differs_from_oracle(
 
 @lru_cache(maxsize=1 << 16)
 def differ(one: Fold, other: Fold, count: int, merger: Merger, deletes: bool) -> Valuation | None:
-    """Return the first valuation on which two reads differ."""
+    """Return the first valuation (records of one key) on which two reads differ; None if there is none."""
     for rows in of_merger(count, merger):
         if read(one, rows, merger, deletes) != read(other, rows, merger, deletes):
             return rows
@@ -148,11 +151,11 @@ def differ(one: Fold, other: Fold, count: int, merger: Merger, deletes: bool) ->
 
 @lru_cache(maxsize=1 << 16)
 def adds_up_wrongly(before: Fold, window: Fold, after: Fold, count: int, merger: Merger) -> Valuation | None:
-    """Return the first valuation on which a window, merged into the read before it, differs from the read after the
-    window.
+    """Return the first valuation (records of one key) on which the read before a window, merged with the window,
+    differs from the read after it; None if there is none.
 
-    The merge includes the tombstones of the state before the window. Only the rows of both results are compared,
-    because a service may drop a tombstone that cannot hide a later write.
+    The merge includes the tombstones of the state before the window. Only rows are compared, because a table service
+    may drop a tombstone that can no longer hide a write.
     """
     names = tuple((place + 1, 0) for place in range(count))
     states, windows = (_every_read(shape, count, merger, deletes=True) for shape in (before, window))
@@ -185,7 +188,7 @@ End = tuple[Fold, tuple[Log, ...]]
 
 @lru_cache(maxsize=1 << 16)
 def changes_right(before: End, after: End, merger: Merger) -> bool:
-    """True if the change between two reads is the change between the two states that the oracle requires."""
+    """True if two reads differ exactly as the two required states (computed by the oracle) differ."""
     names = names_for(_once_each(after[1], before[1], logs_of(after[0]), logs_of(before[0])))
     ends = [(renamed(shape, names), tuple([names[log] for log in logs])) for shape, logs in (before, after)]
     return changes_differ(ends[0], ends[1], len(names), merger) is None
@@ -193,7 +196,9 @@ def changes_right(before: End, after: End, merger: Merger) -> bool:
 
 @lru_cache(maxsize=1 << 16)
 def changes_differ(before: End, after: End, count: int, merger: Merger) -> Valuation | None:
-    """Return the first valuation on which the change between two reads is not the change that the oracle requires."""
+    """Return the first valuation (records of one key) on which two reads differ otherwise than the two required states;
+    None if there is none.
+    """
     shown = zip(_every_read(before[0], count, merger), _every_read(after[0], count, merger), strict=True)
     right = zip(_every_expected(before[1], count, merger), _every_expected(after[1], count, merger), strict=True)
     for rows, is_now, should in zip(of_merger(count, merger), shown, right, strict=True):
@@ -204,9 +209,6 @@ def changes_differ(before: End, after: End, count: int, merger: Merger) -> Valua
 
 @lru_cache(maxsize=64)
 def _every_read(shape: Fold, count: int, merger: Merger, deletes: bool = False) -> tuple[Shown, ...]:
-    """Return the row that a read shows on each valuation. The result is memoised, because a state is an end of many
-    windows.
-    """
     return tuple(read(shape, rows, merger, deletes) for rows in of_merger(count, merger))
 
 

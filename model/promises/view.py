@@ -1,4 +1,4 @@
-"""The values that promises compare in one state: the reads of the table, and the completed writes."""
+"""A view contains the values of one state that promises compare: the reads of the table, and the completed writes."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Published = tuple[Write | Compaction, ...]
 
 
 class View:
-    """Cached reads of one table. All states with equal tables share one view (`view_of`)."""
+    """Caches the reads of one table. All states with equal tables share one view (see `view_of`)."""
 
     def __init__(self, model: Model, table: Table, published: Published) -> None:
         self.model, self.table, self.published = model, table, published
@@ -48,11 +48,11 @@ class View:
     # Reads, by slices and plans.
 
     def as_of(self, group: int, time: float = inf) -> Fold:
-        """Return the read of a file group as of a time (default: the snapshot)."""
+        """Return the merge tree of a read of a file group as of a time (default: a snapshot)."""
         return self._once(("as of", group, time), lambda: as_of(self.model.rules, self.table, group, time))
 
     def window(self, group: int, after: float, until: float) -> Fold:
-        """Return the incremental read of a file group in the window (after, until]."""
+        """Return the merge tree of an incremental query of the window (after, until] in a file group."""
         return self._once(
             ("window", group, after, until),
             lambda: incremental(self.model.rules, self.table, group, after, until),
@@ -62,7 +62,9 @@ class View:
         return self._once(("slices", group), lambda: file_slices(self.model.rules, self.table, group))
 
     def bases(self, group: int) -> list[tuple[int, Fold]]:
-        """Return the barrier and content of each base file of the group, including the base files of pending plans."""
+        """Return the requested time and merge tree of each base file of a file group, including the base files of
+        pending plans.
+        """
         shapes = (
             (barrier, base_file(self.model.rules, self.table, group, barrier))
             for barrier in sorted({requested for requested, _ in self.model.rules.bases(self.table, group)})
@@ -80,29 +82,29 @@ class View:
 
     @cached_property
     def completions(self) -> tuple[Write, ...]:
-        """The completed writes in the order of their completion."""
+        """The completed writes in completion order."""
         return oracle.completed(self.published, 0, inf)
 
     @cached_property
     def writes(self) -> dict[int, Write]:
-        """The completed writes, and the pending writes that the protocol shows, by requested time."""
+        """The completed writes, and the pending writes that readers may see, by requested time."""
         return {write.requested: write for write in self.table.writes}
 
     @cached_property
     def times(self) -> tuple[int, ...]:
-        """The completion time of every published instant."""
+        """The completion times of all published instants, in ascending order."""
         return tuple(sorted(entry.completed for entry in self.published if entry.completed is not None))
 
     @cached_property
     def known_times(self) -> frozenset[int]:
-        """The times of the table's instants: completions, requested times, barriers."""
+        """The requested and completion times of all instants and plans of the table."""
         entries = (*self.published, *self.table.writes)
         times = (time for entry in entries for time in (entry.requested, entry.completed) if time is not None)
         return frozenset((*times, *(plan.requested for plan in self.table.plans)))
 
     @cached_property
     def asked_times(self) -> tuple[float, ...]:
-        """The times as of which a user may read: the known times, and one time between each pair of adjacent known
+        """The times at which as-of reads are checked: all known times, and one time between each pair of adjacent known
         times.
         """
         ordered = sorted(self.known_times)
@@ -111,11 +113,11 @@ class View:
 
     @cached_property
     def other_times(self) -> dict[float, int]:
-        """Maps each element of `asked_times` that is not a completion time to the newest completion time before it (0:
-        none).
+        """Maps each time in `asked_times` that is not a completion time to the newest completion time before it (0 if
+        there is none).
 
-        The mapping is empty if reads include instants by their requested times. If reads include instants by their
-        requested times, promises compare only reads as of completion times.
+        If the protocol selects instants by requested time, the mapping is empty, so that only reads as of completion
+        times are checked.
         """
         by_completion = self.model.protocol[AsOf].as_of_axis == "completion"
         others = (time for time in self.asked_times if time not in self.times) if by_completion else ()
@@ -123,9 +125,9 @@ class View:
 
     @cached_property
     def repeated_times(self) -> dict[float, int]:
-        """Maps an element of `other_times` to the completion before it if the reads as of the two times are equal.
+        """Maps a time in `other_times` to the completion time before it, if the reads as of both times are equal.
 
-        The same writes had completed by both times, so both reads are right or both are wrong.
+        The same writes had completed by both times, so either both reads are right or both are wrong.
         """
         others = ((time, nearest) for time, nearest in self.other_times.items() if nearest)
         return {
@@ -136,8 +138,8 @@ class View:
 
     @cached_property
     def other_windows(self) -> tuple[tuple[float, float], ...]:
-        """The windows with a requested time or barrier as an end, if they read differently from all windows between
-        completion times.
+        """Windows that start or end at a requested time, if they are read differently from the corresponding windows
+        between completion times.
         """
         if self.model.protocol[Windows].incremental_axis != "completion":
             return ()
@@ -155,13 +157,11 @@ class View:
 
     @cached_property
     def windows(self) -> tuple[tuple[int, int], ...]:
-        """Every window (after, until] between two completion times, or from the start of the table to a completion
-        time.
-        """
+        """Every window (after, until] between two completion times, or from time 0 to a completion time."""
         return tuple((after, until) for until in self.times for after in (0, *self.times) if after < until)
 
     def logs(self, group: int, after: float = 0, until: float = inf) -> tuple[Log, ...]:
-        """Return the logs of the writes that completed in a window, by rank."""
+        """Return the logs of the writes that completed in the window (after, until], by rank."""
         return self._once(
             ("logs", group, after, until),
             lambda: oracle.logs_by_rank(
@@ -170,7 +170,9 @@ class View:
         )
 
     def every_log(self, group: int) -> tuple[Log, ...]:
-        """Return the files of all completed writes in a group by rank, including files that a replace hides."""
+        """Return the files of all completed writes in a file group by rank, including files hidden by a replace (insert
+        overwrite).
+        """
 
         def make() -> tuple[Log, ...]:
             by_rank = sorted(self.done.values(), key=lambda write: ranks_at(write, group) or 0)
@@ -181,7 +183,9 @@ class View:
     # Names by rank, under which valuations are shared.
 
     def names(self, group: int, *shapes: Fold) -> dict[Log, Log]:
-        """Return a short name for each completed log of a group, by rank, and then for each other log in the shapes."""
+        """Return short names for the logs of a file group: first its completed logs by rank, then the remaining logs in
+        the merge trees `shapes`.
+        """
         known = self._once(("names", group), lambda: names_for(self.logs(group)))
         if all(log in known for shape in shapes for log in logs_of(shape)):
             return known
@@ -208,8 +212,8 @@ def view_of(model: Model, state: State) -> View:
 
 
 def settled_times(model: Model, state: State) -> tuple[float, ...]:
-    """Return the settled times of a state: completion times, other times that users may pass, and the time of a read
-    without a given time.
+    """Return the settled times of a state: completion times, times between them, and the time of a query that states no
+    time.
     """
     view, settled = view_of(model, state), model.settled(state)
     others = (time for time in view.other_times if time <= settled)
@@ -217,22 +221,21 @@ def settled_times(model: Model, state: State) -> tuple[float, ...]:
 
 
 def answered_times(model: Model, state: State) -> tuple[float, ...]:
-    """Return the settled times as of which a read is answered."""
+    """Return the settled times as of which a read must be answered."""
     table, restores = model.table(state), model.restores(state)
     times = (t for t in settled_times(model, state) if not hides(restores, t))
     return tuple(t for t in times if not model.rules.is_refused(table, t))
 
 
 def distinct_times(view: View, times: tuple[float, ...]) -> list[float]:
-    """Return distinct times from `times`, completion times first. The result omits a time if a read as of this time is
-    equal to a read as of another time in `times`.
+    """Return `times`, completion times first, without times at which a read equals the read as of the preceding
+    completion time.
     """
     return completions_first(view, (time for time in times if view.repeated_times.get(time, 0) not in times))
 
 
 def completions_first(view: View, times: Iterable[float]) -> list[float]:
-    """Return the times in ascending order, completion times before other times. Messages therefore name a completion
-    time if possible.
+    """Return the times in ascending order, completion times first, so that messages name a completion time if possible.
     """
     return sorted(times, key=view.other_times.__contains__)
 
@@ -242,7 +245,9 @@ def _between(one: int, other: int) -> float:
 
 
 def answers(model: Model, state: State) -> Iterator[tuple[str, int, Table]]:
-    """Yield each reader that has answered: the reader's name, the time T of its read, and the table of its instants."""
+    """Yield a triple for each reader that has answered: the reader's name, the time of the read, and the table that it
+    read.
+    """
     for name in model.actors_of("reader"):
         reader = model.component(state, name)
         if reader.step == "answered":
@@ -250,7 +255,7 @@ def answers(model: Model, state: State) -> Iterator[tuple[str, int, Table]]:
 
 
 def truths(model: Model, state: State, name: str) -> list[View]:
-    """Return the views according to which a reader may answer. The answer may include or ignore a restore that was
+    """Return the views that count as right for a reader's answer. The answer may include or ignore a restore that was
     planned during the reader's listing.
     """
     view, restores = view_of(model, state), model.restores(state)
@@ -261,7 +266,7 @@ def truths(model: Model, state: State, name: str) -> list[View]:
 
 
 def everything(model: Model, state: State) -> View:
-    """Return the view of the table as if no restore had happened."""
+    """Return the view that the table would have if no restore had happened."""
     return _as_before(view_of(model, state), model.restores(state))
 
 
@@ -270,11 +275,13 @@ def _as_before(view: View, restores: tuple[Restore, ...]) -> View:
 
 
 def on_table(model: Model) -> tuple[str, ...]:
-    """Return the components on which a read of the table depends, including a clock that decides the time of reads."""
+    """Return the components (state variables) on which a read of the table depends; the clock is included if reads take
+    their time from it.
+    """
     clock = ("clock",) if model.protocol[Listing].read_time == "clock" else ()
     return (*model.table_reads, *components_in(model, "restores"), *clock)
 
 
 def on_table_and_readers(model: Model) -> tuple[str, ...]:
-    """Return the components of `on_table` and the components of readers."""
+    """Return the components (state variables) on which reads of the table and the answers of readers depend."""
     return (*on_table(model), *model.actors_of("reader"))

@@ -1,12 +1,11 @@
-"""WAIT: no live writer waits for the data phase of another actor (docs/contract.md).
+"""Promise WAIT: no live writer waits for the data phase of another actor (docs/contract.md).
 
-The data phase of an actor consists of the actions that put or delete data files. Two kinds of states break the promise:
+The data phase of an actor consists of the actions that put or delete data files. While the lock is held, WAIT is
+violated if the holder would put or delete data files, or take too many steps, before releasing the lock. While the lock
+is free, WAIT is violated if a writer that acts alone cannot continue until another actor has put or deleted data files.
 
-- An actor holds the table's lock. Before the actor releases the lock, it would put or delete data files, or take too
-  many steps.
-- The lock is free, and a writer that acts alone cannot continue until another actor has put or deleted data files.
-
-To judge a state, the promise computes the next steps of each actor alone. The promise reads every component.
+To check a state, the steps that each actor can take alone are computed. The check may read every component (state
+variable).
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ ALONE = 64
 
 
 def waits(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """Judge WAIT in one state. Returns a sentence if the state breaks WAIT; None if WAIT holds."""
+    """Return a sentence that describes how a state violates promise WAIT; None if WAIT holds."""
     holder = model.component(after, "lock")
     if holder is not None:
         return _holds_on(model, after, holder)
@@ -36,10 +35,11 @@ def waits(model: Model, before: State | None, step: Step | None, after: State) -
 
 
 def first_wait(model: Model, states: Sequence[State]) -> tuple[int, str] | None:
-    """Return the index of the first state that breaks WAIT, and the message; None if no state breaks WAIT.
+    """Return the index of the first state that violates promise WAIT, and the message; None if WAIT holds in all
+    states.
 
-    The steps of an actor that acts alone depend only on the components that its transitions read. The function computes
-    a wait once for each combination of values of the components that an actor's transitions read.
+    The steps of an actor that acts alone depend only on the components (state variables) that its transitions read.
+    Each combination of the values that an actor reads is therefore checked only once.
     """
     place = model.coding.place
     writers = [(me, _reads(model, me), set[State]()) for me in model.actors_of("writer")]
@@ -80,9 +80,6 @@ def _steps(model: Model, state: State, me: str) -> list[tuple[Step, State]]:
 
 
 def _holds_on(model: Model, state: State, holder: str) -> str | None:
-    """Return the reason why the holder of the lock, if it acted alone, would hold the lock too long; None if the holder
-    releases the lock soon.
-    """
     if model.component(state, holder).step == DEAD:
         return None  # Its lock expires.
     here = [state]
@@ -104,9 +101,6 @@ def _holds_on(model: Model, state: State, holder: str) -> str | None:
 
 
 def _waits_for(model: Model, state: State, me: str) -> str | None:
-    """Return a sentence if a writer that acts alone cannot continue until another actor has put or deleted data files;
-    None otherwise.
-    """
     if (halt := _halt(model, state, me)) is None:
         return None
     reasons = " or ".join(_held_up(model, halt, me))
@@ -121,8 +115,8 @@ def _waits_for(model: Model, state: State, me: str) -> str | None:
 
 
 def _halt(model: Model, state: State, me: str) -> State | None:
-    """Return the state in which a writer that acts alone can neither continue its write nor begin the next write; None
-    if there is no such state.
+    """Return a state in which a writer that acts alone can neither continue its write nor begin the next one; None if
+    there is none.
     """
     if model.component(state, me).step == DEAD:
         return None
@@ -133,8 +127,8 @@ def _halt(model: Model, state: State, me: str) -> State | None:
 
 
 def _held_up(model: Model, state: State, me: str) -> tuple[str, ...]:
-    """Return the conditions that prevent an actor from acting; () if the actor can act, or if a limit of the world ends
-    its work.
+    """Return the conditions that prevent an actor from acting; () if the actor can act, or if only limits of the world
+    prevent it.
     """
     own, reasons = model.component(state, me), dict[str, None]()
     for row in model.transitions:
@@ -148,8 +142,8 @@ def _held_up(model: Model, state: State, me: str) -> tuple[str, ...]:
 
 
 def _alone(model: Model, state: State, me: str) -> Iterator[tuple[State, list[tuple[Step, State]]]]:
-    """Yield the states that an actor reaches alone, up to the end of its operation. Each state has the steps that the
-    actor can take in it.
+    """Yield the states that an actor reaches alone, up to the end of its operation, each with the actor's possible
+    steps.
     """
     queue = [state]
     for each in queue:  # grows meanwhile
@@ -160,10 +154,10 @@ def _alone(model: Model, state: State, me: str) -> Iterator[tuple[State, list[tu
 
 
 def _frees(model: Model, state: State, me: str, other: str) -> tuple[bool, Step | None]:
-    """Return True if `other`, acting alone, enables `me` to continue without putting or deleting data files. If `other`
-    must first act on data files, return False and its first action on data files that enables `me` to continue.
+    """Return (True, None) if `other`, acting alone, enables `me` to continue without putting or deleting data files.
 
-    The action is None if no step that `other` takes alone enables `me` to continue.
+    Otherwise return False and the first data-file step of `other` on the way to enabling `me`; None if `other` alone
+    cannot enable `me`.
     """
     first: dict[State, Step | None] = {state: None}
     queue = [state]

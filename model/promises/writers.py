@@ -1,4 +1,6 @@
-"""Promises of writers: FREE and LAWS. The module also defines the canary, a promise that is broken on purpose."""
+"""Promises about writers: FREE (writers are never refused publication), LAWS (algebraic laws of merging), and CANARY (a
+promise violated on purpose, to test the search).
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,7 @@ from .view import View, on_table, view_of
 
 
 def free_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """FREE: if a live writer attempts to put its completed instant, its write is published."""
+    """Check promise FREE: if a live writer puts its completed instant, the write is published."""
     if step is not None and step.action == "writer_stops_waiting":
         return f"{step.actor} is alive, and gave up its write because another actor held the lock for too long"
     if before is None or step is None or step.action != "writer_publishes_instant":
@@ -53,8 +55,7 @@ def _has_written(model: Model, state: State) -> bool:
 
 @lru_cache(maxsize=2)
 def algebra_broken(event_time: bool) -> str | None:
-    """Return the first law that the merge by rank violates on a small set of records; None if the merge violates no
-    law.
+    """Return the first algebraic law that merging by rank violates on a small set of records; None if it violates none.
     """
     records = [Ranked(o, p, d, (o, p, d)) for p, (o, d) in enumerate(product((1, 2), (False, True)))]
     records += [Ranked(1, 4.0, False, "late"), Ranked(2, 5.0, True, "latest")]
@@ -71,8 +72,8 @@ def algebra_broken(event_time: bool) -> str | None:
 
 @lru_cache(maxsize=1)
 def partial_algebra_broken() -> str | None:
-    """Return the first law that the join of partial updates violates on a small set of records; None if the join
-    violates no law.
+    """Return the first algebraic law that merging partial updates violates on a small set of records; None if it
+    violates none.
     """
     columns: tuple[tuple[str, ...] | None, ...] = (None, ("a",), ("a", "b"), ("b",))
     records = [
@@ -93,7 +94,9 @@ def partial_algebra_broken() -> str | None:
 
 
 def laws_hold(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """LAWS: merging is commutative, associative and idempotent; a base file merges contiguous writes."""
+    """Check promise LAWS: merging is commutative, associative and idempotent; a base file merges writes that are
+    contiguous in completion order.
+    """
     if broken := algebra_broken(model.merger.event_time) or partial_algebra_broken():
         return broken
     by = model.merger.combination

@@ -1,3 +1,3 @@
-"""Variants: interpretations of the RFCs that differ from nbcc's, and the rules of readers other than nbcc. Each variant
-is an option of the protocol.
+"""Variants model other interpretations of the RFCs than nbcc's, and readers other than nbcc. Each variant is selected
+by an option of the protocol.
 """

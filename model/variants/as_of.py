@@ -1,4 +1,4 @@
-"""Options that select an interpretation of the RFCs' text about time travel."""
+"""The options that select an interpretation of the RFCs' text on time travel."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class AsOf(Options):
-    """Options for other interpretations of time travel."""
+    """The options of time travel: which instants an as-of read includes."""
 
     as_of_axis: Literal["completion", "requested", "requested_slices"] = option(
         "completion",
@@ -38,7 +38,7 @@ class AsOf(Options):
 
 
 def refine(rules: Rules, protocol: Protocol) -> Rules:
-    """Return the rules with the options of `AsOf` applied."""
+    """Return the rules for reading a table under the options of `AsOf`."""
     options = protocol[AsOf]
     by_completion, before = options.as_of_axis == "completion", options.as_of_bound == "before"
     if not by_completion or before:
@@ -51,9 +51,9 @@ def refine(rules: Rules, protocol: Protocol) -> Rules:
 
 
 def visible_by(by_completion: bool, before: bool) -> IsVisible:
-    """Return the rule that decides whether a read sees an instant. The rule compares the instant's completion time, or
-    its requested time, with the time of the read. With the option value `before`, a read does not see an instant whose
-    time equals the time of the read.
+    """Return the rule that decides whether an as-of read includes an instant. The rule compares the instant's
+    completion time, or else requested time, with the time of the read. With `before`, an instant whose time equals the
+    time of the read is not included.
     """
 
     def is_visible(requested: int, completed: int | None, time: float) -> bool:
@@ -66,12 +66,12 @@ def visible_by(by_completion: bool, before: bool) -> IsVisible:
 
 
 def newest_first(rules: Rules, table: Table, group: int, time: float) -> Iterator[tuple[int | None, tuple[Write, ...]]]:
-    """Yield the slices that begin at or before `time`, newest first. The slice without a barrier begins with its
-    earliest log.
+    """Yield the file slices that begin at or before `time`, newest first. The first slice, which has no barrier, begins
+    with its earliest log.
 
-    See `get_file_slice_barriers` in RFC-66. A plan that was requested after `time` is not a barrier while its base file
-    does not exist. With the option value `requested_slices`, a pending plan that was requested after `time` is a
-    barrier. A read as of `time` then omits the slice of the later barrier, which contains the late logs.
+    See `get_file_slice_barriers` in RFC-66. A pending plan that was requested after `time` begins no slice under the
+    option value `requested`. Under `requested_slices`, a pending plan that was requested after `time` begins a slice,
+    and a read as of `time` omits the late logs in that slice.
     """
     if rules[AsOf].as_of_axis == "requested":
         plans = [(p, done) for p, done in zip(table.plans, table.completed, strict=True) if done or p.requested <= time]
@@ -82,12 +82,12 @@ def newest_first(rules: Rules, table: Table, group: int, time: float) -> Iterato
 
 
 def is_refused(table: Table, time: float) -> bool:
-    """True if a pending write was requested at or before `time`, so that it could still change a read as of `time`."""
+    """True if a read as of `time` is refused because a pending write was requested at or before `time`."""
     return any(write.completed is None and write.requested <= time for write in table.writes)
 
 
 def compose(composition: Composition) -> None:
-    """Let a reader see pending writes, so that it can refuse a read that a pending write could change."""
+    """Let readers observe pending writes if reads that a pending write could change are refused."""
     if composition.protocol[AsOf].as_of_pending == "refused":
         composition.map_view(VISIBLE_WRITES, all_unpublished)
 

@@ -1,8 +1,9 @@
-"""The variant in which a completion time is taken before the lock, so that the lock covers only the publication.
+"""The variant in which an actor takes its completion time before the lock, so that the lock covers only the
+publication.
 
 RFC-66, "Assumption On Locks", requires one lock for the completion time and the publication. If the time is taken
-before the lock, an instant with an earlier completion time may be published after an instant with a later time. A
-reader that reads as of the later time before that publication misses the instant with the earlier time.
+before the lock, instants may be published out of the order of their completion times. A reader then misses an instant
+that completed before the reader's time but is published after the read.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ TIMED_EARLY = "given a completion time"
 
 
 class Completion(Options):
-    """The option that decides when an actor takes its completion time."""
+    """The option that decides whether an actor takes its completion time under the lock or before it."""
 
     completion_time: Literal["under_lock", "outside_lock"] = option(
         "under_lock",
@@ -40,7 +41,7 @@ class Completion(Options):
 
 
 def compose(composition: Composition) -> None:
-    """For each actor that takes the time early, swap the steps "take the lock" and "take the completion time"."""
+    """Let actors with the option value `outside_lock` take the completion time before the lock."""
 
     def exchange(each: Publication) -> None:
         me, since = each.actor, each.since

@@ -1,4 +1,4 @@
-"""Rules of readers other than nbcc: a reader lists the timeline once, or reads as of the time on its clock."""
+"""Models readers other than nbcc, which list the timeline only once, or read as of the time on their clock."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..machine.transition import Changes, Transition
 
 
 class Listing(Options):
-    """Options that decide how a reader selects the instants that it reads."""
+    """The options that decide how often a reader lists the timeline, and as of which time it reads."""
 
     read_time: Literal["settled", "clock"] = option(
         "settled",
@@ -49,12 +49,12 @@ def _without_taking_time(ends: Transition) -> Transition:
 
 
 def take_clock_time(own: Reader, clock: int) -> Changes:
-    """Set the time of the read to the time on the clock when the listing begins."""
+    """When the listing begins, set the time of the read to the time on the clock."""
     return {"own": own._replace(time=clock)}
 
 
 def time_on_clock(clock: int) -> int:
-    """The view `settled_time` is the time on the clock."""
+    """Define the view `settled_time` as the time on the clock."""
     return clock
 
 

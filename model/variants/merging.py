@@ -1,4 +1,4 @@
-"""Options that select how a base file merges with logs."""
+"""The options that select how a base file merges with logs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Merging(Options):
-    """Options that select how a base file merges with logs, where the RFCs allow several interpretations."""
+    """The options of merging a base file with logs, for which the RFCs allow several interpretations."""
 
     tombstones: Literal["keep", "drop"] = option(
         "keep",
@@ -33,7 +33,7 @@ class Merging(Options):
 
 
 def refine(rules: Rules, protocol: Protocol) -> Rules:
-    """Return the rules with the options of `Merging` applied."""
+    """Return the rules for reading a table under the options of `Merging`."""
     options = protocol[Merging]
     if options.fold == "logs_first":
         rules = replace(rules, fold_of=with_tombstones_among_logs(rules.fold_of))
@@ -41,7 +41,7 @@ def refine(rules: Rules, protocol: Protocol) -> Rules:
 
 
 def merger_of(inner: Callable[[Any], Merger], options: Merging) -> Callable[[Any], Merger]:
-    """Wrap the rule `merger`, so that the merger of a table follows the options `tombstones` and `fold`."""
+    """Wrap the rule `merger` so that the table's merge rules follow the options `tombstones` and `fold`."""
 
     def merger(world: Any) -> Merger:
         kernel = inner(world)
@@ -52,11 +52,11 @@ def merger_of(inner: Callable[[Any], Merger], options: Merging) -> Callable[[Any
 
 
 def with_tombstones_among_logs(inner: FoldOf) -> FoldOf:
-    """Wrap the rule `fold_of` so that the tombstones of a compaction rank among the logs, at the time of the
+    """Wrap the rule `fold_of` so that the tombstones of a compaction merge among the logs, at the time of the
     compaction.
 
-    A base file has no tombstones if its compaction dropped deletes. A base file of a bulk insert, which has no plan,
-    has no tombstones either.
+    A base file has no tombstones if its compaction dropped deletes. The base file of a bulk insert has no tombstones
+    either.
     """
 
     def fold_of(

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Order(Options):
-    """The order in which the logs of a file slice merge."""
+    """The option that selects the order in which the logs of a file slice merge."""
 
     merge_order: Literal["completion", "requested", "appended"] = option(
         "completion",
@@ -26,8 +26,8 @@ class Order(Options):
 
 
 def refine(rules: Rules, protocol: Protocol) -> Rules:
-    """Return the rules with `merge_order = requested` applied. The mechanism `shared_logs` applies the value
-    `appended`.
+    """Return the rules that follow the option `merge_order = requested`. The value `appended` is implemented in the
+    mechanism `shared_logs`.
     """
     if protocol[Order].merge_order != "requested":
         return rules

@@ -1,4 +1,4 @@
-"""Options for compaction planning: when a plan may be made, and which logs it takes."""
+"""The options of compaction planning: when a plan may be made, and which logs it includes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Scheduling(Options):
-    """Options that decide when a compaction is planned, and which logs its plan takes."""
+    """The options that decide when a compaction may be planned, and which logs the plan includes."""
 
     scheduling: Literal["non_serial", "serial"] = option(
         "non_serial",
@@ -37,7 +37,7 @@ class Scheduling(Options):
 
 
 def refine(rules: Rules, protocol: Protocol) -> Rules:
-    """Return the rules with the option `plan_takes` applied."""
+    """Return the rules for planning under the option `plan_takes`."""
     return replace(rules, plan_takes=any_log) if protocol[Scheduling].plan_takes == "any_log" else rules
 
 
@@ -46,7 +46,7 @@ def any_log(write: Write, barrier: float) -> bool:
 
 
 def compose(composition: Composition) -> None:
-    """Refine the planning of each compactor according to the compactor's own protocol."""
+    """Let each compactor plan according to its options `scheduling` and `plan_takes`."""
     for me in composition.actors_of("compactor"):
         options = composition.protocol_of(me)[Scheduling]
         if options.scheduling == "serial":

@@ -1,4 +1,4 @@
-"""Options for older table layouts, and for other interpretations of RFC-66, "New file slicing"."""
+"""The options that select an older table layout, or another interpretation of RFC-66, "New file slicing"."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Slicing(Options):
-    """Options that decide to which file slice a log belongs."""
+    """The options that decide to which file slice a log belongs."""
 
     slicing: Literal["completion", "requested", "base_instant", "temporal"] = option(
         "completion",
@@ -50,19 +50,23 @@ class Slicing(Options):
 
 
 class BaseInstants(NamedTuple):
-    """The barriers in the names of a write's logs, one for each file group, in the layout before RFC-66."""
+    """A mark (added record) on a write in the layout before RFC-66: the base instant in the names of its logs, for each
+    file group.
+    """
 
     groups: tuple[int | None, ...] = ()
     kind: str = "base instants"
 
 
 def by_request(write: Write, group: int) -> float:
-    """Return the requested time of a write, which decides the slice of its logs in the layout `requested`."""
+    """Return the requested time of a write, which decides the file slice of its logs under `slicing = requested`."""
     return write.requested
 
 
 def by_base_instant(write: Write, group: int) -> float:
-    """Return the barrier in the names of a write's logs, which decides their slice in the layout before RFC-66."""
+    """Return the base instant in the names of a write's logs, which decides their file slice in the layout before
+    RFC-66.
+    """
     return mark(write, BaseInstants).groups[group] or 0
 
 
@@ -74,7 +78,7 @@ SLICE_TIMES: Mapping[str, SliceTime] = {
 
 
 def refine(rules: Rules, protocol: Protocol) -> Rules:
-    """Return the rules with the options of `Slicing` applied."""
+    """Return the rules for slicing file groups under the options of `Slicing`."""
     options = protocol[Slicing]
     if options.slicing != "completion":
         rules = replace(rules, slice_time=SLICE_TIMES[options.slicing])
@@ -91,7 +95,7 @@ def refine(rules: Rules, protocol: Protocol) -> Rules:
 
 
 def keep_writes(rules: Rules, keeps: Callable[[Rules, Table, int], Callable[[Write], bool]]) -> Rules:
-    """Return rules by which slices contain only the writes that `keeps` accepts."""
+    """Return rules under which file slices contain only the writes accepted by `keeps`."""
     inner = rules.sliced_writes
 
     def sliced_writes(rules: Rules, table: Table, group: int) -> list[Write]:
@@ -101,7 +105,7 @@ def keep_writes(rules: Rules, keeps: Callable[[Rules, Table, int], Callable[[Wri
 
 
 def without_pending(inner: Barriers) -> Barriers:
-    """Wrap the rule `barriers` so that only completed base files are barriers."""
+    """Wrap the rule `barriers` so that a pending plan does not begin a file slice."""
 
     def barriers(rules: Rules, table: Table, group: int) -> tuple[int, ...]:
         pending = {plan.requested for plan, done in zip(table.plans, table.completed, strict=True) if not done}
@@ -111,28 +115,31 @@ def without_pending(inner: Barriers) -> Barriers:
 
 
 def is_in_a_slice(rules: Rules, table: Table, group: int) -> Callable[[Write], bool]:
-    """Omit a write whose logs are older than the oldest base file."""
+    """Return a predicate that rejects writes whose logs are older than the oldest base file."""
     among = rules.barriers(rules, table, group)
     return lambda write: not among or barrier_of(rules, write, group, among) is not None
 
 
 def is_not_under_way_at_a_barrier(rules: Rules, table: Table, group: int) -> Callable[[Write], bool]:
-    """Omit a write that was requested before a barrier and completed at or after it."""
+    """Return a predicate that rejects writes that were pending at the requested time of a compaction plan."""
     among = rules.barriers(rules, table, group)
     return lambda write: not any(write.requested < barrier <= (write.completed or 0) for barrier in among)
 
 
 def is_no_tombstone_log(rules: Rules, table: Table, group: int) -> Callable[[Write], bool]:
-    """Omit a write that was requested at the requested time of a base file, because its logs count as tombstones."""
+    """Return a predicate that rejects writes with the requested time of a base file, because their logs count as
+    tombstones.
+    """
     taken = {requested for requested, done in rules.bases(table, group) if done}
     return lambda write: write.requested not in taken
 
 
 def is_after_the_first_request(rules: Rules, table: Table, group: int) -> Callable[[Write], bool]:
-    """Omit every write if the file group has no barrier and begins with the log of a pending write.
+    """Return a predicate that rejects all writes if the file group has no base file or plan, and its first log belongs
+    to a pending write.
 
-    The omission applies only if a completed write was requested before the pending write. If no completed write was
-    requested before a pending write, readers treat the pending write as completed.
+    The predicate rejects writes only if a completed write of the table was requested before the pending write. If no
+    completed write was requested before the pending write, readers treat the pending write as completed.
     """
     if rules.bases(table, group):
         return lambda write: True
@@ -143,15 +150,15 @@ def is_after_the_first_request(rules: Rules, table: Table, group: int) -> Callab
 
 
 def slice_begin(rules: Rules, members: tuple[Write, ...]) -> int:
-    """Return the earliest requested time in the slice without a barrier; 0 if the slice is empty."""
+    """Return the requested time at which the first file slice of a file group begins; 0 if the slice is empty."""
     if rules[Slicing].first_slice == "first_completed" and members:
         return members[0].requested
     return min((write.requested for write in members), default=0)
 
 
 def one_slice(rules: Rules, table: Table, group: int, time: float) -> tuple[int | None, tuple[Write, ...]]:
-    """Return the newest slice with a file that completed at or before `time`. The slice includes its base file even if
-    the base file completed after `time`.
+    """Return the newest file slice with a file that completed at or before `time`. The base file of that slice is
+    included even if it completed after `time`.
 
     RFC-66, "Time Travel Queries", calls the returned slice latestFileSliceThatIsOverlappingWithCompletionTime.
     """
@@ -164,9 +171,7 @@ def one_slice(rules: Rules, table: Table, group: int, time: float) -> tuple[int 
 
 
 def compose(composition: Composition) -> None:
-    """Let writers look up barriers, and let readers and planners see pending logs, if the options of the protocol
-    require it.
-    """
+    """Let writers record base instants, and let readers and compactors see pending logs, if the options require it."""
     writers = composition.actors_of("writer")
     by_name = [me for me in writers if composition.protocol_of(me)[Slicing].slicing == "base_instant"]
     if by_name:
@@ -178,20 +183,20 @@ def compose(composition: Composition) -> None:
 
 
 def note_base_instants(plans: tuple[Plan, ...], world: World) -> Changes:
-    """Record the newest barrier of each file group. In the layout before RFC-66, the name of a log file contains the
-    newest barrier.
+    """Record the newest planned base file of each file group. In the layout before RFC-66, the name of a log file
+    contains the base instant.
     """
     newest = (max((p.requested for p in plans if p.part_in(group)), default=None) for group in range(world.groups))
     return {"own_base_instants": BaseInstants(tuple(newest))}
 
 
 def all_unpublished(unpublished_writes: tuple[Write, ...]) -> tuple[Write, ...]:
-    """Return every unpublished write, because the reader sees every log file on storage."""
+    """Return all unpublished writes, for readers that see every log file on storage."""
     return unpublished_writes
 
 
 def table_with_unpublished(completed_table: Table, unpublished_writes: tuple[Write, ...]) -> Table:
-    """Return the table from which a compactor plans, including the log files of unpublished writes."""
+    """Return the table from which a compactor plans, with the log files of unpublished writes added."""
     completed = (write for write in completed_table.writes if write.completed is not None)
     return completed_table._replace(writes=(*completed, *sorted(unpublished_writes)))
 

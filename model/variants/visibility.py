@@ -1,4 +1,4 @@
-"""Readers that show pending instants or hide completed instants (RFC-22, comments; readers of other engines)."""
+"""Models readers that show pending instants or hide completed instants (RFC-22, comments; readers of other engines)."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ class Visibility(Options):
 
 
 def refine(rules: Rules, protocol: Protocol) -> Rules:
-    """Return the rules with the option `visibility` applied."""
+    """Return the rules for reading a table under the option `visibility`."""
     return rules if protocol[Visibility].visibility == "completed" else with_pending(rules)
 
 
 def with_pending(rules: Rules) -> Rules:
-    """Return the rules under which a read as of T sees a pending instant if T is at or after its requested time."""
+    """Return the rules under which a read as of T sees pending instants that were requested at or before T."""
     inner = rules.is_visible
 
     def is_visible(requested: int, completed: int | None, time: float) -> bool:
@@ -50,7 +50,7 @@ def with_pending(rules: Rules) -> Rules:
 
 
 def compose(composition: Composition) -> None:
-    """Change the views of the completed and pending writes that a reader sees."""
+    """Redefine the views of the completed and pending writes that a reader sees."""
     composition.map_view(UNPUBLISHED, unpublished_writes)
     match composition.protocol[Visibility].visibility:
         case "any":
@@ -63,7 +63,7 @@ def compose(composition: Composition) -> None:
 
 
 def unpublished_writes(every_writer: Mapping[str, Writer], world: World) -> Iterator[Write]:
-    """Return the unpublished writes, each with the files that its writer has put."""
+    """Yield the unpublished writes, each with the files put so far."""
     for me, own in every_writer.items():
         if own.requested:
             write = write_of(world, me, own)
@@ -71,7 +71,7 @@ def unpublished_writes(every_writer: Mapping[str, Writer], world: World) -> Iter
 
 
 def before_pending(visible_instants: Published, every_writer: Mapping[str, Writer]) -> Published:
-    """The view `visible_instants`: the completed instants that were requested before every pending write."""
+    """Define the view `visible_instants`: the completed instants that were requested before every pending write."""
     oldest = min((writer.requested for writer in every_writer.values() if writer.requested), default=inf)
     return tuple(entry for entry in visible_instants if entry.requested < oldest)
 
@@ -79,7 +79,7 @@ def before_pending(visible_instants: Published, every_writer: Mapping[str, Write
 def not_pending(
     unpublished_writes: Iterable[Write], every_writer: Mapping[str, Writer], rollbacks: tuple[Rollback, ...] = ()
 ) -> Iterator[Write]:
-    """The unpublished writes whose instant a rollback has removed from the timeline."""
+    """Yield the unpublished writes whose instant a rollback has removed from the timeline."""
     for each in unpublished_writes:
         if not is_on_timeline(every_writer[each.actor], rollbacks):
             yield each

@@ -1,4 +1,4 @@
-"""Options that select an interpretation of the RFCs where their text about incremental queries is ambiguous."""
+"""The options that select an interpretation of the RFCs' ambiguous text on incremental queries."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Windows(Options):
 
 
 def refine(rules: Rules, protocol: Protocol) -> Rules:
-    """Return the rules with the options of `Windows` applied."""
+    """Return the rules for incremental queries under the options of `Windows`."""
     options = protocol[Windows]
     if options.incremental_axis == "requested":
         rules = replace(rules, in_window=requested_in)
@@ -57,12 +57,12 @@ def refine(rules: Rules, protocol: Protocol) -> Rules:
 
 
 def requested_in(table: Table, after: float, until: float) -> tuple[Write, ...]:
-    """The completed writes that were requested in (after, until]."""
+    """Return the completed writes that were requested in the window (after, until]."""
     return tuple([w for w in table.writes if w.completed is not None and after < w.requested <= until])
 
 
 def without_deletes(inner: OneWindow) -> OneWindow:
-    """Wrap an incremental read so that it omits the deletes that win in the window."""
+    """Wrap an incremental query so that winning deletes are omitted from the answer."""
 
     def incremental(rules: Rules, table: Table, group: int, after: float, until: float) -> Fold:
         return inner(rules, table, group, after, until)._replace(deletes=False)
@@ -71,17 +71,17 @@ def without_deletes(inner: OneWindow) -> OneWindow:
 
 
 def slice_of_files(rules: Rules, table: Table, group: int, after: float, until: float) -> Fold:
-    """Read a window as the pseudocode for incremental queries in RFC-66 literally states.
+    """Read an incremental window as literally stated in RFC-66's pseudocode for incremental queries.
 
-    The read slices the files that completed in (after, until] by their base files and merges the latest slice. The read
-    shows only the rows of writes that completed in (after, until].
+    The files that completed in (after, until] are sliced by their base files, and the newest slice is merged. The
+    answer contains only rows of writes that completed in (after, until].
     """
     return _slice_of_files(rules, table, group, (after, until), rules.in_window(table, after, until))
 
 
 def slice_of_files_from(rules: Rules, table: Table, group: int, after: float, until: float) -> Fold:
-    """Read a window like `slice_of_files`, but show the rows of writes that completed in [after, until], as the text of
-    RFC-66 states.
+    """Read an incremental window like `slice_of_files`, but with the rows of writes that completed in [after, until],
+    as stated in the text of RFC-66.
     """
     return _slice_of_files(rules, table, group, (after, until), rules.in_window(table, after - 1, until))
 
@@ -99,10 +99,11 @@ def _slice_of_files(
 
 
 def slice_of_window(rules: Rules, table: Table, group: int, after: float, until: float) -> Fold:
-    """Return the answer of an incremental read that a reader derives from its snapshot.
+    """Read an incremental window from the newest slice of the files of the window's instants, like a snapshot that is
+    restricted to the window.
 
-    The answer merges one slice of the files that completed in the window; pending plans are barriers too. Before the
-    merge, the read removes rows of the base file that instants outside the window set.
+    One slice of the files that completed in the window is merged; pending plans also begin slices. Rows of the base
+    file that were written outside the window are removed before the merge.
     """
     inside = rules.in_window(table, after, until)
     compacted, first, last = _requests(rules, table, group, (after, until), inside)
@@ -120,11 +121,11 @@ def slice_of_window(rules: Rules, table: Table, group: int, after: float, until:
 
 
 def slice_of_table(rules: Rules, table: Table, group: int, after: float, until: float) -> Fold:
-    """Return the answer of an incremental read that a reader derives from all files: it merges one slice, and completed
-    plans are barriers.
+    """Read an incremental window from the newest file slice, over all files of the table, that begins before the window
+    ends; only completed plans begin slices.
 
-    The reader merges the logs that were requested between the first and the last request of the window. The reader
-    omits a base file that was requested before the first request of the window.
+    Logs are merged if they were requested between the first and last requested time of the window's instants. A base
+    file is omitted if it was requested before all instants of the window.
     """
     inside = rules.in_window(table, after, until)
     _, first, last = _requests(rules, table, group, (after, until), inside)
@@ -144,9 +145,6 @@ def slice_of_table(rules: Rules, table: Table, group: int, after: float, until: 
 def _requests(
     rules: Rules, table: Table, group: int, window: tuple[float, float], inside: tuple[Write, ...]
 ) -> tuple[set[int], float, float]:
-    """Return the plans that completed in a window, and the first and last requested time of the window's instants. The
-    two requested times are (inf, -inf) if the window has no instants.
-    """
     after, until = window
     done = zip(table.plans, table.completed, strict=True)
     compacted = {plan.requested for plan, at in done if at is not None and after < at <= until}
@@ -163,9 +161,6 @@ def _part(table: Table, writes: tuple[Write, ...], keeps: Callable[[int, int | N
 def _slices_until(
     rules: Rules, part: Table, group: int, last: float
 ) -> Iterator[tuple[int | None, tuple[Write, ...], bool]]:
-    """Yield the slices that begin at or before `last`, newest first. Each slice has a flag that is True if a read stops
-    at the slice.
-    """
     bases = {at for at, completed in rules.bases(part, group) if completed is not None}
     for barrier, members in reversed(writes_by_slice(rules, part, group).items()):
         if (barrier if barrier is not None else slice_begin(rules, members)) <= last:
@@ -180,9 +175,6 @@ def _with_log_compactions(
     visited: set[int],
     between: tuple[float, float],
 ) -> tuple[Log, ...]:
-    """Return the logs of `writes`, and the logs of log compactions whose last input log belongs to a write in
-    `visited`.
-    """
     first, last = between
     candidates = (log for log in compacted_in(rules, table, group, 0, inf) if first <= log[0] <= last)
     inside = tuple(log for log in candidates if covered(table, group, (log,))[-1][0] in visited)

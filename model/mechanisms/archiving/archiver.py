@@ -25,8 +25,8 @@ ARCHIVABLE = "archivable_instants"
 
 
 class Archiver(NamedTuple):
-    """An archiver. `left` lists the requested times of the instants that it must still remove from the active timeline,
-    ascending.
+    """The state of one archiver. `left` lists the requested times of archived instants that the archiver must still
+    remove from the active timeline, in ascending order.
     """
 
     step: str = "idle"
@@ -38,10 +38,10 @@ ARCHIVER = Kind(name="archiver", prefix="arch", first=Archiver(), service=True)
 
 
 def compose(composition: Composition) -> None:
-    """Add the components, the views and the transitions of every archiver.
+    """Add the components (state variables), views and transitions of every archiver to a model.
 
-    The component `archive` contains the requested times in the manifest of the archive. The component `removed`
-    contains the requested times of the instants that have left the active timeline.
+    The component `archive` contains the requested times of archived instants, as listed in the archive's manifest. The
+    component `removed` contains the requested times of instants removed from the active timeline.
     """
     composition.add_component("archive", frozenset())
     composition.add_component("removed", frozenset())
@@ -63,12 +63,12 @@ def compose(composition: Composition) -> None:
 
 
 def instants_left(active_instants: Published, removed: Times) -> Published:
-    """The view `active_instants`: omit the archived instants that were removed from the active timeline."""
+    """Define the view `active_instants`: omit the instants that an archiver has removed from the active timeline."""
     return tuple(entry for entry in active_instants if entry.requested not in removed)
 
 
 def visible_instants(visible_instants: Published, removed: Times) -> Published:
-    """The view `visible_instants` of readers that never read the archive: omit instants removed from the active
+    """Define the view `visible_instants` for readers that never read the archive: omit instants removed from the active
     timeline.
     """
     return tuple(entry for entry in visible_instants if entry.requested not in removed)
@@ -90,7 +90,9 @@ def archivable_instants(
     active_instants: Published, pending_instants: Iterable[Instant], completed_table: Table, world: World,
     rules: Rules, decisions: tuple[Any, ...] = (),
 ) -> tuple[int, ...]:  # fmt: skip
-    """The view `archivable_instants`: the instants that may be archived now."""
+    """Define the view `archivable_instants`: the requested times of the instants that may be archived now, in ascending
+    order.
+    """
     active, retained = list(active_instants), world[ArchiveLimits].instants_retained
     stay = staying(rules, active, completed_table, world.groups, retained) | last_decided(decisions)
     return archivable(rules, active, (instant.requested for instant in pending_instants), stay)
@@ -111,18 +113,19 @@ def instants_to_archive(archivable_instants: tuple[int, ...]) -> Iterable[Args]:
 
 
 def archive_instants(own: Archiver, archive: Times, archives: int, *, instants: tuple[int, ...]) -> Changes:
-    """Under the lock, add instants to the archive and put the manifest of the archive."""
+    """Under the lock, add instants to the archive and put the archive's manifest."""
     return {"own": own._replace(left=instants), "archive": covered(archive, instants), "archives": archives + 1}
 
 
 def instants_on_both(archive: Times, removed: Times) -> Iterable[Args]:
-    """The instants that are on the active timeline and in the archive, because an archiver died before it removed them.
+    """Return the instants that are both archived and on the active timeline, because an archiver crashed before
+    removing them.
     """
     return ((("instants", tuple(sorted(archive - removed))),),)
 
 
 def resume_archiving(own: Archiver, *, instants: tuple[int, ...]) -> Changes:
-    """Let an archiver continue at the instant at which a dead archiver stopped."""
+    """Let an archiver finish the removal of instants that a crashed archiver has begun."""
     return {"own": own._replace(left=instants)}
 
 
@@ -137,10 +140,8 @@ def remove_instant(own: Archiver, removed: Times, *, instants: tuple[int, ...]) 
 
 
 def covered(archive: Times, instants: tuple[int, ...]) -> Times:
-    """The instants that the next manifest of the archive covers."""
     return archive | set(instants)
 
 
 def next_to_go(left: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the archived instant that leaves the active timeline next: the oldest archived instant."""
     return left[:1]

@@ -1,11 +1,10 @@
 """Archiving moves old completed instants from the active timeline to the archive, an LSM tree.
 
-Under the lock, an archiver selects instants, adds the selected instants to the archive, and puts the manifest of the
-archive. After the manifest is put, the archiver removes the selected instants from the active timeline one by one,
-oldest first. During the removal, and after a crash of the archiver, an instant may be on both timelines. An instant is
-always on at least one timeline.
+Under the lock, an archiver selects instants, adds them to the archive, and puts the archive's manifest. The archiver
+then removes the archived instants from the active timeline one by one, oldest first. During the removal, and after a
+crash of the archiver, an instant may be on both timelines. An instant is always on at least one of the two timelines.
 
-    The module `archiver` defines the actor that archives. The module `reader` defines how a reader reads the archive.
+    The module `archiver` defines the archiving actor. The module `reader` defines how a reader reads the archive.
 """
 
 from __future__ import annotations
@@ -20,14 +19,14 @@ from .options import ArchiveLimits, Archiving
 
 
 def compose(composition: Composition) -> None:
-    """Add the archivers, and let readers find archived instants."""
+    """Add archivers to the model, and let readers read the archive."""
     if composition.actors_of("archiver"):
         archiver.compose(composition)
         reader.compose(composition)
 
 
 def check(world: World) -> None:
-    """Raise ValueError for an archiver that leaves no instant on the active timeline."""
+    """Raise ValueError if the world has an archiver and `instants_retained` is 0."""
     least = int(world.actors.get("archiver", 0) > 0)
     whole_number(world[ArchiveLimits].instants_retained, "world: instants_retained", least=least)
 

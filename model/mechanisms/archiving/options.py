@@ -8,7 +8,7 @@ from ...machine.options import Limits, Options, limit, option
 
 
 class Archiving(Options):
-    """The options of archiving: which instants are archived, and when a reader reads the archive."""
+    """The options of archiving: which instants may be archived, and when a reader reads the archive."""
 
     archive_bound: Literal["pending", "none"] = option(
         "pending",
@@ -23,7 +23,9 @@ class Archiving(Options):
 
 
 class ArchiveLimits(Limits):
-    """The limits of archiving."""
+    """The limits of archiving: how often instants are archived, and how many of the newest instants stay on the active
+    timeline.
+    """
 
     archives: int = limit(0, "how often instants may be archived")
     instants_retained: int = limit(0, "how many of the newest writes and compactions stay on the active timeline")

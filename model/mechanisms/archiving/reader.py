@@ -1,7 +1,8 @@
-"""A reader finds instants that have left the active timeline by reading the archive.
+"""A reader finds instants that were removed from the active timeline by reading the archive.
 
-A listing may miss every instant that leaves the active timeline while the listing runs. An instant is in the archive
-before it leaves the active timeline. Therefore a reader that reads the archive after each listing misses no instant.
+A listing of the active timeline may miss instants that an archiver removes during the listing. An instant is added to
+the archive before it is removed from the active timeline. A reader that reads the archive after each listing therefore
+misses no instant.
 """
 
 from __future__ import annotations
@@ -21,19 +22,19 @@ OPENED, HELD = "has read the archive", "has listed what it will read"
 
 
 class ReadBegun(NamedTuple):
-    """`begun` is the completion time of the newest write when the read began (promise ACK)."""
+    """`begun` is the completion time of the newest write published before the read began (for promise ACK)."""
 
     begun: int = 0
 
 
 class Archived(NamedTuple):
-    """The instants that the reader found in the archive before it listed the active timeline."""
+    """The instants that a reader found in the archive before listing the active timeline."""
 
     instants: frozenset[int] = frozenset()
 
 
 def compose(composition: Composition) -> None:
-    """Let every reader read the archive if the protocol requires it."""
+    """Let every reader read the archive at the time that the option `archive_lookup` states."""
     composition.add_field("reader", "begun", ReadBegun())
     composition.find("reader_starts_listing", "reader_lists_files").precede(note_newest_write, "own_begun")
     match composition.protocol[Archiving].archive_lookup:
@@ -75,7 +76,7 @@ HAS_LISTED = Guard("{me} must have listed", lambda own: own.step in (LISTED, HEL
 
 
 def note_newest_write(own: Reader, own_begun: ReadBegun, published: Published) -> Changes:
-    """Record the completion time of the newest write when the read begins."""
+    """When a read begins, record the completion time of the newest published write."""
     if own.is_reading:
         return {"own_begun": own_begun}
     writes = (entry.completed or 0 for entry in published if isinstance(entry, Write))
@@ -83,19 +84,21 @@ def note_newest_write(own: Reader, own_begun: ReadBegun, published: Published) -
 
 
 def open_archive(archive: frozenset[int]) -> Changes:
-    """Read the archive before the active timeline."""
+    """Read the archive before listing the active timeline."""
     return {"own_archived": Archived(archive)}
 
 
 def keep_archived(own: Reader, own_archived: Archived, published: Published) -> Changes:
-    """Make the reader also use the archived instants that completed at or before T."""
+    """Add the archived instants that completed at or before T, the reader's time, to the instants that the reader uses.
+    """
     return {"own": own._replace(instants=_kept(own, own_archived.instants, published)), "own_archived": Archived()}
 
 
 def read_archive(own: Reader, published: Published, archive: frozenset[int], raises: str) -> Changes:
-    """Find the instants that the listing missed because an archiver removed them during the listing.
+    """Add the instants that a listing of the active timeline missed because an archiver removed them.
 
-    `raises` is the step at which the reader's T becomes the greatest completion time of the archive, if it exceeds T.
+    At the step `raises`, the reader's time T is raised to the greatest completion time in the archive, if that is
+    greater than T.
     """
     if own.step == raises:
         own = own._replace(time=max(own.time, newest_archived(published, archive)))
@@ -105,7 +108,7 @@ def read_archive(own: Reader, published: Published, archive: frozenset[int], rai
 
 
 def newest_archived(published: Published, archive: frozenset[int]) -> int:
-    """The greatest completion time in the archive."""
+    """Return the greatest completion time among the archived instants."""
     return max((entry.completed for entry in published if entry.requested in archive), default=0)
 
 

@@ -1,10 +1,11 @@
-"""An archiver moves the oldest completed instants that no actor needs on the active timeline.
+"""Decides which instants an archiver may move: the oldest completed instants that no actor needs on the active
+timeline.
 
-Instants are archived in the order of requested times, because an actor may assume that an instant older than the active
-timeline is completed. An instant stays if it was requested or completed after the request of a pending instant. The
-rule keeps a failed write recognisable, and lets an optimistic writer find every instant that completed since it began.
-The newest writes, the newest clean and all restores stay on the active timeline. Writes whose logs a snapshot merges
-also stay, because some readers search for such writes on the active timeline only.
+Instants are archived in the order of requested times, because actors assume that instants older than the active
+timeline are completed. An instant requested or completed after the request of a pending instant stays on the active
+timeline. Failed writes therefore remain recognisable, and an optimistic writer finds every instant that completed since
+the writer began. The newest writes, the newest clean and all restores stay on the active timeline. Writes whose logs a
+snapshot query merges also stay, because some readers search for such writes only on the active timeline.
 """
 
 from __future__ import annotations
@@ -22,10 +23,10 @@ from .options import Archiving
 
 
 def archivable(rules: Rules, active: Iterable[Any], pending: Iterable[int], stay: frozenset[int]) -> tuple[int, ...]:
-    """The requested times of the completed instants on the active timeline that may be archived now, ascending.
+    """Return the requested times of the completed instants that may be archived now, in ascending order.
 
     `pending` contains the requested times of pending instants. `stay` contains the requested times of instants that
-    stay on the active timeline in any case.
+    must stay on the active timeline.
     """
     bound = min(pending, default=inf) if rules[Archiving].archive_bound == "pending" else inf
     found: list[int] = []
@@ -39,7 +40,9 @@ def archivable(rules: Rules, active: Iterable[Any], pending: Iterable[int], stay
 
 
 def staying(rules: Rules, active: list[Any], table: Table, groups: int, retained: int) -> frozenset[int]:
-    """Return the requested times of the completed instants that archiving keeps even if no instant is pending."""
+    """Return the requested times of the completed instants that stay on the active timeline even if no instant is
+    pending.
+    """
     by_completion = sorted(active, key=lambda entry: entry.completed)
     newest = [entry.requested for entry in by_completion if isinstance(entry, WRITES)][-retained:]
     cleans = [entry.requested for entry in by_completion if isinstance(entry, CompletedClean)][-1:]
@@ -49,16 +52,13 @@ def staying(rules: Rules, active: list[Any], table: Table, groups: int, retained
 
 
 def last_decided(decisions: tuple[Any, ...]) -> frozenset[int]:
-    """The requested time of the last entry of a decision log. The actor that decides next checks on the active timeline
-    whether the instant of the last entry is published.
+    """Return the requested time of the last entry in a decision log (an append-only log of commit decisions). The next
+    actor to append an entry checks on the active timeline whether the last instant has been published.
     """
     return frozenset(entry if isinstance(entry, int) else entry.requested for entry in decisions[-1:])
 
 
 def _merged(rules: Rules, table: Table, group: int) -> Iterable[int]:
-    """The instants whose logs a snapshot merges in a file group, and the instants whose logs are inputs of the merged
-    log compactions.
-    """
     writes = rules.base_and_writes(rules, table, group, inf)[1]
     logs = (log for write in writes for log in rules.logs_of(write, group))
     read = rules.merged_logs(rules, table, group, writes, inf)

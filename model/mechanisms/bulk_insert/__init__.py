@@ -1,1 +1,1 @@
-"""A bulk insert writes a base file into each file group without files, and a log file into each other group."""
+"""A bulk insert writes a base file into each empty file group, and a log file into each non-empty file group."""

@@ -1,9 +1,9 @@
-"""A bulk insert writes a base file into each file group without files, and a log file into each other group.
+"""A bulk insert writes a base file into each empty file group, and a log file into each non-empty file group.
 
-A base file is a barrier at the requested time of the write that put the file. The barrier hides older slices, and a log
-that completes after the barrier belongs to the barrier's slice. Therefore a bulk insert publishes a base file only if
-no other file of the file group has completed. If another write completes first, the bulk inserter gives up. Apache Hudi
-also checks bulk inserts for conflicts under non-blocking concurrency control.
+A base file begins a new file slice at the requested time of its write, and readers ignore older slices. A bulk insert
+therefore publishes a base file only if no other write of the file group has completed. If another write completes
+first, the bulk insert is abandoned. Apache Hudi also checks bulk inserts for conflicts under non-blocking concurrency
+control.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from .rules import Loaded, refine
 
 
 class BulkInsert(Options):
-    """The options of bulk inserts: when they put base files, and when they give up."""
+    """The options of bulk inserts: when a bulk insert puts base files, and when it is abandoned."""
 
     bulk_insert: Literal["checked", "unchecked", "resolved"] = option(
         "checked",
@@ -59,12 +59,13 @@ Plans = tuple[Plan, ...]
 
 
 class BulkInserter(NamedTuple):
-    """A bulk inserter, which makes one bulk insert. `bases` lists the file groups that receive a base file, and `logs`
-    the file groups that receive a log. `files` counts the files that the bulk inserter has put.
+    """The state of one bulk inserter (an actor that performs one bulk insert). `bases` lists the file groups that
+    receive a base file, and `logs` those that receive a log file. `files` counts the files that the bulk inserter has
+    put.
 
-    `sealed` counts the instants that were published when the bulk inserter began to write (`resolved`) or requested its
-    instant (optimistic). `clear` is True after a check under the lock has found no write that completed first in the
-    bulk inserter's file groups.
+    `sealed` is the number of published instants when the bulk inserter began to write (option `resolved`) or requested
+    the instant (optimistic concurrency control). `clear` is True after a check under the lock has found no conflicting
+    write.
     """
 
     step: str = "idle"
@@ -80,14 +81,12 @@ class BulkInserter(NamedTuple):
 
     @property
     def number(self) -> int:
-        """The position of the present bulk insert among the writes of the bulk inserter."""
+        """The number of the current write, which is always 1."""
         return 1
 
     @property
     def group(self) -> int | None:
-        """The next file group that receives a file, in the order of partition and bucket; None after the last file
-        group.
-        """
+        """The file group that receives the next file, in ascending order; None after the last file."""
         return next(iter(sorted((*self.bases, *self.logs))[self.files :]), None)
 
 
@@ -98,7 +97,7 @@ BULK_INSERTER = Kind(
 
 
 def compose(composition: Composition) -> None:
-    """Add the transitions of every bulk inserter."""
+    """Add the transitions of every bulk inserter to a model."""
     by_rule = {"rule": composition.protocol[BulkInsert].bulk_insert}
     bulk_inserters = composition.actors_of("bulk_inserter")
     if bulk_inserters and composition.protocol[Slicing].slicing == "base_instant":
@@ -136,13 +135,14 @@ def request_instant(clock: int, request_time: TakeTime) -> Changes:
 
 
 def seal_timeline(own: BulkInserter, published: Published) -> Changes:
-    """Record how many instants have completed, because these instants do not conflict with an optimistic bulk inserter.
+    """Record the number of completed instants; only instants that complete afterwards can conflict with an optimistic
+    bulk inserter.
     """
     return {"own": own._replace(sealed=len(published))}
 
 
 def start_writing(own: BulkInserter, me: str, world: World, published: Published, plans: Plans, rule: str) -> Changes:
-    """Find the file groups that have files, and put the inflight instant."""
+    """Decide which file groups receive base files and which receive log files, and put the inflight instant."""
     groups = sorted({group for group, _ in world.files(me, 1)})
     filled = set() if rule == "unchecked" else filled_groups(published, plans)
     bases = tuple(group for group in groups if group not in filled)
@@ -152,7 +152,7 @@ def start_writing(own: BulkInserter, me: str, world: World, published: Published
 
 
 def filled_groups(published: Iterable[Any], plans: Plans) -> set[int]:
-    """Return the file groups that contain a completed write or belong to a plan."""
+    """Return the file groups that contain files of a completed write or belong to a plan."""
     written = {group for entry in published if isinstance(entry, Write) for group, _ in entry.files}
     return written | {part.group for plan in plans for part in plan.groups}
 
@@ -178,14 +178,14 @@ def next_log(own: BulkInserter) -> Iterable[Args]:
 
 
 def write_file(own: BulkInserter) -> Changes:
-    """Put the file of the next file group."""
+    """Put the base or log file of the next file group."""
     last = own.files + 1 == len(own.bases) + len(own.logs)
     return {"own": own._replace(step="written" if last else "writing", files=own.files + 1)}
 
 
 def check_again(composition: Composition, me: str, by_rule: Mapping[str, str]) -> None:
-    """Make a bulk inserter check under the lock whether another write has completed in the same file groups before it.
-    A bulk inserter gives up if another write has completed first.
+    """Add a conflict check under the lock: the bulk insert is abandoned if another write has completed first in its
+    file groups.
     """
     overtaken = preset(is_overtaken, **by_rule, optimistic=is_optimistic(composition, me))
     commits = composition.select(COMMITS, actors=[me])
@@ -206,8 +206,8 @@ def check_again(composition: Composition, me: str, by_rule: Mapping[str, str]) -
 def is_overtaken(
     own: BulkInserter, protocol: Protocol, published: Published, plans: Plans, rule: str, optimistic: bool
 ) -> bool:
-    """True if another write has completed in a file group that was empty. For an optimistic bulk inserter, also True if
-    a conflicting write has completed.
+    """True if another write has completed in a file group that was empty, or if an optimistic bulk insert has a
+    conflict.
     """
     found = False
     if rule == "checked":
@@ -234,25 +234,24 @@ IS_CLEAR = Guard("{me} must have checked again", is_clear)
 
 
 def become_clear(own: BulkInserter) -> Changes:
-    """Record, under the lock, that no other write has completed first in the file groups of the bulk inserter."""
+    """Record that the conflict check under the lock has found no conflict."""
     return {"own": own._replace(clear=True)}
 
 
 def published_load(me: str, own: BulkInserter) -> tuple[BulkInserter, Write]:
-    """Return the state of the bulk inserter after its bulk insert is published, and the completed instant."""
     files = tuple((group, 1) for group in sorted((*own.bases, *own.logs)))
     return BulkInserter("done"), Write(own.requested, own.completed, me, 1, files, marks(Loaded(own.bases)))
 
 
 def other_loads(me: str, every_bulk_inserter: Mapping[str, BulkInserter]) -> tuple[BulkInserter, ...]:
-    """The view `other_writes` of an actor contains the requests of all other bulk inserters, which the actor lists."""
+    """Define the view `other_writes`, which contains the states of all bulk inserters except the observing actor."""
     return tuple(each for name, each in every_bulk_inserter.items() if name != me)
 
 
 def pending_loads(
     pending_instants: Iterable[Instant], every_bulk_inserter: Mapping[str, BulkInserter]
 ) -> Iterator[Instant]:
-    """The view `pending_instants` also contains pending instants of bulk inserters."""
+    """Add the pending instants of bulk inserters to the view `pending_instants`."""
     yield from pending_instants
     for own in every_bulk_inserter.values():
         if own.requested:

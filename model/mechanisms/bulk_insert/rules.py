@@ -1,5 +1,5 @@
-"""Rules for reading a table with bulk inserts: a base file that a write puts begins a file slice and contains the
-write's rows.
+"""Rules for reading a table with bulk inserts: a base file put by a write begins a file slice and contains the rows of
+the write.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ from ...rules import Rules
 
 
 class Loaded(NamedTuple):
-    """The file groups in which a write has put only a base file."""
+    """A mark (added record) on a write: the file groups in which the write has put a base file instead of logs."""
 
     groups: tuple[int, ...] = ()
     kind: str = "loaded"
 
 
 def loaded(write: Write) -> tuple[int, ...]:
-    """The file groups in which a write has put a base file."""
+    """Return the file groups in which a write has put a base file."""
     return mark(write, Loaded).groups if write.marks else ()
 
 
 def refine(rules: Rules, protocol: Protocol) -> Rules:
-    """Return the rules for tables with bulk inserts."""
+    """Return the rules for reading tables with bulk inserts."""
     return _with_files_in_windows(_with_base_files(_without_logs(rules)))
 
 

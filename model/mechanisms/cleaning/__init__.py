@@ -1,1 +1,3 @@
-"""Cleaning: a cleaner deletes the files that are needed only by reads before the horizon (a completion time)."""
+"""Cleaning deletes the files that are needed only by reads before the horizon (the oldest completion time that can be
+read).
+"""

@@ -29,10 +29,11 @@ PLANNED, CLEANING = "about to start its clean", "cleaning"
 
 
 class Cleaner(NamedTuple):
-    """A cleaner. `clean` is the requested time of the actor's clean, and `groups` lists the files to delete in each
-    file group. `gone` counts the file groups in which the clean has deleted its files.
+    """The state of one cleaner. `clean` is the requested time of the cleaner's clean, and `groups` lists the files to
+    delete in each file group. `gone` counts the file groups whose files have been deleted.
 
-    `horizon` is the horizon of the planned clean until the plan is on storage, and 0 afterwards.
+    `horizon` is the horizon of the clean (the oldest completion time that can be read) until the plan is on storage,
+    and 0 afterwards.
     """
 
     step: str = "idle"
@@ -48,8 +49,8 @@ CLEANER = Kind(name="cleaner", prefix="clean", first=Cleaner(), in_random_worlds
 
 
 class CleanPlan(NamedTuple):
-    """The files that a clean deletes in each file group, and the horizon of the clean. The horizon is 0 if too few
-    writes have completed.
+    """The files that a clean deletes in each file group, and the horizon (the oldest completion time that can be read).
+    The horizon is 0 if too few writes have completed.
     """
 
     horizon: int
@@ -57,7 +58,7 @@ class CleanPlan(NamedTuple):
 
 
 def compose(composition: Composition) -> None:
-    """Add the components, the views and the transitions of every cleaner."""
+    """Add the components (state variables), views and transitions of every cleaner to a model."""
     composition.add_component("cleans", ())
     composition.add_component("deleted", frozenset())
     composition.map_view(CLEANED_TABLE, cleaned_table)
@@ -87,7 +88,7 @@ def no_clean_is_pending(cleans: Plans, published: Published) -> bool:
 
 
 def cleaned_table(completed_table: Table, cleans: Plans, published: Published, world: World, rules: Rules) -> Table:
-    """The view `cleaned_table`: the table without the slices that earlier cleans delete."""
+    """Define the view `cleaned_table`: the table without the file slices that previous cleans delete."""
     return since(rules, completed_table, world.groups, published_horizon(rules, cleans, published))
 
 
@@ -95,8 +96,8 @@ def clean_plan(
     me: str, cleaned_table: Table, deleted: frozenset[DataFile], world: World, rules: Rules,
     retained: Mapping[str, int],
 ) -> CleanPlan:  # fmt: skip
-    """The view `clean_plan`: the files and the horizon that a clean planned now would have. `retained` maps each
-    cleaner to the number of commits that its policy retains.
+    """Define the view `clean_plan`: the horizon of a clean that is planned now, and the files that it deletes.
+    `retained` maps each cleaner to the number of commits to retain.
     """
     found = horizon(cleaned_table, retained[me])
     if found is None:
@@ -114,7 +115,7 @@ FILES_TO_DELETE = Guard("there must be a file that no read needs", files_to_dele
 
 
 def take_time(clock: int, request_time: TakeTime, clean_plan: CleanPlan, cleans: Plans, latest_time: int) -> Changes:
-    """Under the lock, find the files that no read needs, and take a requested time."""
+    """Under the lock, select the files to delete and take a requested time for the clean."""
     after = max(latest_time, *(clean.requested for clean in cleans), 0)
     time, clock = request_time(clock, after=after, action="clean")
     return {"own": Cleaner(clean=time, groups=clean_plan.groups, horizon=clean_plan.horizon), "clock": clock}
@@ -126,7 +127,6 @@ def put_plan(own: Cleaner, me: str, cleans: Plans) -> Changes:
 
 
 def start(own: Cleaner, clean: Clean) -> Cleaner:
-    """Return the state of a cleaner that runs a clean."""
     return own._replace(step=CLEANING, clean=clean.requested, groups=clean.groups, gone=0)
 
 
@@ -142,12 +142,11 @@ def delete_files(own: Cleaner, deleted: frozenset[DataFile]) -> Changes:
 
 
 def published_clean(me: str, own: Cleaner) -> tuple[Cleaner, CompletedClean]:
-    """Return the state of the cleaner after its clean is published, and the completed instant."""
     return Cleaner(), CompletedClean(own.clean, own.completed, me)
 
 
 def pending_cleans(pending_instants: Iterable[Instant], cleans: Plans, published: Published) -> Iterable[Instant]:
-    """The view `pending_instants` also contains pending cleans."""
+    """Add the pending cleans to the view `pending_instants`."""
     yield from pending_instants
     done = {entry.requested for entry in published if isinstance(entry, CompletedClean)} if cleans else ()
     yield from pending_plans(cleans, "clean", done)

@@ -1,11 +1,12 @@
-"""Cleaning: a cleaner deletes the files that are needed only by reads before the horizon (a completion time).
+"""Cleaning deletes the files that are needed only by reads before the horizon (the oldest completion time that can be
+read).
 
-A cleaner makes a plan under the lock, which fixes the files to delete and the horizon. Once the plan is on the
-timeline, a read before the horizon is refused, whether or not the planned files have been deleted. A cleaner that
-resumes the plan deletes the files of the plan; an absent file is not an error.
+Under the lock, a cleaner makes a plan that contains the files to delete and the horizon. Once the plan is on the
+timeline, reads before the horizon are refused, whether or not the planned files have been deleted. A cleaner that
+resumes a pending plan deletes the remaining files of the plan; an absent file is not an error.
 
     The module `cleaner` defines the actor that plans and runs cleans. The module `reads` defines how readers and
-    compactors react to deleted files.
+    compactors handle deleted files.
 """
 
 from __future__ import annotations
@@ -22,14 +23,14 @@ from .rules import refine
 
 
 def compose(composition: Composition) -> None:
-    """Add the cleaners, and let readers and compactors react to deleted files."""
+    """Add cleaners to the model, and let readers and compactors handle deleted files."""
     if composition.actors_of("cleaner"):
         cleaner.compose(composition)
         reads.compose(composition)
 
 
 def check(world: World) -> None:
-    """Raise ValueError for a policy that retains no commit."""
+    """Raise ValueError if the world has a cleaner and `commits_retained` is 0."""
     least = int(world.actors.get("cleaner", 0) > 0)
     whole_number(world[Cleans].commits_retained, "world: commits_retained", least=least)
 

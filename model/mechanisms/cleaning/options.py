@@ -8,7 +8,7 @@ from ...machine.options import Limits, Options, limit, option
 
 
 class Cleaning(Options):
-    """The options of cleaning: which files a clean deletes, and when reads begin to respect the clean's horizon."""
+    """The options of cleaning: which files a clean deletes, and from when on reads before the horizon are refused."""
 
     retention: Literal["completion", "barrier", "any_barrier"] = option(
         "completion",
@@ -23,7 +23,7 @@ class Cleaning(Options):
 
 
 class Cleans(Limits):
-    """The limits of cleaning: the number of cleans, and the policy of cleaners."""
+    """The limits of cleaning: the number of cleans, and the number of commits that a clean retains."""
 
     cleans: int = limit(0, "how many cleans may be planned", in_random_worlds=(2,), needs="cleaner")
     commits_retained: int = limit(

@@ -1,4 +1,4 @@
-"""Defines how readers, and actors that run a compaction plan, react to deleted files."""
+"""Defines what readers and compactors do if a clean has deleted a file that they need."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from .rules import Clean, DataFile, needed, published_horizon, taken_files
 
 
 def compose(composition: Composition) -> None:
-    """Let a read end without an answer if a clean has deleted a file that the read opens. Let a compactor stop if a
-    clean has deleted an input file of its plan.
+    """A read ends without an answer if a clean has deleted a file that the read opens. A compactor stops if a clean has
+    deleted an input file of the compaction plan.
     """
     composition.find("reader_reads").divert(misses_file, end_without_answer)
     # Only a clean that breaks its promise deletes a file of a pending plan.
@@ -32,8 +32,8 @@ def misses_file(own: Reader, kept_table: Table, deleted: frozenset[DataFile], wo
 
 
 def end_without_answer(own: Reader, cleans: tuple[Clean, ...], published: Published, rules: Rules) -> Changes:
-    """End a read whose file is missing: the read is refused if its time is before the horizon; otherwise the read fails
-    unexpectedly.
+    """End a read whose file is missing: if the read's time is before the cleaning horizon, the read is refused;
+    otherwise it counts as lost.
     """
     behind = own.time < published_horizon(rules, cleans, published)
     return {"own": own._replace(step="refused" if behind else "lost")}

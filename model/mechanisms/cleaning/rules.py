@@ -1,8 +1,9 @@
-"""The rules of cleaning: a clean may delete the files of slices that no read at or after the horizon needs.
+"""Decides which files a clean may delete: the files of slices that no read at or after the horizon needs.
 
-The horizon H is a completion time. A read as of T >= H starts, in each file group, at the newest base file that was
-complete at T. Therefore no read needs the slices before the newest base file that was complete at H. A pending plan
-needs no files of older slices either: it takes the newest base file and the logs of that base file's slice.
+The horizon H is the oldest completion time that can be read. A read as of T >= H starts, in each file group, at the
+newest base file that was complete at T. Reads therefore never need slices older than the newest base file that was
+complete at H. A pending compaction plan needs no older slices either, because its inputs are the newest base file and
+the logs of that base file's slice.
 """
 
 from __future__ import annotations
@@ -24,8 +25,8 @@ from .options import Cleaning
 
 
 class DataFile(NamedTuple):
-    """A data file that the instant with the requested time `requested` has put in a file group. A base file has version
-    0.
+    """A data file, identified by its file group, the requested time of its instant, and a version. A base file has
+    version 0.
     """
 
     group: int
@@ -46,8 +47,8 @@ class Victims(NamedTuple):
 
 
 class Clean(NamedTuple):
-    """A planned clean. Reads before `horizon` are refused as soon as the clean is planned. `runner` is the actor that
-    runs the clean.
+    """A planned clean. By default, reads before `horizon` are refused as soon as the clean is planned. `runner` is the
+    actor that runs the clean.
     """
 
     requested: int
@@ -58,7 +59,7 @@ class Clean(NamedTuple):
 
 
 class CompletedClean(NamedTuple):
-    """The completed instant of the clean with this requested time."""
+    """The completed instant of a clean; `requested` is the requested time of the clean's plan."""
 
     requested: int
     completed: int
@@ -70,8 +71,8 @@ class CompletedClean(NamedTuple):
 
 
 class Oldest(NamedTuple):
-    """A record that is added to a table with a published horizon: for each file group, the barrier of the oldest
-    visible slice. If the barrier is 0, all slices of the file group are visible.
+    """A mark (added record) on a table with a cleaning horizon: for each file group, the barrier (requested time of the
+    compaction) of the oldest visible slice. If the barrier is 0, all slices of the file group are visible.
     """
 
     barriers: tuple[int, ...] = ()
@@ -79,7 +80,7 @@ class Oldest(NamedTuple):
 
 
 def refine(rules: Rules, protocol: Protocol) -> Rules:
-    """Return the rules under which the slices before the horizon are invisible."""
+    """Return the rules under which file slices older than the cleaning horizon are invisible."""
     inner = rules.slices
 
     def slices(rules: Rules, table: Table, group: int) -> dict[int | None, tuple[Write, ...]]:
@@ -93,8 +94,8 @@ def refine(rules: Rules, protocol: Protocol) -> Rules:
 
 
 def horizon(table: Table, retained: int) -> int | None:
-    """The completion time of the oldest of the `retained` newest completed writes; None while fewer writes have
-    completed.
+    """Return the completion time of the oldest among the newest `retained` completed writes; None while fewer writes
+    have completed.
     """
     done = sorted(write.completed for write in table.writes if write.completed is not None)
     return done[-retained] if len(done) >= retained else None
@@ -109,16 +110,16 @@ COUNTS: Mapping[str, Callable[[int, int | None, int], bool]] = {
 
 
 def oldest_kept(rules: Rules, table: Table, group: int, at: int) -> int:
-    """The barrier of the oldest slice of a file group that the horizon `at` retains; 0 if the horizon retains all
-    slices.
+    """Return the barrier (start time) of the oldest file slice of a file group that a clean with the horizon `at`
+    retains; 0 if it retains all slices.
     """
     counts = COUNTS[rules[Cleaning].retention]
     return max((barrier for barrier, done in rules.bases(table, group) if counts(barrier, done, at)), default=0)
 
 
 def since(rules: Rules, table: Table, groups: int, at: int) -> Table:
-    """The table without the slices before a horizon, whether or not the files of the slices have been deleted. A
-    horizon `at` of 0 omits no slice.
+    """Return the table without the file slices that a clean with the horizon `at` deletes. If `at` is 0, the table is
+    returned unchanged.
     """
     if not at:
         return table
@@ -127,8 +128,8 @@ def since(rules: Rules, table: Table, groups: int, at: int) -> Table:
 
 
 def superseded(rules: Rules, table: Table, groups: int, at: int, deleted: frozenset[DataFile]) -> tuple[Victims, ...]:
-    """Return the files that a clean with the horizon `at` deletes in each file group: the remaining files of superseded
-    slices.
+    """Return the files that a clean with the horizon `at` deletes in each file group: the files of superseded slices
+    that are not in `deleted`.
     """
     victims = (Victims(group, _files(rules, table, group, at, deleted)) for group in range(groups))
     return tuple(each for each in victims if each.files)
@@ -143,7 +144,7 @@ def _files(rules: Rules, table: Table, group: int, at: int, deleted: frozenset[D
 
 
 def needed(rules: Rules, table: Table, group: int, time: float) -> frozenset[DataFile]:
-    """Return the files that a read of the file group as of `time` opens. The time infinity stands for a snapshot."""
+    """Return the files that a read of the file group as of `time` opens. For a snapshot query, `time` is infinity."""
     barrier, writes = rules.base_and_writes(rules, table, group, time)
     base = () if barrier is None else (DataFile(group, barrier, 0),)
     logs = rules.merged_logs(rules, table, group, writes, time)
@@ -151,7 +152,9 @@ def needed(rules: Rules, table: Table, group: int, time: float) -> frozenset[Dat
 
 
 def opened(rules: Rules, table: Table, group: int, query: Query, until: float) -> frozenset[DataFile]:
-    """Return the files of the file group that a query opens. `until` is the end of the query."""
+    """Return the files of the file group that a query opens. `until` is the time of an as-of read, or the end of an
+    incremental window.
+    """
     match query.kind:
         case "incremental":
             writes = rules.in_window(table, query.after or 0, until)
@@ -168,15 +171,15 @@ def opened(rules: Rules, table: Table, group: int, query: Query, until: float) -
 
 
 def needed_by_plans(table: Table) -> frozenset[DataFile]:
-    """The files that pending plans take."""
+    """Return the input files of pending compaction and log compaction plans."""
     pending = [plan for plan, done in zip(table.plans, table.completed, strict=True) if done is None]
     pending += [plan for plan, done in log_compactions(table) if done is None]
     return frozenset(file for plan in pending for part in plan.groups for file in taken_files(part))
 
 
 def published_horizon(rules: Rules, cleans: tuple[Clean, ...], published: tuple[Any, ...]) -> int:
-    """Return the horizon before which reads are refused; 0 if there is no horizon. A planned clean or a completed clean
-    sets the horizon.
+    """Return the cleaning horizon, before which reads are refused; 0 if there is none. Depending on the option
+    `horizon`, a clean sets the horizon when it is planned or when it completes.
     """
     done = {entry.requested for entry in published}
     early = rules[Cleaning].horizon == "before_delete"

@@ -1,1 +1,1 @@
-"""Consumers: a consumer reads consecutive windows, and stores the start of the next window as its checkpoint."""
+"""A consumer reads consecutive incremental windows, and stores the start of the next window as a checkpoint."""

@@ -1,4 +1,4 @@
-"""Defines how a consumer reacts if a clean has deleted files of its window."""
+"""Defines what a consumer does if a clean has deleted files of the consumer's incremental window."""
 
 from __future__ import annotations
 
@@ -19,21 +19,23 @@ Cleans = tuple[Clean, ...]
 
 
 def compose(composition: Composition) -> None:
-    """Let a consumer skip a window that begins before the cleaning horizon, or that needs deleted files."""
+    """Let a consumer end an incremental window unread if the window begins before the cleaning horizon, or needs
+    deleted files.
+    """
     composition.map_view(READABLE, readable_writes)
     composition.select(LISTS_WINDOW).extend(note_horizon)
     composition.select("consumer_reads_window").divert(cannot_be_read, end_unread)
 
 
 def note_horizon(own: Consumer, cleans: Cleans, published: Published, rules: Rules) -> Changes:
-    """Record whether the window begins before the cleaning horizon in the consumer's listing."""
+    """Record whether the incremental window begins before the cleaning horizon that the consumer lists."""
     return {"own": own._replace(behind=own.after < published_horizon(rules, cleans, published))}
 
 
 def readable_writes(
     own: Consumer, readable_writes: tuple[int, ...], published: Published, deleted: frozenset[DataFile]
 ) -> tuple[int, ...]:
-    """The view `readable_writes`: omit each write that has lost a file to a clean."""
+    """Define the view `readable_writes`: omit each write with a file that a clean has deleted."""
     writes = (entry for entry in published if isinstance(entry, Write) and entry.requested in own.kept)
     gone = {write.requested for write in writes if not deleted.isdisjoint(files_of(write))}
     return tuple(requested for requested in readable_writes if requested not in gone)
@@ -51,17 +53,14 @@ def cannot_be_read(
 def end_unread(
     own: Consumer, readable_writes: tuple[int, ...], cleans: Cleans, published: Published, rules: Rules
 ) -> Changes:
-    """End a window without reading it. A skipped window counts as refused if it begins before the horizon; otherwise
-    its files count as lost.
+    """End an incremental window without reading it. The window counts as refused if it begins before the cleaning
+    horizon; otherwise it counts as lost.
     """
     behind = _is_behind(own, readable_writes, cleans, published, rules)
     return {"own": own._replace(step="refused" if behind else "lost")}
 
 
 def _is_behind(own: Consumer, readable: tuple[int, ...], cleans: Cleans, published: Published, rules: Rules) -> bool:
-    """True if the window begins before the horizon of its listing. If a file is missing, also True if the window begins
-    before the present horizon.
-    """
     return own.behind or (readable != own.kept and own.after < published_horizon(rules, cleans, published))
 
 

@@ -1,8 +1,8 @@
-"""Consumers list the timeline twice, read a window of completion times, and store a checkpoint.
+"""Consumers list the timeline twice, read an incremental window of completion times, and store a checkpoint.
 
-A window begins at the checkpoint and ends at the greatest completion time that the first listing shows. The second
-listing shows every instant that completed by the end of the window. A consumer stores the rows of a window together
-with the checkpoint. Therefore a crash never causes a second delivery of a write.
+An incremental window begins at the checkpoint and ends at the greatest completion time in the first listing. The second
+listing shows every instant that completed by the end of the window. A consumer stores the rows of a window atomically
+with the checkpoint. A crash therefore never causes a write to be delivered twice.
 """
 
 from __future__ import annotations
@@ -39,12 +39,13 @@ LISTS_WINDOW = "lists window"
 
 
 class Consumer(NamedTuple):
-    """A consumer. `checkpoint` is the stored checkpoint. `after` and `until` bound the present or last window. `kept`
-    contains the requested times of the writes in the present or last window. `delivered` contains the requested times
-    of the writes of all windows so far. `again` is the requested time of a write that the consumer delivered twice.
+    """The state of one consumer.
 
-    `store` is the checkpoint that the consumer will store with the rows of the window. `behind` is True if the window
-    begins before the cleaning horizon, so that files of the window may be deleted.
+    `checkpoint` is the stored checkpoint. `after` and `until` bound the current or last incremental window. `kept`
+    contains the requested times of the writes in the current or last window. `delivered` contains the requested times
+    of the writes delivered so far. `again` is the requested time of a write that the consumer delivered twice. `store`
+    is the checkpoint that will be stored with the rows of the current window. `behind` is True if the window begins
+    before the cleaning horizon, so that files of the window may have been deleted.
     """
 
     step: str = "idle"
@@ -67,7 +68,7 @@ NO_ACTORS: Mapping[str, Any] = MappingProxyType({})
 
 
 def compose(composition: Composition) -> None:
-    """Add the views and the transitions of every consumer."""
+    """Add the views and transitions of every consumer to a model."""
     by_pending = composition.protocol[Consumers].checkpoint != "end_of_window"
     once = composition.protocol[Listing].listing == "once"
     composition.map_view(NEWEST_TIME, newest_time)
@@ -85,7 +86,9 @@ def compose(composition: Composition) -> None:
 
 
 def time_of(entry: Any, protocol: Protocol) -> int:
-    """Return the time that assigns an instant to a window: its completion time or its requested time."""
+    """Return the time by which an instant belongs to an incremental window: the completion time or the requested time,
+    depending on the option `incremental_axis`.
+    """
     time: int = entry.completed if protocol[Windows].incremental_axis == "completion" else entry.requested
     return time
 
@@ -95,7 +98,8 @@ def newest_time(published: Published, protocol: Protocol) -> int:
 
 
 def window_bounds(newest_time: int) -> tuple[int, int]:
-    """Return the end of the window and the checkpoint: both are the greatest time in the listing."""
+    """Return the end of the incremental window and the new checkpoint, which are both the greatest time in the listing.
+    """
     return newest_time, newest_time
 
 
@@ -103,8 +107,8 @@ def bounds_before_pending(
     own: Consumer, newest_time: int, published: Published, protocol: Protocol, every_writer: Mapping[str, Any],
     every_bulk_inserter: Mapping[str, Any] = NO_ACTORS,
 ) -> tuple[int, int]:  # fmt: skip
-    """Return the end of the window and the checkpoint under options 1 and 2 of RFC-22. The checkpoint stays before the
-    oldest pending write. Under option 2, the window also ends before the oldest pending write.
+    """Return the end of the incremental window and the new checkpoint under options 1 and 2 of RFC-22. The checkpoint
+    stays before the oldest pending write. Under option 2, the window also ends before the oldest pending write.
     """
     done = {entry.requested for entry in published}
     writers = (*every_writer.values(), *every_bulk_inserter.values())
@@ -134,13 +138,13 @@ HAS_COMPLETED = Guard("something must have completed since the checkpoint of {me
 
 
 def take_window(own: Consumer, window_bounds: tuple[int, int]) -> Changes:
-    """List the timeline. The listing decides where the window ends."""
+    """List the timeline, and set the bounds of the incremental window from the listing."""
     until, store = window_bounds
     return {"own": own._replace(after=own.checkpoint, until=until, store=store, kept=())}
 
 
 def list_window(own: Consumer, listed_bounds: tuple[int, int], published: Published, protocol: Protocol) -> Changes:
-    """List the timeline a second time: the listing shows every write that completed in the window."""
+    """List the timeline a second time, and keep every write that completed in the incremental window."""
     until, store = listed_bounds
     writes = (entry for entry in published if isinstance(entry, Write))
     kept = sorted(write.requested for write in writes if own.after < time_of(write, protocol) <= until)
@@ -148,7 +152,7 @@ def list_window(own: Consumer, listed_bounds: tuple[int, int], published: Publis
 
 
 def deliver_window(own: Consumer, readable_writes: tuple[int, ...]) -> Changes:
-    """Read the window, and store the rows of the window with the new checkpoint."""
+    """Read the incremental window, and store its rows together with the new checkpoint."""
     again = next((requested for requested in readable_writes if requested in own.delivered), own.again)
     every = tuple(sorted({*own.delivered, *readable_writes}))
     after = own._replace(step="idle", checkpoint=own.store, kept=readable_writes, delivered=every, again=again,

@@ -1,10 +1,11 @@
-"""Consumers: a consumer reads consecutive windows, and stores the start of the next window as its checkpoint.
+"""A consumer reads consecutive incremental windows, and stores the start of the next window as a checkpoint.
 
-RFC-22, "Incremental reads", asks how a checkpoint advances past pending writers. Under option 1, a consumer reads
-everything and advances the checkpoint up to the oldest pending writer. Under option 2, a consumer reads only up to the
-oldest pending writer. Under option 3, windows use completion times.
+RFC-22, "Incremental reads", discusses three ways for a checkpoint to advance past pending writers. Under option 1, a
+consumer reads everything but advances the checkpoint only up to the oldest pending writer. Under option 2, a consumer
+reads only up to the oldest pending writer. Under option 3, incremental windows are bounded by completion times.
 
-    The module `consumer` defines the actor. The module `cleaned` defines how a consumer reacts to deleted files.
+    The module `consumer` defines the consuming actor. The module `cleaned` defines how a consumer handles deleted
+    files.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from .options import ConsumedWindows, Consumers
 
 
 def compose(composition: Composition) -> None:
-    """Add the consumers to a model."""
+    """Add the transitions of every consumer to a model."""
     if composition.actors_of("consumer"):
         consumer.compose(composition)
         if composition.actors_of("cleaner"):

@@ -8,7 +8,9 @@ from ...machine.options import Limits, Options, limit, option
 
 
 class Consumers(Options):
-    """The options of consumers: how the checkpoint advances, and how a consumer reacts to the horizon."""
+    """The options of consumers: how the checkpoint advances, and what happens to a window that begins before the
+    cleaning horizon.
+    """
 
     checkpoint: Literal["end_of_window", "before_pending", "fenced"] = option(
         "end_of_window",
@@ -24,6 +26,6 @@ class Consumers(Options):
 
 
 class ConsumedWindows(Limits):
-    """The limits of consumers."""
+    """The limit on the number of incremental windows that each consumer reads."""
 
     windows: int = limit(0, "how many windows each consumer reads", in_random_worlds=(2,), needs="consumer")

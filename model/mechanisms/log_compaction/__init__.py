@@ -1,1 +1,1 @@
-"""Log compaction: one log replaces several logs of a file slice; the slice keeps its base file."""
+"""Log compaction merges several log files of a file slice into one; the slice keeps its base file."""

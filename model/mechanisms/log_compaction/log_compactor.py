@@ -1,7 +1,8 @@
-"""Log compactors plan the compaction of several logs of a slice under the lock, write one log instead, and publish.
+"""A log compactor plans the compaction of several logs of a file slice under the lock, writes one log that replaces
+them, and publishes.
 
-The logs of a plan are contiguous in completion order, so that the new log can take their place in the merge order. A
-plan fixes its inputs, so another log compactor can resume the plan.
+The logs of a plan are contiguous in completion order, so that the new log can take the position of the planned logs in
+the merge order. A plan lists its input logs, so that another log compactor can resume the plan.
 """
 
 from __future__ import annotations
@@ -31,10 +32,10 @@ LOG_PLAN = "log_plan"
 
 
 class LogCompactor(NamedTuple):
-    """A log compactor. `plan` is the requested time of the log compactor's plan, and `groups` lists the file groups of
-    the plan. `logs` counts the logs that the log compactor has written.
+    """The state of one log compactor. `plan` is the requested time of the log compactor's plan, and `groups` lists the
+    planned file groups. `logs` counts the logs that the log compactor has written.
 
-    `parts` contains the inputs of the plan until the plan is on storage.
+    `parts` holds the inputs of the plan until the plan is on storage.
     """
 
     step: str = "idle"
@@ -47,7 +48,7 @@ class LogCompactor(NamedTuple):
 
     @property
     def group(self) -> int:
-        """The file group whose log the log compactor writes next."""
+        """The file group of the next log that the log compactor writes."""
         return self.groups[self.logs]
 
 
@@ -57,7 +58,7 @@ LOG_COMPACTOR = Kind(
 
 
 def compose(composition: Composition) -> None:
-    """Add the component, the views and the transitions of every log compactor."""
+    """Add the component (state variable), views and transitions of every log compactor to a model."""
     compactors = composition.actors_of("log_compactor")
     if not compactors:
         return
@@ -87,27 +88,27 @@ def compose(composition: Composition) -> None:
 
 
 def completed_table(completed_table: Table, published: Published, log_plans: Plans) -> Table:
-    """The view `completed_table` also contains log compactions."""
+    """Add the log compactions to the view `completed_table`."""
     return with_log_plans(completed_table, published, log_plans)
 
 
 def visible_table(table: Table, visible_instants: Published, log_plans: Plans) -> Table:
-    """The view `table` also contains log compactions."""
+    """Add the log compactions to the view `table`."""
     return with_log_plans(table, visible_instants, log_plans)
 
 
 def kept_table(kept_table: Table, kept_instants: Published, log_plans: Plans) -> Table:
-    """The view `kept_table` also contains log compactions."""
+    """Add the log compactions to the view `kept_table`."""
     return with_log_plans(kept_table, kept_instants, log_plans)
 
 
 def latest_time(latest_time: int, log_plans: Plans) -> int:
-    """The view `latest_time` also considers the plans of log compactions."""
+    """Include the plans of log compactions in the view `latest_time`."""
     return max(latest_time, *(plan.requested for plan in log_plans), 0)
 
 
 def planned_logs(completed_table: Table, world: World, rules: Rules) -> tuple[GroupPlan, ...]:
-    """The view `log_plan`: the inputs that a log compaction planned now would have."""
+    """Define the view `log_plan`: the inputs of a log compaction that is planned in the current state."""
     return log_plan(rules, completed_table, world.groups)
 
 
@@ -123,7 +124,7 @@ SEVERAL_LOGS = Guard("there must be several logs in a slice", several_logs)
 
 
 def take_time(clock: int, request_time: TakeTime, log_plan: tuple[GroupPlan, ...], latest_time: int) -> Changes:
-    """Under the lock, list the completed instants, and take a requested time."""
+    """Under the lock, list the completed instants and take a requested time."""
     time, clock = request_time(clock, after=latest_time, action="logcompaction")
     return {"own": LogCompactor(plan=time, parts=log_plan), "clock": clock}
 
@@ -135,7 +136,6 @@ def put_plan(own: LogCompactor, me: str, log_plans: Plans) -> Changes:
 
 
 def start(own: LogCompactor, plan: Plan) -> LogCompactor:
-    """Return the state of a log compactor that runs a plan."""
     return LogCompactor(RUNNING, plan.requested, tuple(part.group for part in plan.groups))
 
 
@@ -150,15 +150,14 @@ def write_log(own: LogCompactor) -> Changes:
 
 
 def published_log_compaction(me: str, own: LogCompactor) -> tuple[LogCompactor, LogCompaction]:
-    """Return the state of the log compactor after its log compaction is published, and the completed instant."""
     return LogCompactor(), LogCompaction(own.plan, own.completed, me)
 
 
 def pending_log_compactions(
     pending_instants: Iterable[Instant], log_plans: Plans, published: Published
 ) -> Iterable[Instant]:
-    """The view `pending_instants`: first the pending log compactions, then all other pending instants. In this order, a
-    log compaction comes before a deltacommit with the same requested time.
+    """Define the view `pending_instants`: the pending log compactions come first, so that they precede deltacommits
+    with the same requested time.
     """
     done = {entry.requested for entry in published if isinstance(entry, LogCompaction)} if log_plans else ()
     yield from pending_plans(log_plans, "logcompaction", done)

@@ -1,8 +1,9 @@
-"""Log compaction: one log replaces several logs of a file slice; the slice keeps its base file.
+"""Log compaction merges several log files of a file slice into one; the slice keeps its base file.
 
-A reader omits the inputs of a completed log compaction (RFC-66, `handle_log_compaction`).
+Readers ignore the input logs of a completed log compaction (RFC-66, `handle_log_compaction`).
 
-    The module `log_compactor` defines the actor, and what log compactions add to a table.
+    The module `log_compactor` defines the log compacting actor, and adds log compactions to the table that actors
+    observe.
 """
 
 from __future__ import annotations

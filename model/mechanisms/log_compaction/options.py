@@ -8,7 +8,7 @@ from ...machine.options import Limits, Options, limit, option
 
 
 class LogCompactions(Options):
-    """Options that select how readers use a log file that a log compaction wrote."""
+    """The options that select how readers use a log file written by a log compaction."""
 
     log_compaction_rank: Literal["inputs", "own"] = option(
         "inputs",

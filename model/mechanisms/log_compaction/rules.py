@@ -1,9 +1,11 @@
-"""Log compaction: one log file replaces several logs of its slice (RFC-66, `handle_log_compaction`).
+"""Defines how a table with log compactions is read: one log file replaces several logs of a file slice (RFC-66,
+`handle_log_compaction`).
 
-A completed log compaction *covers* its inputs. Reads at or after the completion of the log compaction use the log that
-it wrote instead of the inputs. The log of a log compaction is in the slice of its newest input and has the rank of that
-input, as in hudi-rs. The inputs are contiguous in completion order, so the record that wins among the inputs wins in
-every merge. Windows and older reads use the inputs, which record the write and the time of each row.
+A completed log compaction *covers* its input logs. A read as of a time at or after the completion of a log compaction
+uses the compacted log instead of the covered logs. The compacted log belongs to the file slice of its newest input and
+has the rank of that input, as in hudi-rs. The inputs are contiguous in completion order, so the compacted log does not
+change which record wins. Incremental reads and older as-of reads use the inputs, which record the write and the time of
+each row.
 """
 
 from __future__ import annotations
@@ -25,9 +27,7 @@ from .options import LogCompactions
 
 
 class LogCompaction(NamedTuple):
-    """The completed instant of the log compaction with this requested time. In each file group, the log of the log
-    compaction replaces its input logs.
-    """
+    """The completed instant of a log compaction; `requested` is the requested time of its plan."""
 
     requested: int
     completed: int
@@ -43,8 +43,8 @@ WRITES = (Write, Compaction, LogCompaction)
 
 
 class PlannedLogs(NamedTuple):
-    """A record that is added to a table: the plans of log compactions with their completion times (None while a plan is
-    pending).
+    """A mark (added record) on a table: the plans of log compactions, each with its completion time (None while the
+    plan is pending).
     """
 
     plans: tuple[tuple[Plan, int | None], ...] = ()
@@ -52,7 +52,7 @@ class PlannedLogs(NamedTuple):
 
 
 def with_log_plans(table: Table, published: Iterable[Any], plans: tuple[Plan, ...]) -> Table:
-    """Return the table with a mark that contains its log compactions."""
+    """Return the table with its log compactions added as a mark."""
     if not plans:
         return table
     done = {entry.requested: entry.completed for entry in published if isinstance(entry, LogCompaction)}
@@ -61,19 +61,16 @@ def with_log_plans(table: Table, published: Iterable[Any], plans: tuple[Plan, ..
 
 
 def log_compactions(table: Table) -> tuple[tuple[Plan, int | None], ...]:
-    """Return the table's log compaction plans, each with its completion time; None while the plan is pending."""
+    """Return the table's log compaction plans, each with its completion time (None while the plan is pending)."""
     return mark(table, PlannedLogs).plans if table.marks else ()
 
 
 def refine(rules: Rules, protocol: Protocol) -> Rules:
-    """Return the rules for tables with log compactions."""
+    """Return the rules for reading tables with log compactions."""
     return _in_windows(_as_of_a_time(_in_plans(_in_place_of_inputs(rules))))
 
 
 def _in_place_of_inputs(rules: Rules) -> Rules:
-    """Let reads use the log of a completed log compaction instead of the logs that it covers, at the rank of the
-    covered logs.
-    """
     inner_logs, inner_time, inner_fold = rules.merged_logs, rules.log_time, rules.fold_of
     inner_instants = rules.instants_with_logs
 
@@ -116,7 +113,6 @@ def _in_plans(rules: Rules) -> Rules:
 
 
 def _as_of_a_time(rules: Rules) -> Rules:
-    """Treat a log compaction as pending in a read as of a time at which the log compaction is not visible."""
     inner = rules.table_as_of
 
     def table_as_of(rules: Rules, table: Table, time: float) -> Table:
@@ -142,14 +138,14 @@ def _is_visible(rules: Rules, plan: Plan, completed: int | None, time: float) ->
 
 
 def inputs(table: Table, group: int) -> dict[int, tuple[Log, ...]]:
-    """Return a mapping from the requested time of each log compaction of a file group to its input logs."""
+    """Return the input logs of each log compaction of a file group, by the requested time of the log compaction."""
     parts = [(plan.requested, plan.part_in(group)) for plan, _ in log_compactions(table)]
     return {requested: part.logs for requested, part in parts if part is not None}
 
 
 def read_instead(rules: Rules, table: Table, group: int, logs: tuple[Log, ...], time: float) -> tuple[Log, ...]:
-    """Return the logs that a read as of `time` uses instead of `logs`. A log compaction replaces the last log that it
-    covers, in the order of these rules. The read omits all other logs that a log compaction covers.
+    """Return the logs that a read as of `time` uses instead of `logs`. The log of a log compaction takes the position
+    of its last input log; all other input logs are omitted.
     """
     done = {plan.requested for plan, completed in log_compactions(table) if _is_visible(rules, plan, completed, time)}
     if not done:
@@ -172,7 +168,7 @@ def _instead(log: Log, by: Mapping[Log, tuple[int, Log]]) -> Log | None:
 
 
 def covered(table: Table, group: int, logs: Iterable[Log]) -> tuple[Log, ...]:
-    """Return `logs` and, for each log of a log compaction among them, all logs that the log compaction covers."""
+    """Return `logs` together with the direct and indirect input logs of each log written by a log compaction."""
     taken = inputs(table, group)
     if not taken:
         return tuple(logs)
@@ -180,7 +176,7 @@ def covered(table: Table, group: int, logs: Iterable[Log]) -> tuple[Log, ...]:
 
 
 def folded_inputs(table: Table, group: int, logs: Iterable[Log]) -> tuple[Log | Fold, ...]:
-    """Return the logs as they merge: a log that a log compaction wrote becomes the merge tree of its input logs."""
+    """Return `logs`, in which each log written by a log compaction is replaced by the merge tree of its input logs."""
     taken = inputs(table, group)
     if not taken:
         return tuple(logs)
@@ -188,10 +184,10 @@ def folded_inputs(table: Table, group: int, logs: Iterable[Log]) -> tuple[Log | 
 
 
 def compacted_in(rules: Rules, table: Table, group: int, after: float, until: float) -> tuple[Log, ...]:
-    """Return the logs of log compactions that an incremental window reads. By default, an incremental read uses no log
-    of a log compaction, because a log compaction changes no row.
+    """Return the logs written by log compactions that an incremental query reads. By default, an incremental query
+    reads no compacted log, because a log compaction changes no row.
 
-    Some readers treat the log of a log compaction as the log of a write (Apache Hudi, issue 20327).
+    Some readers treat a log written by a log compaction like the log of a write (Apache Hudi, issue 20327).
     """
     if rules[LogCompactions].log_compaction_window == "excluded" or not table.marks:
         return ()
@@ -202,17 +198,17 @@ def compacted_in(rules: Rules, table: Table, group: int, after: float, until: fl
 def with_compacted(
     rules: Rules, table: Table, group: int, logs: tuple[Log, ...], made: tuple[Log, ...]
 ) -> tuple[Log, ...]:
-    """The logs of writes and of log compactions, in merge order."""
+    """Return the logs of writes and of log compactions together, in merge order."""
     return logs_by_time(rules, table, group, (*logs, *made)) if made else logs
 
 
 def log_plan(rules: Rules, table: Table, groups: int) -> tuple[GroupPlan, ...]:
-    """Return the inputs of a log compaction: in each file group, all completed logs of the newest slice, if the slice
-    has several logs.
+    """Return the inputs of a log compaction: in each file group, all completed logs of the newest slice, if there are
+    several; () if there is nothing to compact.
 
-    The inputs stay contiguous in completion order, because writes that complete later come after the inputs. A log
-    compaction excludes file groups with a pending log compaction. A log compaction also excludes file groups whose logs
-    merge by the rules of another engine. An empty result means that there is nothing to compact.
+    The inputs stay contiguous in completion order, because all other writes complete after the inputs. File groups with
+    a pending log compaction are excluded. File groups whose logs merge by the rules of a foreign engine are also
+    excluded.
     """
     parts = ((group, _logs_of_newest_slice(rules, table, group)) for group in range(groups))
     busy = being_compacted(table)
@@ -228,5 +224,5 @@ def _logs_of_newest_slice(rules: Rules, table: Table, group: int) -> tuple[Log, 
 
 
 def being_compacted(table: Table) -> set[int]:
-    """The file groups in which a log compaction is pending."""
+    """Return the file groups in which a log compaction is pending."""
     return {part.group for plan, done in log_compactions(table) if done is None for part in plan.groups}

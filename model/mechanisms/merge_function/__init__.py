@@ -1,1 +1,1 @@
-"""Merge functions of users: a function combines two records into one row."""
+"""User-defined merge functions combine two records of a key into one row."""

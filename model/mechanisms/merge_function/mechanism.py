@@ -1,4 +1,4 @@
-"""Merge functions of users: a function combines two records into one row."""
+"""User-defined merge functions combine two records of a key into one row."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .values import Merged
 
 
 class MergeFunction(Options):
-    """The option that states which laws the merge function of a table keeps."""
+    """The option that states which laws (such as commutativity) the table's merge function satisfies."""
 
     merge_laws: Literal["all", "not_idempotent", "not_commutative", "not_associative"] = option(
         "all",
@@ -31,7 +31,7 @@ class MergeFunction(Options):
 
 
 class ByFunction(NamedTuple):
-    """Combines several records into one row by a function that keeps the laws `laws`. Implements
+    """Combines several records into one row with a merge function that satisfies the laws named by `laws`. Implements
     `combination.Combination`.
     """
 
@@ -66,7 +66,7 @@ class ByFunction(NamedTuple):
 
 
 def refine(rules: Rules, protocol: Protocol) -> Rules:
-    """Return the rules for tables whose rows a function of the user merges."""
+    """Return the rules for reading tables with a user-defined merge function."""
     inner = rules.merger
 
     def merger(world: Any) -> Merger:

@@ -1,14 +1,14 @@
-"""Evaluates reads of a table whose rows a user's function merges. A read computes the state of one key in a merge tree,
-and the row that the tree produces.
+"""Evaluates reads of a table with a user-defined merge function: merges the records of one key along a tree of base and
+log files.
 
-A read evaluates the same tree as a read of whole rows (`Fold`). The model uses the most general function that keeps the
-laws: its value contains everything that the laws allow a function to retain. A property of the most general function is
-a property of every function that keeps the same laws.
+The merge tree (`Fold`) is the same as for tables without a merge function. The model uses the most general merge
+function that satisfies the stated laws: its value retains everything that the laws allow a function to retain. A
+property of the most general function holds for every function that satisfies the same laws.
 
-    With the laws `all`, a value is a set of records. With `not_idempotent`, a value also contains how often each record
-    was merged, as in a sum. With `not_commutative`, a value contains the records in the order of their first merge, as
-    in a list without repetitions. With `not_associative`, a value also records the order in which partial results were
-    merged, because the result depends on that order.
+    Under the laws `all`, a value is a set of records. Under `not_idempotent`, a value also counts how often each record
+    was merged, as a sum does. Under `not_commutative`, a value lists the records in the order of their first merge,
+    without repetitions. Under `not_associative`, a value also records how partial results were nested, because the
+    result depends on the grouping.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ FUNCTIONS: Final[dict[str, Callable[[Value, Value], Value]]] = {
 
 
 class Merged(NamedTuple):
-    """The answer for one key. `value` is the merged value; () if the key has no row. `newest` is the log of the newest
-    record in the value. `delete` is the log of the last delete, if the answer includes deletes.
+    """The merged state of one key. `value` is the merged value; () if the key has no row. `newest` is the log of the
+    newest record in the value. `delete` is the log of the last delete, if the answer includes deletes.
     """
 
     value: Value = ()
@@ -51,8 +51,8 @@ class Merged(NamedTuple):
 
 
 def join(older: Merged, newer: Merged, laws: str) -> Merged:
-    """Join two states of one key. A delete hides every record that completed before the delete, because a merged value
-    cannot be split again.
+    """Merge two consecutive states of one key. A delete in `newer` hides the whole value of `older`, because a merged
+    value cannot be split.
     """
     if newer.delete is not None or not older.value:
         return newer._replace(delete=newer.delete or older.delete)
@@ -62,7 +62,7 @@ def join(older: Merged, newer: Merged, laws: str) -> Merged:
 
 
 def read(shape: Fold, content: Contents, laws: str, deletes: bool) -> Merged | None:
-    """Return the answer of a read for one key; None if the read shows neither a row nor a delete."""
+    """Return the answer of a read for one key; None if the answer contains neither a row nor a delete."""
     made = of_fold(shape, content, laws)
     if shape.shown is not None and made.newest not in shape.shown:
         made = made._replace(value=(), newest=None)
@@ -70,8 +70,8 @@ def read(shape: Fold, content: Contents, laws: str, deletes: bool) -> Merged | N
 
 
 def of_fold(shape: Fold, content: Contents, laws: str) -> Merged:
-    """Return the state of a key in a merge tree of files. A base file contains no delete, because no later log contains
-    an older record.
+    """Return the state of one key in a merge tree of files. Deletes in base files are dropped, because they cannot hide
+    records of newer logs.
     """
     made = Merged() if shape.base is None else of_fold(shape.base, content, laws)._replace(delete=None)
     for log in shape.logs:
@@ -92,7 +92,9 @@ def _shown(made: Merged, deletes: bool) -> Merged | None:
 
 
 def by_definition(logs: Iterable[Log], rows: Mapping[Log, Content], laws: str, deletes: bool) -> Merged | None:
-    """The defined answer for a key, computed from the logs in completion order, without file slices or base files."""
+    """Return the answer for one key by definition: merge its log records in completion order, without file slices or
+    base files.
+    """
     here = [log for log in logs if log in rows]
     value = value_of([None if rows[log].deleted else (log,) for log in here], FUNCTIONS[laws])
     delete = next((log for log in reversed(here) if rows[log].deleted), None)
@@ -100,13 +102,16 @@ def by_definition(logs: Iterable[Log], rows: Mapping[Log, Content], laws: str, d
 
 
 def merged_on(state: Merged, window: Merged, laws: str) -> Merged | None:
-    """Return the answer that a reader gets if it merges the answer of an incremental read into an earlier answer."""
+    """Return the state of one key after a reader merges `window`, the answer of an incremental query, into an older
+    `state`.
+    """
     return _shown(join(state, window, laws), deletes=True)
 
 
 def records_of(made: Merged, records: Callable[[Log], Record], laws: str) -> Iterator[Record]:
-    """Yield the rows of an answer for one key: the merged row, and the delete. The merged row has the requested time of
-    its newest write and the greatest ordering value. A delete in an answer has no ordering value.
+    """Yield the records of an answer for one key: the merged row and the delete, if any. The merged row has the
+    requested time of its newest write and the greatest ordering value of its records. A delete in an answer has no
+    ordering value.
     """
     if made.newest is not None:
         names = {log: str(records(log).value) for log in logs_in(made.value)}
@@ -118,7 +123,7 @@ def records_of(made: Merged, records: Callable[[Log], Record], laws: str) -> Ite
 
 
 def logs_in(value: Value) -> Iterator[Log]:
-    """The logs whose records are in a value."""
+    """Yield the logs whose records are part of a merged value."""
     for part in value:
         if isinstance(part[0], tuple):
             for each in part:
@@ -128,8 +133,8 @@ def logs_in(value: Value) -> Iterator[Log]:
 
 
 def text_of(value: Value, name: Callable[[Log], str], laws: str) -> str:
-    """Return a value as text: the names of its records. The names are sorted unless the order of merges matters. In the
-    text, `(a b)` is the merged value of the records a and b.
+    """Return a merged value as text, which consists of the names of its records. The names are sorted unless the order
+    of merges matters. In the text, `(a b)` stands for the merge of the records a and b.
     """
     parts = []
     for part in value:
@@ -139,7 +144,7 @@ def text_of(value: Value, name: Callable[[Log], str], laws: str) -> str:
 
 
 def law_broken(laws: str) -> str | None:
-    """Return a phrase for the first law that a merge function breaks; None if it breaks no law."""
+    """Return a phrase that describes the first law violated by a merge function; None if it violates none."""
     function = FUNCTIONS[laws]
     one, other, third = (((place, 1),) for place in (1, 2, 3))
     if function(one, other) != function(other, one):

@@ -1,3 +1,1 @@
-"""The metadata table: a second table that lists the files of the data table, and must agree with the data table
-(RFC-15).
-"""
+"""The metadata table (RFC-15) is a second table that lists the files of the data table, and must agree with it."""

@@ -1,16 +1,15 @@
-"""The metadata table: a second table that lists the files of the data table, and must agree with the data table
-(RFC-15).
+"""The metadata table (RFC-15) is a second table that lists the files of the data table, and must agree with it.
 
-An actor that publishes an instant first commits the added and removed files to the metadata table. The commit to the
-metadata table is a deltacommit with the requested time of the instant, under the lock that covers publication. After
-the commit to the metadata table, the instant completes in the data table. Therefore the metadata table contains every
-completed instant of the data table. The metadata table may also contain instants of dead actors. Readers list files
-through the metadata table. Readers use only deltacommits whose instant is complete in the data table. RFC-22, "Updating
-Metadata Table", says that "the reconciliation of the metadata will be done by the metadata reader".
+By default, an actor commits the added and removed files to the metadata table before publishing an instant. The commit
+to the metadata table is a deltacommit with the requested time of the instant, under the lock that covers publication.
+After the commit to the metadata table, the instant completes in the data table. The metadata table therefore contains
+every completed instant of the data table, and possibly instants of crashed actors. Readers list files through the
+metadata table, and use only deltacommits whose instant is complete in the data table. RFC-22, "Updating Metadata
+Table", says that "the reconciliation of the metadata will be done by the metadata reader".
 
-The metadata table has one writer at a time, so a pending deltacommit of another actor belongs to a dead actor. An actor
-rolls back the deltacommit of a dead actor before it begins its own deltacommit. If an instant is applied twice, the
-metadata table lists its files once.
+The metadata table has one writer at a time, so a pending deltacommit found there must belong to a crashed actor. An
+actor rolls back the deltacommit of a crashed actor before beginning a new deltacommit. If an instant is applied twice,
+the metadata table lists the files of the instant once.
 """
 
 from __future__ import annotations
@@ -47,13 +46,13 @@ REFUSED = "refused by the metadata table"
 
 
 class ListedFiles(NamedTuple):
-    """The instants whose files a reader has found in the metadata table; None before the reader lists the files."""
+    """The instants whose files a reader has found in the metadata table; None until the reader has listed files."""
 
     instants: frozenset[int] | None = None
 
 
 def compose(composition: Composition) -> None:
-    """Let every publication write the metadata table, and let every reader list files through the metadata table."""
+    """Let every publishing actor update the metadata table, and let every reader list files through it."""
     if not composition.world[HasMetadataTable].metadata_table:
         return
     options = composition.protocol[MetadataOptions]
@@ -88,8 +87,6 @@ def _commits(each: Publication) -> Transition:
 
 
 def _list_before_publication(composition: Composition, each: Publication) -> None:
-    """Let an actor write the metadata table under the lock, after it takes its completion time and before it publishes.
-    """
     ways = composition.select(TAKES_COMPLETION_TIME, TAKES_LOCK, actors=[each.actor])
     [last] = (way.action for way in ways if way.to in (READY, READY_TO_DECIDE))
     before = composition.select(last, actors=[each.actor])
@@ -99,7 +96,6 @@ def _list_before_publication(composition: Composition, each: Publication) -> Non
 
 
 def _list_before_lock(composition: Composition, each: Publication) -> None:
-    """Let an actor write the metadata table before it takes the lock, so that two actors may write it at once."""
     ways = composition.select(TAKES_COMPLETION_TIME, TAKES_LOCK, actors=[each.actor])
     [first] = (way.action for way in ways if way.at == each.since)
     composition.select(first, actors=[each.actor]).insert_before(LISTED, lambda _: _begins(each))
@@ -108,9 +104,6 @@ def _list_before_lock(composition: Composition, each: Publication) -> None:
 
 
 def _list_after_publication(composition: Composition, each: Publication) -> None:
-    """Let an actor write the metadata table after its instant completes. The actor releases the lock after it has
-    written the metadata table.
-    """
     append = (preset(append_instant, publish=each.publish), go_to(PUBLISHED))
     composition.select(PUBLISHES, actors=[each.actor]).replace(lambda last: replace(last, effects=append))
     commits = _commits(each).extend(preset(leave, publish=each.publish)).extend(release_lock, "lock")
@@ -121,19 +114,17 @@ def _list_after_publication(composition: Composition, each: Publication) -> None
 
 
 def begin_listing(own: Any, metadata: MetadataTable, requested: str) -> Changes:
-    """Begin a deltacommit of the instant in the metadata table. Roll back a pending deltacommit that another actor
-    began.
-    """
+    """Begin a deltacommit of the actor's instant in the metadata table, and roll back any pending deltacommit."""
     return {"own": own._replace(step=BEGUN), "metadata": metadata.begin(getattr(own, requested))}
 
 
 def commit_listing(own: Any, metadata: MetadataTable, requested: str) -> Changes:
-    """Complete the deltacommit of the instant, so that the metadata table lists its files."""
+    """Complete the deltacommit in the metadata table, which then lists the files of the actor's instant."""
     return {"metadata": metadata.commit(getattr(own, requested))}
 
 
 def remove_rolled_back(own: Any, metadata: MetadataTable) -> Changes:
-    """Remove the files of a rolled back write from the metadata table."""
+    """Remove the files of a rolled-back write from the metadata table."""
     return {"metadata": metadata._replace(listed=metadata.listed - {own.target})}
 
 
@@ -143,34 +134,36 @@ def is_listed(own: Any, metadata: MetadataTable, requested: str) -> bool:
 
 
 def give_up_listing(own: Any, me: str, lock: str | None, publish: Publish) -> Changes:
-    """Let the actor give up, so that its instant never completes in the data table. The actor does not try again: each
-    further attempt ends in the same way.
+    """Let the actor give up, so that its instant never completes in the data table. The actor does not retry, because
+    every retry would fail in the same way.
     """
     return {"own": publish(own)[0]._replace(step=REFUSED), "lock": released(lock, me)}
 
 
 def append_instant(own: Any, published: tuple[Any, ...], publish: Publish) -> Changes:
-    """Put the completed instant, and keep the lock, because the metadata table does not list its files yet."""
+    """Put the completed instant, but keep the lock until the metadata table lists the instant's files."""
     return {"published": (*published, publish(own)[1])}
 
 
 def leave(own: Any, publish: Publish) -> Changes:
-    """Put the actor into its state after publication."""
+    """Set the actor to its state after publication."""
     return {"own": publish(own)[0]}
 
 
 def listed_instants(visible_instants: tuple[Any, ...], metadata: MetadataTable) -> tuple[Any, ...]:
-    """The view `visible_instants`: an instant whose files the metadata table does not list has no files."""
+    """Define the view `visible_instants`: instants that are not in the metadata table have no files."""
     return through(visible_instants, metadata.listed)
 
 
 def every_write(unpublished_writes: tuple[Write, ...]) -> tuple[Write, ...]:
-    """The view `visible_writes` of a reader that trusts only the metadata table: all pending writes."""
+    """Define the view `visible_writes` for readers that trust only the metadata table, not the timeline: all pending
+    writes.
+    """
     return unpublished_writes
 
 
 def listed_writes(visible_writes: tuple[Write, ...], metadata: MetadataTable) -> tuple[Write, ...]:
-    """The view `visible_writes`: a reader finds pending files only in the metadata table."""
+    """Define the view `visible_writes`: only pending writes whose files the metadata table lists."""
     return tuple(write for write in visible_writes if write.requested in metadata.listed)
 
 
@@ -190,12 +183,13 @@ def _lists_files(me: str) -> Transition:
 
 
 def list_files(metadata: MetadataTable) -> Changes:
-    """List the files through the metadata table instead of the store."""
+    """List files through the metadata table instead of listing the object store."""
     return {"own_files": ListedFiles(metadata.listed)}
 
 
 def kept_instants(kept_instants: Published, own_files: ListedFiles) -> Published:
-    """The view `kept_instants`: each instant has only the files that the reader found in the metadata table."""
+    """Define the view `kept_instants`: each instant has only the files that the reader has found in the metadata table.
+    """
     return through(kept_instants, own_files.instants)
 
 
@@ -206,8 +200,8 @@ def check(world: World) -> None:
 
 
 def agree(protocol: Protocol) -> None:
-    """Raise ValueError for a decision log with a metadata table, unless an actor writes the metadata table first and
-    under the lock.
+    """Raise ValueError for a decision log (log of commit decisions) unless the metadata table is written under the
+    lock, before the data table.
     """
     options = protocol[MetadataOptions]
     usual = (options.metadata_commit, options.metadata_lock) == ("before_data", "under_lock")

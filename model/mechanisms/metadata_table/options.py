@@ -8,7 +8,7 @@ from ...machine.options import Limits, Options, limit, option
 
 
 class MetadataOptions(Options):
-    """The options that decide how the metadata table agrees with the data table."""
+    """The options that decide when the metadata table is written and how readers use it."""
 
     metadata_commit: Literal["before_data", "after_data"] = option(
         "before_data",
@@ -38,7 +38,7 @@ class MetadataOptions(Options):
 
 
 class HasMetadataTable(Limits):
-    """The limit that decides whether the table has a metadata table."""
+    """The setting of a world (bounded configuration) that decides whether the table has a metadata table."""
 
     metadata_table: int = limit(
         0, "1: readers list files through a metadata table; 0: they list the store", section="table"

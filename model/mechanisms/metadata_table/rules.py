@@ -1,4 +1,4 @@
-"""Defines the values of the metadata table (RFC-15), and the rules by which a reader lists files through it."""
+"""Defines the content of the metadata table (RFC-15), and how readers list files through it."""
 
 from __future__ import annotations
 
@@ -13,34 +13,36 @@ from .options import MetadataOptions
 
 
 class MetadataTable(NamedTuple):
-    """The requested times of the complete deltacommits (`listed`), and of the pending deltacommits (`begun`)."""
+    """The content of the metadata table: the requested times of its completed deltacommits (`listed`) and pending
+    deltacommits (`begun`).
+    """
 
     listed: frozenset[int] = frozenset()
     begun: frozenset[int] = frozenset()
 
     def begin(self, requested: int) -> MetadataTable:
-        """Begin a deltacommit. Roll back an unfinished deltacommit of any actor, and remove files that an earlier
-        deltacommit of the same instant listed.
+        """Begin a deltacommit. Any pending deltacommit is rolled back, and a completed deltacommit with the same
+        requested time is removed.
         """
         return MetadataTable(self.listed - {requested}, frozenset({requested}))
 
     def commit(self, requested: int) -> MetadataTable:
-        """Complete the deltacommit with this requested time, unless it was rolled back."""
+        """Complete the deltacommit with this requested time, unless it has been rolled back."""
         added = self.begun & {requested}
         return MetadataTable(self.listed | added, self.begun - added)
 
 
 def refine(rules: Rules, protocol: Protocol) -> Rules:
-    """Return the rules of a reader that trusts only the metadata table: pending instants are visible."""
+    """Return the rules for readers that trust only the metadata table, not the timeline: pending instants are visible.
+    """
     return with_pending(rules) if protocol[MetadataOptions].metadata_trust == "listed" else rules
 
 
 def through(published: tuple[Any, ...], listed: frozenset[int] | None) -> tuple[Any, ...]:
-    """Return the published instants that a reader sees through the metadata table or the store. If `listed` is None,
-    the reader lists files through the store; otherwise it lists files through the metadata table.
+    """Return the published instants as a reader sees them through the metadata table. If `listed` is None, the reader
+    lists the object store, and sees all published instants unchanged.
 
-    The result shows a write without files if the metadata table does not list the files of the write. The result omits
-    a compaction whose files are not listed.
+    A write that is not in `listed` is returned without files. A compaction that is not in `listed` is omitted.
     """
     if listed is None:
         return published

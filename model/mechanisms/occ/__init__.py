@@ -1,1 +1,3 @@
-"""Optimistic concurrency control: a writer aborts if a conflicting write has completed since it began (RFC-22)."""
+"""Under optimistic concurrency control, a writer aborts if a conflicting write has completed since the writer began
+(RFC-22).
+"""

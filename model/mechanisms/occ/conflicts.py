@@ -1,9 +1,9 @@
 """Decides which completed instants conflict with a write that is about to publish (RFC-22, "Concurrency Control", step
 4).
 
-Two writes conflict if both have files in one bucket of one partition, under any file ids. The file ids do not count,
-because two writers that find a bucket empty may each begin a file group. A compaction does not conflict with a writer
-of log files, because a log belongs to the slice in which it completes.
+By default, two writes conflict if both have files in the same bucket of the same partition, under any file ids. File
+ids do not count, because two writers that find a bucket empty may each start a file group. A compaction does not
+conflict with a writer of log files, because the completion time of a log decides its file slice.
 """
 
 from __future__ import annotations
@@ -21,9 +21,10 @@ Published = tuple[Write | Compaction, ...]
 
 
 class Attempt(NamedTuple):
-    """An unpublished write. `groups` lists the file groups that the write touches, and `file_ids` its file ids.
+    """An unpublished write whose conflicts are to be checked.
 
-    `sealed` counts the instants that were published when the actor recorded the state of the timeline.
+    `groups` lists the touched file groups, and `file_ids` the file ids. `sealed` is the number of published instants
+    when the actor began.
     """
 
     groups: tuple[int, ...]
@@ -32,11 +33,11 @@ class Attempt(NamedTuple):
 
 
 def concurrent(published: Published, sealed: int, protocol: Protocol) -> Published:
-    """The instants that may conflict with an attempt, in the order of publication.
+    """Return the instants that may conflict with an unpublished write, in the order of publication.
 
-    With the option value `conflict_window = requested`, an instant may conflict only if it was requested after the
-    newest instant that the attempt saw. The option value excludes an instant that was requested before the newest
-    instant that the attempt saw, but completes after it.
+    Under the option `conflict_window = requested`, an instant may conflict only if it was requested after the newest
+    instant that the write saw. The check by requested times misses instants that were requested before the newest seen
+    instant but complete after the write began.
     """
     if protocol[Occ].conflict_window == "completion":
         return published[sealed:]
@@ -45,7 +46,8 @@ def concurrent(published: Published, sealed: int, protocol: Protocol) -> Publish
 
 
 def conflicting(published: Published, plans: Iterable[Plan], attempt: Attempt, protocol: Protocol) -> int | None:
-    """The requested time of the first completed instant that conflicts with an attempt; None if no instant conflicts.
+    """Return the requested time of the first completed instant that conflicts with an unpublished write; None if there
+    is no conflict.
     """
     groups = {plan.requested: {part.group for part in plan.groups} for plan in plans}
     for entry in concurrent(published, attempt.sealed, protocol):
@@ -67,8 +69,8 @@ def _same(write: Write, attempt: Attempt, group: int, protocol: Protocol) -> boo
 
 
 def clusterings(published: Published, groups: Iterable[int]) -> tuple[tuple[int, int], ...]:
-    """Return (file group, requested time of the newest clustering that replaced it) for each file group with a
-    clustering.
+    """Return pairs (file group, requested time of the newest clustering that replaced the group), for the replaced ones
+    among `groups`.
     """
     done = (entry for entry in published if isinstance(entry, Compaction))
     newest = {group: entry.requested for entry in done for group in clustered(entry)}

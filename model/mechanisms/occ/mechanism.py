@@ -1,10 +1,11 @@
-"""Optimistic concurrency control: a writer aborts if a conflicting write has completed since it began (RFC-22).
+"""Under optimistic concurrency control, a writer aborts if a conflicting write has completed since the writer began
+(RFC-22).
 
-The steps of an optimistic writer follow RFC-22, "Concurrency Control", option 1, applied to file groups. An optimistic
-writer records which instants have completed when it requests its instant (it *seals* its timeline). Under the lock that
-covers publication, the writer checks the instants that have completed since it sealed its timeline. After the check,
-the writer publishes or aborts. A writer that aborts removes its own files and its instant. A writer may retry the write
-under a new instant.
+The steps of an optimistic writer follow RFC-22, "Concurrency Control", option 1, applied to file groups. When
+requesting an instant, an optimistic writer records which instants have completed (it *seals* its timeline). Under the
+lock that covers publication, the writer checks for conflicts with all instants that have completed since the writer
+began. If there is no conflict, the writer publishes; otherwise it aborts. A writer that aborts removes its files and
+its instant, and may retry under a new instant.
 """
 
 from __future__ import annotations
@@ -33,7 +34,9 @@ RETRYING = "about to try again"
 
 
 def compose(composition: Composition) -> None:
-    """Make optimistic writers record the completed instants at their request, check for conflicts, and abort."""
+    """Let optimistic writers record the completed instants when they begin, check for conflicts before they publish,
+    and abort on a conflict.
+    """
     optimists = [me for me in composition.actors_of("writer") if is_optimistic(composition, me)]
     if optimists:
         composition.add_field("writer", "validation", Validation())
@@ -52,7 +55,7 @@ def compose(composition: Composition) -> None:
 
 
 def touched_groups(world: World, protocol: ProtocolOptions, me: str, own: Writer) -> tuple[int, ...]:
-    """Return the file groups that a write writes, and the file groups that the write declares as read."""
+    """Return the file groups that a write changes or declares as read."""
     groups = world.groups_of(me, own.number)
     if protocol[Occ].conflict_reads == "checked":
         groups = tuple(dict.fromkeys((*groups, *world.reads.get((me, own.number), ()))))
@@ -60,7 +63,7 @@ def touched_groups(world: World, protocol: ProtocolOptions, me: str, own: Writer
 
 
 def take_back_aborted(composition: Composition, me: str) -> None:
-    """Add the transitions of a writer after it aborts."""
+    """Add the transitions by which a writer removes an aborted write, and may retry it."""
     composition.add(transition("writer_takes_back_write", me, at=ABORTED, guards=(LOCK_IS_FREE,), effect=take_back,
                                changes=("own", "own_validation")))  # fmt: skip
     if composition.world[Retries].retries:
@@ -70,8 +73,8 @@ def take_back_aborted(composition: Composition, me: str) -> None:
 
 
 def take_back(own: Writer, own_validation: Validation, world: World) -> Changes:
-    """Delete the files of the write, and then, under the lock, the write's pending instant. Retry the write if the
-    world's limit on retries allows it.
+    """Delete the files of the aborted write, and then, under the lock, its pending instant. Retry the write if the
+    limit on retries allows it.
     """
     if own_validation.tries < world[Retries].retries:
         again = Validation(tries=own_validation.tries + 1)
@@ -80,15 +83,15 @@ def take_back(own: Writer, own_validation: Validation, world: World) -> Changes:
 
 
 def request_again(own: Writer, clock: int, request_time: TakeTime) -> Changes:
-    """Request a new instant for an aborted write, and retain the number of attempts."""
+    """Request a new instant for an aborted write. The count of attempts is retained."""
     changes = request_instant(own._replace(number=own.number - 1), clock, request_time)
     requested: Any = changes["own"]
     return {**changes, "own": requested._replace(records=own.records)}
 
 
 def sealing(composition: Composition, me: str) -> None:
-    """Make a writer record the completed instants when it requests an instant, or list the timeline again with each
-    file.
+    """Let a writer record the completed instants when requesting an instant and, with the option `timeline = reloaded`,
+    again with each file.
     """
     requests = composition.select(REQUESTS, actors=[me]).extend(seal_timeline, "own_validation")
     if composition.actors_of("clusterer"):
@@ -100,24 +103,24 @@ def sealing(composition: Composition, me: str) -> None:
 
 
 def seal_timeline(own_validation: Validation, published: tuple[Any, ...]) -> Changes:
-    """Record how many instants have completed (seal the timeline), because these instants do not conflict with the
-    write.
+    """Seal the timeline: record the number of completed instants, so that only instants that complete afterwards can
+    conflict.
     """
     return {"own_validation": own_validation._replace(sealed=len(published))}
 
 
 def find_clusterings(own: Writer, me: str, world: World, published: tuple[Any, ...]) -> Changes:
-    """Record the clusterings that wrote the file groups of the write."""
+    """Record the newest clustering of each file group that the write touches."""
     return {"own_into": Into(clusterings(published, world.groups_of(me, own.number)))}
 
 
 def reload_timeline(own_validation: Validation, published: tuple[Any, ...]) -> Changes:
-    """List the timeline again while the write is pending."""
+    """List the timeline again, so that instants that have completed meanwhile no longer count as conflicts."""
     return {"own_validation": own_validation._replace(sealed=len(published))}
 
 
 def reload_base(own_onto: Onto, published: tuple[Any, ...], *, group: int) -> Changes:
-    """Merge the rows of the write with the base file that is now the newest."""
+    """Merge the rows of the write with the base file that is the newest in the reloaded timeline."""
     bases = ((each, newest_base(published, each) if each == group else base) for each, base in own_onto.bases)
     return {"own_onto": Onto(tuple(bases))}
 
@@ -125,8 +128,8 @@ def reload_base(own_onto: Onto, published: tuple[Any, ...], *, group: int) -> Ch
 def marked(
     own: Writer, me: str, world: World, every_writer: Mapping[str, Writer], rollbacks: tuple[Rollback, ...] = ()
 ) -> int | None:
-    """Return the requested time of another pending write that has a marker in the writer's next file group; None if
-    there is no such write.
+    """Return the requested time of another pending write that has a marker file in the writer's next file group; None
+    if there is none.
     """
     left = world.files(me, own.number)[own.files :]
     if not left:  # a guard is also evaluated for a dead writer, which may have put all its files
@@ -147,7 +150,7 @@ def list_marked(
 
 
 def check(world: World) -> None:
-    """Raise ValueError for a world in which writers retry and batches are sent repeatedly."""
+    """Raise ValueError if a world (bounded configuration) has both `retries` and `resends`."""
     if world[Resends].resends and world[Retries].retries:
         raise ValueError("world: resends together with retries are not modelled; leave one of them out")
 

@@ -1,4 +1,4 @@
-"""The options and limits of optimistic concurrency control, and the record that it adds to an actor."""
+"""The options and limits of optimistic concurrency control, and the record that it adds to each optimistic actor."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ...machine.options import Limits, Options, limit, option
 
 
 class Occ(Options):
-    """The options of a writer's concurrency control."""
+    """The options of concurrency control: whether writers check for conflicts, when, and against which instants."""
 
     concurrency: Literal["nbcc", "occ", "single_writer"] = option(
         "nbcc",
@@ -62,11 +62,11 @@ class Retries(Limits):
 
 
 class Validation(NamedTuple):
-    """The state of the conflict check of a pending write.
+    """The state of a pending write's conflict check.
 
-    `sealed` is the number of instants that were published when the actor requested its instant. `passed` is True after
-    the check has found no conflict. `conflict` is the requested time of the conflicting instant. `tries` counts the
-    aborted attempts of the write.
+    `sealed` is the number of published instants when the actor last listed the timeline. `passed` is True after the
+    check has found no conflict. `conflict` is the requested time of the conflicting instant; 0 if none was found.
+    `tries` counts the aborted attempts of the write.
     """
 
     sealed: int = 0

@@ -1,6 +1,8 @@
-"""The conflict check of an optimistic actor: the actor passes the check and publishes, or it aborts (RFC-22).
+"""The conflict check of an optimistic actor (RFC-22): if there is no conflict, the actor publishes; otherwise it
+aborts.
 
-Overwriters make the same check as writers: a replace conflicts with the writes to its partitions.
+Writers and overwriters (insert overwrite) use the same conflict check: a replace conflicts with writes to the replaced
+partitions.
 """
 
 from __future__ import annotations
@@ -31,12 +33,12 @@ NOT_CHECKED = Guard(
 
 
 def is_optimistic(composition: Composition, me: str) -> bool:
-    """True if the protocol of an actor makes the actor optimistic."""
+    """True if an actor uses optimistic concurrency control (option `concurrency = occ`)."""
     return bool(composition.protocol_of(me)[Occ].concurrency == "occ")
 
 
 def check_conflicts(composition: Composition, kind: str, me: str, touches: Touches) -> None:
-    """Make an actor check for conflicts before it publishes. The actor's kind must have the record `validation`."""
+    """Let an actor check for conflicts before publishing. The actor's kind must have the added record `validation`."""
     options = composition.protocol_of(me)[Occ]
     parameters: dict[str, Any] = {"touches": touches, **({} if options.priority == "first" else {"plans": ()})}
     conflict = preset(find_conflict, **parameters)
@@ -64,7 +66,8 @@ def find_conflict(
     own: Any, own_validation: Validation, published: tuple[Any, ...], protocol: Protocol, touches: Touches,
     plans: tuple[Plan, ...], own_file_ids: NewFileIds = FIXED,
 ) -> int | None:  # fmt: skip
-    """The requested time of a conflicting instant that completed since the actor began; None if no instant conflicts.
+    """Return the requested time of a conflicting instant that completed since the actor began; None if there is no
+    conflict.
     """
     return conflicting(published, plans, Attempt(touches(own), own_file_ids.ids, own_validation.sealed), protocol)
 

@@ -1,1 +1,1 @@
-"""Partial updates: a record may set only some columns of a row."""
+"""In a table with partial updates, a record may set only some columns of a row."""

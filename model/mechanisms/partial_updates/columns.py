@@ -1,9 +1,9 @@
-"""Evaluates reads of a table with partial updates. A read computes the state of one key in a merge tree, and the row
-that the tree produces.
+"""Evaluates reads of a table with partial updates: merges the records of one key, column by column, along a tree of
+base and log files.
 
-A read evaluates the same tree as a read of whole rows (`Fold`), column by column. Each column has the value of the
-highest-ranked record that sets the column and outranks the greatest delete. A base file or a compacted log contains
-everything about a key that later merges need.
+The merge tree (`Fold`) is the same as for tables without partial updates. Each column has the value of the
+highest-ranked record that sets the column and outranks the greatest delete. A base file or compacted log retains
+everything about a key that subsequent merges need.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ ROW = ""
 
 
 class Made(NamedTuple):
-    """The answer for one key. `columns` lists (column, log of its value), beginning with the column `ROW`. `delete` is
-    the log of the greatest delete, if the answer includes deletes.
+    """The answer for one key. `columns` lists pairs (column, log that contains its value), beginning with the column
+    `ROW`. `delete` is the log of the greatest delete, if the answer includes deletes.
     """
 
     columns: tuple[tuple[str, Log], ...] = ()
@@ -36,7 +36,7 @@ Contents = Callable[[Log], Content | None]
 
 
 def read(shape: Fold, content: Contents, merger: Merger, column_merge: str, deletes: bool) -> Made | None:
-    """Return the answer of a read for one key; None if the read shows neither a row nor a delete."""
+    """Return the answer of a read for one key; None if the answer contains neither a row nor a delete."""
     state = state_of_fold(shape, content, merger, column_merge)
     logs = {name: log for name, _, log in state.columns if state.row > state.delete}
     if shape.shown is not None and logs.get(ROW) not in shape.shown:
@@ -46,11 +46,11 @@ def read(shape: Fold, content: Contents, merger: Merger, column_merge: str, dele
 
 
 def state_of_fold(shape: Fold, content: Contents, merger: Merger, column_merge: str) -> State:
-    """Return the state of a key in a merge tree of files.
+    """Return the state of one key in a merge tree of files.
 
-    A rank consists of the ordering value, the place of the record's log in the merge tree, and the log itself. If the
-    log is inside a nested merge tree, a rank also contains the place in the nested tree. In a merge tree, the base file
-    has the first place.
+    The rank of a record consists of the ordering value, the position of the record's log in the merge tree, and the
+    log. For a log in a nested merge tree, the rank contains one position for each level. In a merge tree, the base file
+    has the first position.
     """
     base = State() if shape.base is None else _placed(state_of_fold(shape.base, content, merger, column_merge), -1)
     if column_merge != "by_column":
@@ -83,19 +83,17 @@ def _placed(state: State, place: float) -> State:
 
 
 def _of_one_rank(state: State) -> State:
-    """Return a row as a base file stores it: every column has the row's rank, not the rank of the record that set it.
-    """
     if state.row <= state.delete:
         return State(state.delete)
     return state._replace(columns=tuple((name, state.row, log) for name, _, log in state.columns))
 
 
 def _join_rows(older: State, newer: State) -> State:
-    """Merge two states with one rank for each row: columns of the higher-ranked row replace columns of the lower-ranked
-    row.
+    """Merge two rows that have one rank for all columns: columns of the higher-ranked row replace those of the
+    lower-ranked row.
 
-    After the merge, all columns have the rank of the higher-ranked row. A delete is compared with the resulting row,
-    not with each column.
+    All columns of the result have the rank of the higher-ranked row. A delete is compared with the whole resulting row
+    instead of each column.
     """
     low, high = sorted((older, newer), key=lambda state: state.row)
     columns = {name: log for name, _, log in (*low.columns, *high.columns)}
@@ -108,7 +106,9 @@ def _log(rank: Rank) -> Log:
 
 
 def by_definition(logs: Iterable[Log], rows: Mapping[Log, Content], merger: Merger, deletes: bool) -> Made | None:
-    """The defined answer for a key, computed from the logs in rank order, without file slices or base files."""
+    """Return the answer for one key by definition: merge its log records in rank order, without file slices or base
+    files.
+    """
     parts = [
         _part(log, rows[log], (float(rows[log].ordering) * merger.event_time, place, *log))
         for place, log in enumerate(logs)
@@ -121,11 +121,11 @@ def by_definition(logs: Iterable[Log], rows: Mapping[Log, Content], merger: Merg
 
 
 def records_of(made: Made, records: Callable[[Log], Record], window: bool) -> Iterator[Record]:
-    """Yield the rows of an answer for one key.
+    """Yield the records of an answer for one key.
 
-    An incremental read contains each record that contributes a column, with these columns and the record's ordering
-    value. Therefore a consumer can merge the records of an incremental read into a state. An incremental read also
-    contains the delete of the key.
+    The answer of an incremental query contains each record that contributes columns, reduced to those columns, with its
+    ordering value. A consumer can therefore merge the answer of an incremental query into an older state of the table.
+    The answer of an incremental query also contains the greatest delete of the key.
     """
     logs = dict(made.columns)
     top = logs.pop(ROW, None)
@@ -143,12 +143,12 @@ def _with(record: Record, columns: Mapping[str, object], log: Log) -> Record:
 
 
 def text_of(columns: Mapping[str, object]) -> str:
-    """Return the columns of a row as one text, for example `a:w1.1 b:w2.1`."""
+    """Return the columns of a row as text, for example `a:w1.1 b:w2.1`."""
     return " ".join(f"{name}:{value}" for name, value in sorted(columns.items()))
 
 
 def left_of(shown: Made | None, rows: Mapping[Log, Any]) -> dict[Log, Any]:
-    """Return the records that form an answer, each with the columns that it contributes."""
+    """Return the records that contribute to an answer, each reduced to the columns that it contributes."""
     if shown is None:
         return {}
     sets: dict[Log, tuple[str, ...]] = {}

@@ -1,4 +1,4 @@
-"""Partial updates: a record may set only some columns of a row."""
+"""In a table with partial updates, a record may set only some columns of a row."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .columns import Contents, Made
 
 
 class PartialUpdates(Options):
-    """The option that decides by which rank partial updates merge a column."""
+    """The option that selects the rank by which partial updates of a column are merged."""
 
     column_merge: Literal["by_column", "by_row", "by_row_in_base"] = option(
         "by_column",
@@ -31,7 +31,7 @@ class PartialUpdates(Options):
 
 
 class PartialColumns(Limits):
-    """The option that decides which rank a column has in the merge of partial updates."""
+    """The number of columns that partial updates may set."""
 
     columns: int = limit(
         0, "how many columns there are of which a write sets some; 0: rows are written whole", section="table"
@@ -63,12 +63,12 @@ class ByColumns(NamedTuple):
 
 
 def column_names(world: World) -> tuple[str, ...]:
-    """The columns that partial updates may set."""
+    """Return the names of the columns that partial updates may set."""
     return tuple(chr(ord("a") + number) for number in range(world[PartialColumns].columns))
 
 
 def refine(rules: Rules, protocol: Protocol) -> Rules:
-    """Return the rules for tables in which each write may set only some columns."""
+    """Return the rules for reading tables with partial updates."""
     inner = rules.merger
 
     def merger(world: Any) -> Merger:
@@ -80,7 +80,7 @@ def refine(rules: Rules, protocol: Protocol) -> Rules:
 
 
 def check(world: World) -> None:
-    """Raise ValueError for partial updates in a table without log files."""
+    """Raise ValueError for partial updates of a copy-on-write table, which has no log files."""
     if world[PartialColumns].columns and is_copy_on_write(world):
         raise ValueError("world: partial updates are merged in log files, which a COPY_ON_WRITE table has none of")
 

@@ -1,9 +1,9 @@
-"""Defines partial updates: the columns of a key after all writes of the key (docs/contract.md, SNAP).
+"""Defines the columns of a key after partial updates (promise SNAP in docs/contract.md).
 
-Each record has a rank. A record is a delete, or it sets some columns. The row exists if and only if some record
+Each record has a rank, and either deletes the row or sets some columns. The row exists if and only if some record
 outranks the greatest delete. Each column has the value of the highest-ranked record that sets the column and outranks
-the greatest delete. A `State` contains what later merges need: the rank of the greatest delete, and each column that
-outranks it.
+the greatest delete. A `State` retains what subsequent merges need: the rank of the greatest delete, and each column
+that outranks that delete.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ Rank = tuple[float, ...]
 
 
 class Part(NamedTuple):
-    """A record of one key. `values` maps the columns that the record sets to their values; None for a delete."""
+    """A record of one key. `values` maps each column set by the record to its value; None for a delete."""
 
     rank: Rank
     values: Mapping[str, Any] | None
@@ -33,7 +33,8 @@ class State(NamedTuple):
 
 
 def row_of(parts: Iterable[Part]) -> dict[str, Any] | None:
-    """Return the row by definition, as a mapping from column to value; None if there is no row."""
+    """Return the row that results from all records by definition, as a dict of column values; None if there is no row.
+    """
     parts = sorted(parts, key=lambda part: part.rank)
     deleted = max((part.rank for part in parts if part.values is None), default=())
     above = [part for part in parts if part.values is not None and part.rank > deleted]
@@ -48,8 +49,8 @@ def state_of(part: Part) -> State:
 
 
 def join(one: State, other: State) -> State:
-    """Join two states of one key. The join is commutative, associative and idempotent, so the order and number of joins
-    do not matter.
+    """Merge two states of one key. The merge is commutative, associative and idempotent, so the order and repetition of
+    merges do not matter.
     """
     delete, row = max(one.delete, other.delete), max(one.row, other.row)
     best: dict[str, tuple[str, Rank, Any]] = {}
@@ -61,5 +62,5 @@ def join(one: State, other: State) -> State:
 
 
 def row_of_state(state: State) -> dict[str, Any] | None:
-    """Return the row of a state, which equals the result of `row_of` for the records in the state."""
+    """Return the row of a state, which equals `row_of` for the records merged into the state."""
     return {name: value for name, _, value in state.columns} if state.row else None

@@ -1,1 +1,1 @@
-"""Queries: a querier reads the table as of any time, or reads any window of times, that a user may state."""
+"""Queriers are actors that send as-of, incremental, change-log and read-optimised queries with arbitrary times."""

@@ -1,9 +1,9 @@
-"""Queriers ask as-of, incremental, change and read-optimised queries, at any time that a user may state.
+"""Queriers are actors that send as-of, incremental, change-log and read-optimised queries with arbitrary times.
 
-Readers read snapshots and consumers read consecutive windows; queriers ask all other queries. A random history uses
-queriers to interleave queries with the steps of other actors.
+Snapshot queries belong to readers, and consecutive incremental windows to consumers; all other queries belong to
+queriers. Random histories use queriers to interleave queries with the steps of other actors.
 
-    The module `querier` defines the actor.
+    The module `querier` defines the querying actor.
 """
 
 from __future__ import annotations
@@ -18,13 +18,15 @@ from .options import AskedQueries
 
 
 def compose(composition: Composition) -> None:
-    """Add the queriers to a model."""
+    """Add the transitions of every querier to a model."""
     if composition.actors_of("querier"):
         querier.compose(composition)
 
 
 def check(world: World) -> None:
-    """Raise ValueError if locks can be lost: the model has no querier that loses the lock while it settles a time."""
+    """Raise ValueError if locks can be lost, because a querier that loses the lock while settling a time is not
+    modelled.
+    """
     if world.actors.get("querier") and world[LostLocks].lock_losses:
         raise ValueError("world: a querier together with lock_losses is not modelled; leave one of them out")
 

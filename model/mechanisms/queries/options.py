@@ -1,4 +1,4 @@
-"""The limits of queries."""
+"""The limit on the number of queries."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
-"""Queriers list the timeline, settle the time of the query, list the timeline again, and read the files.
+"""A querier lists the timeline, settles the time of the query, lists the timeline again, and reads the files.
 
 A time T is settled when an instant that completed at or after T is published. If the first listing shows no instant
-that completed at or after T, the querier takes a later time under the lock. After the querier has taken the later time,
-no instant can complete at or before T. Therefore the second listing shows every instant that completed by T. The first
-listing shows the active timeline alone. If the newest instant is archived, the first listing does not show it, and the
-querier takes the lock. The read-optimised query states no time; its T is the greatest settled time of the first
-listing.
+that completed at or after T, the querier takes a time later than T under the lock. Once that time is taken, no instant
+can complete at or before T. The second listing therefore shows every instant that completed by T. The first listing
+covers only the active timeline. If the newest instant is archived, the first listing misses that instant, and the
+querier takes a time under the lock. A read-optimised query states no time; its T is the greatest settled time in the
+first listing.
 """
 
 from __future__ import annotations
@@ -43,11 +43,11 @@ UNSETTLED, SETTLED, READING, ANSWERED = "asked for an unsettled time", "asked", 
 
 
 class Querier(NamedTuple):
-    """A querier. `kind`, `after` and `until` describe the querier's present or last query. `settled` is the greatest
-    time that the querier has found settled.
+    """The state of one querier. `kind`, `after` and `until` describe the current or last query. `settled` is the
+    greatest time that the querier knows to be settled.
 
-    `table` is the table that the second listing shows. `refusal` is the class of the refusal; empty if the query is
-    answered. `queries` counts the queries that the querier has asked.
+    `table` is the table that the second listing shows. `refusal` is the error class by which the query is refused;
+    empty if the query is answered. `queries` counts the queries so far.
     """
 
     step: str = "idle"
@@ -62,7 +62,7 @@ class Querier(NamedTuple):
 
     @property
     def query(self) -> Query:
-        """Return the present or last query. A read-optimised query states no time."""
+        """The current or last query. A read-optimised query states no time."""
         if self.kind == "as_of":
             return Query(self.kind, until=self.until)
         stated = self.kind != "read_optimized"
@@ -75,7 +75,7 @@ QUERIER = ActorKind(
 
 
 def compose(composition: Composition) -> None:
-    """Add the transitions of every querier."""
+    """Add the transitions of every querier to a model."""
     for me in composition.actors_of("querier"):
         asks = (IS_IDLE, QUERY_LEFT, HAS_COMPLETED)
         asks_optimized = transition("querier_asks_read_optimized", me, to=SETTLED, effect=ask_read_optimized,
@@ -112,27 +112,27 @@ HAS_COMPLETED = Guard("something must have completed", has_completed)
 
 
 def any_time(clock: int) -> Iterator[Args]:
-    """Yield every time so far, the next time, and a time in the future."""
+    """Yield every time up to the clock, the next time, and a time far in the future."""
     for time in (*range(1, clock + 2), clock + FUTURE):
         yield (("at", (time,)),)
 
 
 def any_window(clock: int, published: Published) -> Iterator[Args]:
-    """Yield every window that begins and ends at 0, at a completion time, at the present time or at a future time."""
+    """Yield every window whose start and end are 0, a completion time, the current time or a time far in the future."""
     ends = sorted({0, *(entry.completed for entry in published), clock, clock + FUTURE})
     for window in combinations(ends, 2):
         yield (("window", window),)
 
 
 def ask_as_of(own: Querier, active_instants: Published, restores: Restores = (), *, at: tuple[int]) -> Changes:
-    """Ask an as-of query. The first listing of the timeline shows whether the time of the query is settled."""
+    """Begin an as-of query. The first listing of the timeline shows whether the time of the query is settled."""
     return _ask(own, "as_of", (0, *at), found_settled(active_instants, restores))
 
 
 def ask_window(
     own: Querier, active_instants: Published, restores: Restores = (), *, window: tuple[int, int]
 ) -> Changes:
-    """Request an incremental query of a window of completion times. The first listing of the timeline shows whether the
+    """Begin an incremental query of a window of completion times. The first listing of the timeline shows whether the
     end of the window is settled.
     """
     return _ask(own, "incremental", window, found_settled(active_instants, restores))
@@ -141,22 +141,20 @@ def ask_window(
 def ask_changes(
     own: Querier, active_instants: Published, restores: Restores = (), *, window: tuple[int, int]
 ) -> Changes:
-    """Request an incremental query of a window of completion times. The first listing of the timeline shows whether the
-    end of the window is settled.
+    """Begin a change-log query of a window of completion times. The first listing of the timeline shows whether the end
+    of the window is settled.
     """
     return _ask(own, "changes", window, found_settled(active_instants, restores))
 
 
 def ask_read_optimized(own: Querier, published: Published, restores: Restores = ()) -> Changes:
-    """Ask a read-optimised query, which reads up to the greatest settled time in the listing."""
+    """Begin a read-optimised query, which reads as of the greatest settled time in the first listing."""
     settled = found_settled(published, restores)
     return _ask(own, "read_optimized", (0, settled), settled)
 
 
 def found_settled(published: Published, restores: Restores) -> int:
-    """Return the greatest time that a listing shows to be settled: a completion time, or the requested time of a
-    restore.
-    """
+    """Return the greatest settled time in a listing: a completion time, or the requested time of a restore."""
     return max((*(each.completed for each in published), *(each.requested for each in restores)), default=0)
 
 
@@ -168,8 +166,8 @@ def _ask(own: Querier, kind: Kind, window: tuple[int, int], settled: int) -> Cha
 
 
 def settle(own: Querier, clock: int, request_time: TakeTime) -> Changes:
-    """Take a time under the lock, so that no later instant can complete at or before that time. A query of a time in
-    the future is refused.
+    """Take a time under the lock, so that all instants that are not yet completed will complete after that time. A
+    query of a future time is refused.
     """
     time, clock = request_time(clock)
     future = own.until > time
@@ -181,8 +179,8 @@ def list_again(
     own: Querier, table: Table, published: Published, pending_instants: Iterable[Instant], rules: Rules,
     cleans: tuple[Clean, ...] = (), restores: Restores = (), savepoints: tuple[Savepoint, ...] = (),
 ) -> Changes:  # fmt: skip
-    """List the timeline again. The listing shows every instant that completed by the time of the query. The second
-    listing decides whether the query is refused.
+    """List the timeline again, and decide whether the query is refused. The second listing shows every instant that
+    completed by the time of the query.
     """
     instants = tuple(entry for entry in (*published, *pending_instants) if entry.action in PUT_DATA)
     completions = {entry.completed for entry in published}
@@ -203,8 +201,8 @@ def read(
     own: Querier, world: World, rules: Rules, deleted: frozenset[DataFile] = frozenset(),
     restores: Restores = (),
 ) -> Changes:  # fmt: skip
-    """Read the files of the query. The query is refused if a clean or a restore has deleted one of the files since the
-    listing.
+    """Read the files of the query. The query is refused if a clean or restore has deleted one of the files since the
+    second listing.
     """
     if own.refusal or own.table is None or not (deleted or restores):
         return {"own": own}

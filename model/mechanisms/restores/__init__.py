@@ -1,2 +1,1 @@
-"""Restores: a restore returns the table to a savepoint, and undoes every write that completed after the pinned instant.
-"""
+"""A restore returns the table to a savepoint: it undoes every write that completed after the savepoint's instant."""

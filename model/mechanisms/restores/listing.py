@@ -1,6 +1,6 @@
-"""Defines what a listing shows while a restore removes instants, and how a reader reacts.
+"""Defines how readers list a timeline from which a restore is removing instants.
 
-A listing shows every instant that is on the timeline from the start to the end of the listing. A listing also shows a
+A listing shows every instant that stays on the timeline throughout the listing. A listing also shows an arbitrary
 subset of the instants that appear or disappear during the listing. The plan of a restore is put before any instant is
 removed. A reader that sees the plan ignores the instants that the restore undoes. The second listing of a reader may
 miss both the plan of a restore and an instant that the restore undoes. If the second listing misses an instant that the
@@ -38,10 +38,11 @@ Planned = tuple[Restore, ...]
 
 
 class Seen(NamedTuple):
-    """A record that is added to each reader. `restores` is the number of restores that were planned when the present
-    listing began. `before` is the number of restores that were planned when the first listing began.
+    """A record added to each reader. `restores` is the number of planned restores when the current listing began.
+    `before` is the number of planned restores when the first listing began.
 
-    `first` contains the requested times of instants in the previous listing, if they have files and completed by T.
+    `first` contains the requested times of the instants in the previous listing that put files and completed by T, the
+    reader's time.
     """
 
     restores: int = 0
@@ -50,7 +51,7 @@ class Seen(NamedTuple):
 
 
 def compose(composition: Composition) -> None:
-    """Refine how readers list the timeline."""
+    """Change how readers list the timeline, so that they tolerate restores."""
     if not composition.actors_of("reader"):
         return
     composition.add_field("reader", "seen", Seen())
@@ -80,12 +81,12 @@ def _ends_second_listing(ends: Transition) -> Transition:
 
 
 def begin_first_listing(own: Reader, own_seen: Seen, published: Published, restores: Planned) -> Changes:
-    """Record the number of planned restores when the read begins."""
+    """Begin the first listing, and record the number of restores planned so far."""
     return begin_listing(own, own_seen._replace(before=len(restores)), published, restores)
 
 
 def begin_listing(own: Reader, own_seen: Seen, published: Published, restores: Planned) -> Changes:
-    """Begin a listing, which may also show instants that a restore has undone and not yet deleted."""
+    """Begin a listing, which may also show undone instants that a restore has not yet deleted."""
     there = own._replace(at_start=present(published, restores))
     return {"own": there, "own_seen": own_seen._replace(restores=len(restores))}
 
@@ -94,8 +95,8 @@ def end_first_listing(
     own: Reader, own_seen: Seen, shown_instants: Published, restores: Planned, takes_time: bool,
     *, seen: tuple[int, ...],
 ) -> Changes:  # fmt: skip
-    """Record the instants that the listing showed. The reader's T is the greatest time in the listing: a completion
-    time, or the requested time of a restore.
+    """Record the instants in the listing. The reader's time T becomes the greatest completion time, or requested time
+    of a restore, in the listing.
     """
     time = newest(shown_instants, known(own_seen, seen, restores)) if takes_time else own.time
     first = up_to(shown_instants, time)
@@ -108,9 +109,9 @@ def end_first_listing(
 def keep_shown(
     own: Reader, own_seen: Seen, shown_instants: Published, restores: Planned, *, seen: tuple[int, ...]
 ) -> Changes:
-    """Use the instants that completed at or before T, and the plans in the listing.
+    """Keep the listed instants that completed at or before T, the reader's time, and the listed plans.
 
-    The listing does not show a plan that disappears during the listing.
+    A plan that disappears during the listing is not kept.
     """
     undone = hidden(own_seen, seen, restores)
     plans = tuple(plan for plan in own.plans if plan not in undone and not is_gone(restores, plan))
@@ -122,10 +123,10 @@ def keep_shown(
 def end_second_listing(
     own: Reader, own_seen: Seen, shown_instants: Published, restores: Planned, *, seen: tuple[int, ...]
 ) -> Changes:
-    """Use the instants in the listing. If the listing misses an instant that the previous listing showed, list again.
+    """Keep the listed instants, or list again if an instant of the previous listing is missing.
 
-    An instant is missing if a restore removed the instant during the listing, and the listing does not show the plan of
-    the restore.
+    An instant is missing if a restore has removed it during the listing, and the listing does not show the plan of the
+    restore.
     """
     now = up_to(shown_instants, own.time)
     if misses(own_seen.first, now, hidden(own_seen, seen, restores)):
@@ -135,29 +136,31 @@ def end_second_listing(
 
 
 def misses(before: tuple[int, ...], now: tuple[int, ...], undone: set[int]) -> bool:
-    """True if a listing misses an instant that the previous listing showed, and shows no restore that has undone the
-    instant.
+    """True if an instant of the previous listing is missing in the current one, although no listed restore has undone
+    it.
     """
     return not {*before} <= {*now} | undone
 
 
 def is_restored_away(own: Reader, restores: Planned) -> bool:
-    """True if a restore has deleted files of an instant that the read uses."""
+    """True if a restore has deleted files of an instant that the reader uses."""
     return bool(restores) and any(is_gone(restores, requested) for requested in (*own.instants, *own.plans))
 
 
 def ever_published(published: Published, restores: Planned) -> Published:
-    """Return the completed instants, including undone instants."""
+    """Return all completed instants, including those undone by a restore."""
     return (*published, *chain.from_iterable(each.entries for each in restores)) if restores else published
 
 
 def present(published: Published, restores: Planned) -> tuple[int, ...]:
-    """The requested times of the completed instants on storage, including instants that a restore hides."""
+    """Return the requested times of the completed instants on storage, including undone instants that a restore has not
+    yet deleted.
+    """
     return tuple(e.requested for e in ever_published(published, restores) if not is_gone(restores, e.requested))
 
 
 def listed_parts(own: Reader, own_seen: Seen, published: Published, restores: Planned) -> Iterable[Args]:
-    """List every subset of the instants and restore plans that appeared or disappeared since the listing began, as
+    """Yield every subset of the instants and restore plans that appeared or disappeared since the listing began, as
     requested times.
     """
     throughout = _throughout(own, published, restores)
@@ -174,30 +177,31 @@ def listed_parts(own: Reader, own_seen: Seen, published: Published, restores: Pl
 def shown_instants(
     own: Reader, own_seen: Seen, published: Published, restores: Planned, *, seen: tuple[int, ...]
 ) -> Published:
-    """The view `shown_instants`: omit the instants that a restore in the listing has undone."""
+    """Define the view `shown_instants`: the instants in the listing, without those undone by a restore in the listing.
+    """
     listed = (_throughout(own, published, restores) | {*seen}) - hidden(own_seen, seen, restores)
     return tuple(entry for entry in ever_published(published, restores) if entry.requested in listed)
 
 
 def newest_shown(shown_instants: Published, own_seen: Seen, restores: Planned, *, seen: tuple[int, ...]) -> int:
-    """The view `newest_shown`: the greatest time in the listing."""
+    """Define the view `newest_shown`: the greatest time in the listing."""
     return newest(shown_instants, known(own_seen, seen, restores))
 
 
 def newest(entries: Published, restores: Planned) -> int:
-    """Return the time of a read that sees the instants `entries` and the restores `restores`. After a restore is
-    planned, no instant completes at or before its requested time.
+    """Return the greatest completion time of `entries` and requested time of `restores`. Once a restore is planned, no
+    instant can complete at or before the restore's requested time.
     """
     return max((*(each.completed for each in entries), *(each.requested for each in restores)), default=0)
 
 
 def kept_instants(own: Reader, published: Published, restores: Planned) -> Published:
-    """The view `kept_instants`: a restore may have undone some of the instants after the reader listed them."""
+    """Define the view `kept_instants`: the instants that a reader has listed, including those undone since."""
     return tuple(entry for entry in ever_published(published, restores) if entry.requested in own.instants)
 
 
 def table_of_kept(own: Reader, kept_instants: Published, plans: tuple[Plan, ...], restores: Planned) -> Table:
-    """The view `kept_table` also contains plans that a restore has undone."""
+    """Add the compaction plans undone by a restore to the view `kept_table`."""
     return kept_table(own, kept_instants, all_plans(plans, restores))
 
 
@@ -206,21 +210,21 @@ def _throughout(own: Reader, published: Published, restores: Planned) -> set[int
 
 
 def hidden(own_seen: Seen, seen: tuple[int, ...], restores: Planned) -> set[int]:
-    """Return the requested times of the instants that the restores in the listing undo."""
+    """Return the requested times of the instants undone by restores in the listing."""
     return {undone for each in known(own_seen, seen, restores) for undone in each.undone}
 
 
 def known(own_seen: Seen, seen: tuple[int, ...], restores: Planned) -> Planned:
-    """Return the restores whose plans the listing shows."""
+    """Return the restores whose plans are in the listing."""
     begun = own_seen.restores
     return (*restores[:begun], *(each for each in restores[begun:] if each.requested in seen))
 
 
 def up_to(entries: Iterable[Any], time: int) -> tuple[int, ...]:
-    """Return the requested times of the instants that completed at or before `time`, if a restore could undo them."""
+    """Return the requested times of the instants that put files and completed at or before `time`."""
     return tuple(e.requested for e in entries if isinstance(e, WRITES) and (e.completed or 0) <= time)
 
 
 def all_plans(plans: tuple[Plan, ...], restores: Planned) -> tuple[Plan, ...]:
-    """Return the compaction plans, including undone plans."""
+    """Return all compaction plans, including those undone by a restore."""
     return (*plans, *chain.from_iterable(each.plans for each in restores)) if restores else plans

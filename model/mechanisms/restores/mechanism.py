@@ -1,9 +1,9 @@
-"""Restores: a restore returns the table to a savepoint, and undoes every write that completed after the pinned instant.
+"""A restore returns the table to a savepoint: it undoes every write that completed after the savepoint's instant.
 
-    The module `restorer` defines the actor.
+    The module `restorer` defines the restoring actor.
     The module `undone` defines how an actor detects that a restore has undone the actor's instant.
     The module `listing` defines how a reader lists a timeline from which instants are removed.
-    The module `windows` defines how a consumer reacts to undone writes.
+    The module `windows` defines how a consumer handles undone writes.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ OTHERS = ("cleaner", "archiver", "rollbacker", "log_compactor", "checkpointer")
 
 
 def compose(composition: Composition) -> None:
-    """Add the restorers, and let other actors react to restores."""
+    """Add restorers to the model, and let other actors detect restores."""
     if composition.actors_of("restorer"):
         restorer.compose(composition)
         undone.compose(composition)
@@ -31,7 +31,7 @@ def compose(composition: Composition) -> None:
 
 
 def check(world: World) -> None:
-    """Raise ValueError for actors that are not modelled with a restorer."""
+    """Raise ValueError for a combination of actors that is not modelled together with a restorer."""
     there = {kind for kind, count in world.actors.items() if count}
     if "restorer" not in there:
         return

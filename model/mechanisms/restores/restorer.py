@@ -1,9 +1,9 @@
-"""Restorers: a restorer plans a restore to the newest savepoint, and then undoes the planned instants one by one.
+"""A restorer plans a restore to the newest savepoint, and then undoes the planned instants one by one.
 
 The restorer puts the plan under the lock. The plan lists the instants that completed after the savepoint's instant, and
-the pending instants. Once the plan is on the timeline, no actor sees the listed instants. A running writer detects the
-restore before it publishes; new writers may begin. A restorer that resumes the plan of another restorer undoes the
-instants that the plan lists.
+the pending instants. Once the plan is on the timeline, all actors ignore the listed instants. A running writer detects
+the restore before publishing; new writers may begin. A restorer that resumes the plan of another restorer undoes the
+instants listed in the plan.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ PLANNED = "about to start its restore"
 
 
 class Restorer(NamedTuple):
-    """A restorer. `restore` is the requested time of the restore that it runs. `undone` lists the instants to undo.
-    `done` counts the instants that are already undone.
+    """The state of one restorer. `restore` is the requested time of the restorer's restore. `undone` lists the instants
+    to undo, and `done` counts those already undone.
 
-    Until the plan is put, `to` is the completion time of the restored state, and `kept` lists the writes of the
+    Until the plan is put, `to` is the completion time of the savepoint's instant, and `kept` lists the writes of the
     savepoint.
     """
 
@@ -61,7 +61,7 @@ RESTORER = Kind(name="restorer", prefix="rest", first=Restorer())
 
 
 def compose(composition: Composition) -> None:
-    """Add the component, the views and the transitions of every restorer."""
+    """Add the component (state variable), views and transitions of every restorer to a model."""
     composition.add_component("restores", ())
     composition.withdraw("published")
     composition.map_view(PENDING, pending_restores)
@@ -104,7 +104,9 @@ def to_undo(
     table_protocol: Protocol, restores: Planned, published: Published, plans: Plans, savepoints: Savepoints,
     every_writer: Writers, log_plans: Plans = (), rollbacks: tuple[Rollback, ...] = (),
 ) -> tuple[int, ...]:  # fmt: skip
-    """The requested times of the instants that a restore to the newest savepoint would undo now, in removal order."""
+    """Return the requested times of the instants that a restore to the newest savepoint undoes, in removal order; ()
+    without a savepoint.
+    """
     saved = newest(savepoints)
     if saved is None:
         return ()
@@ -119,7 +121,7 @@ def find_undone(
     savepoints: Savepoints, every_writer: Writers, log_plans: Plans = (), rollbacks: tuple[Rollback, ...] = (),
     decisions: tuple[Any, ...] = (),
 ) -> Changes:  # fmt: skip
-    """Find the instants to undo, and take a requested time."""
+    """Find the instants to undo, and take a requested time for the restore."""
     time, saved = max(clock, last_time(decisions)) + 1, newest(savepoints)
     assert saved is not None, "the guard saw the same savepoints"
     order = to_undo(table_protocol, restores, published, plans, savepoints, every_writer, log_plans, rollbacks)
@@ -130,8 +132,7 @@ def put_plan(
     own: Restorer, me: str, restores: Planned, published: Published, plans: Plans, savepoints: Savepoints,
     read_meanwhile: bool, log_plans: Plans | None = None,
 ) -> Changes:  # fmt: skip
-    """Put the plan of the restore on the timeline. After the plan is put, no reader sees the instants that the plan
-    lists.
+    """Put the plan of the restore on the timeline, from which the instants listed in the plan disappear for all actors.
     """
     gone = tuple(plan for plan in (*plans, *(log_plans or ())) if plan.requested in own.undone)
     entries = taken_off(published, own.undone) if read_meanwhile else ()
@@ -148,7 +149,6 @@ def put_plan(
 
 
 def start(own: Restorer, restore: Restore) -> Restorer:
-    """Return the state of a restorer that runs a restore."""
     return Restorer("undoing", restore.requested, restore.undone)
 
 
@@ -157,21 +157,20 @@ def next_instant(own: Restorer) -> Iterable[Args]:
 
 
 def undo_instant(own: Restorer, restores: Planned) -> Changes:
-    """Delete the data files of one instant, and then the instant's files on the timeline."""
+    """Delete the data files of one undone instant, and then its timeline files."""
     own = own._replace(step="undone" if own.done + 1 == len(own.undone) else "undoing", done=own.done + 1)
     mine = (r._replace(gone=max(r.gone, own.done)) if r.requested == own.restore else r for r in restores)
     return {"own": own, "restores": tuple(mine)}
 
 
 def published_restore(me: str, own: Restorer) -> tuple[Restorer, Restored]:
-    """Return the state of the restorer after its restore is published, and the completed instant."""
     return Restorer(), Restored(own.restore, own.completed, me)
 
 
 def pending_restores(
     pending_instants: Iterable[Instant], restores: Planned, published: Published
 ) -> Iterator[Instant]:
-    """The view `pending_instants`: omit writes that a restore has undone, and add pending restores."""
+    """Define the view `pending_instants`: omit undone writes, and add pending restores."""
     for instant in pending_instants:
         if instant.action != "deltacommit" or not is_undone(restores, instant.requested):
             yield instant
@@ -180,7 +179,7 @@ def pending_restores(
 
 
 def settled_time(settled_time: int, restores: Planned) -> int:
-    """The view `settled_time` is at least the requested time of each restore, because no instant can complete at or
-    before that time.
+    """Define the view `settled_time`: at least the requested time of each restore, because no further instant can
+    complete at or before that time.
     """
     return max(settled_time, *(each.requested for each in restores), 0)

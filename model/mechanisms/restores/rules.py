@@ -1,10 +1,10 @@
-"""The rules of restores: a restore undoes the instants that completed after the pinned instant, and every pending
-instant.
+"""Decides which instants a restore undoes: those that completed after the savepoint's instant, and all pending
+instants.
 
-A restore compares completion times, not requested times. Therefore a restore undoes a write that was requested before
-the pinned instant but completed after it. As soon as a restore is planned, no read shows the undone instants, whether
-or not their files have been deleted. A pending writer checks under the lock, before it publishes, whether a restore has
-undone its write.
+By default, a restore compares completion times instead of requested times. A write that was requested before the
+savepoint's instant but completed after it is therefore undone. As soon as a restore is planned, no read shows the
+undone instants, whether or not their files have been deleted. Before publishing, a pending writer checks under the lock
+whether a restore has undone its write.
 """
 
 from __future__ import annotations
@@ -21,11 +21,12 @@ from .options import Restores
 
 
 class Restore(NamedTuple):
-    """A planned restore to the state as of `at`. Once a restore is planned, no reader sees the instants `undone`.
+    """A planned restore of the table to its state as of `at`.
 
-    `undone` lists requested times of instants in removal order; the first `gone` of them are already removed. `runner`
-    is the actor that runs the restore. `kept` lists the writes of the savepoint. `plans` lists the undone compaction
-    plans. `entries` lists the undone completed instants, in worlds in which a reader or consumer may still use them.
+    `undone` lists the requested times of undone instants in removal order; the first `gone` of them are already
+    removed. Readers ignore all undone instants as soon as the restore is planned. `runner` is the actor that runs the
+    restore. `kept` lists the writes of the savepoint. `plans` lists the undone compaction plans. `entries` lists the
+    undone completed instants, if the world has readers or consumers that may still use them.
     """
 
     requested: int
@@ -40,12 +41,12 @@ class Restore(NamedTuple):
 
 
 def is_undone(restores: tuple[Restore, ...], requested: int) -> bool:
-    """True if a restore has undone the instant with this requested time."""
+    """True if the instant with this requested time has been undone by a restore."""
     return any(requested in each.undone for each in restores)
 
 
 class Restored(NamedTuple):
-    """The completed instant of the restore with this requested time."""
+    """The completed instant of a restore; `requested` is the requested time of its plan."""
 
     requested: int
     completed: int
@@ -59,10 +60,10 @@ class Restored(NamedTuple):
 def undone_by(
     saved: Savepoint, published: tuple[Any, ...], plans: tuple[Plan, ...], writing: Iterable[int], protocol: Protocol
 ) -> tuple[int, ...]:
-    """The requested times of the instants that a restore to a savepoint undoes, in removal order.
+    """Return the requested times of the instants that a restore to a savepoint undoes, in removal order.
 
-    `writing` contains the requested times of pending writes. A restore removes pending instants first, and then
-    completed instants, newest first.
+    `writing` contains the requested times of pending writes. Pending instants are removed first, then completed
+    instants, newest first.
     """
     by_completion = protocol[Restores].restore_by == "completion"
 
@@ -83,29 +84,29 @@ def still_there(published: tuple[Any, ...], undone: tuple[int, ...]) -> tuple[An
 
 
 def taken_off(published: tuple[Any, ...], undone: tuple[int, ...]) -> tuple[Any, ...]:
-    """Return the published instants that a restore undoes. Running reads may still use the undone instants."""
+    """Return the published instants that a restore undoes, which running reads may still use."""
     return tuple(entry for entry in published if isinstance(entry, WRITES) and entry.requested in undone)
 
 
 def has_put_files(entry: Any) -> bool:
-    """True if a completed instant has put data files. Log compactions count, because their logs may contain undone
+    """True if a completed instant has put data files. Log compactions count too, because their logs may contain undone
     rows.
     """
     return isinstance(entry, WRITES)
 
 
 def newest(savepoints: tuple[Savepoint, ...]) -> Savepoint | None:
-    """Return the completed savepoint that pins the newest instant."""
+    """Return the completed savepoint of the newest instant; None if there is no completed savepoint."""
     return max((each for each in savepoints if each.completed), key=lambda each: each.at, default=None)
 
 
 def is_gone(restores: tuple[Restore, ...], requested: int) -> bool:
-    """True if a restore has deleted the files of the instant with this requested time."""
+    """True if the files of the instant with this requested time have been deleted by a restore."""
     return any(requested in each.undone[: each.gone] for each in restores)
 
 
 def loses_input(plan: int, group: int, restores: tuple[Restore, ...]) -> bool:
-    """True if a restore has deleted a file that the plan takes in a file group."""
+    """True if a restore has deleted an input file of the plan requested at `plan` in one file group."""
     for each in restores:
         found = next((known for known in each.plans if known.requested == plan), None)
         part = found.part_in(group) if found else None
@@ -115,5 +116,7 @@ def loses_input(plan: int, group: int, restores: tuple[Restore, ...]) -> bool:
 
 
 def hides(restores: tuple[Restore, ...], time: float) -> Restore | None:
-    """Return the restore that undoes writes in the answer of a read as of `time`; None if there is no such restore."""
+    """Return a restore that makes reads as of `time` impossible, because the restore has undone writes that completed
+    by then; None if there is none.
+    """
     return next((each for each in restores if each.at < time < each.requested), None)

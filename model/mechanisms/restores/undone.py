@@ -1,7 +1,7 @@
-"""Defines how an actor detects that a restore has undone the actor's instant.
+"""Defines how actors detect that a restore has undone their instant.
 
-Writers and overwriters detect a restore only under the lock. Compactors and log compactors may also find a file of
-their plan deleted, or the plan undone before they start it.
+Writers and overwriters detect a restore only under the lock. Compactors and log compactors may also find an input file
+deleted, or the plan undone before its start.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ RUNNERS: tuple[tuple[str, str, Any], ...] = (
 
 
 def compose(composition: Composition) -> None:
-    """Let every actor detect that its instant is undone."""
+    """Let every writer, overwriter, compactor and log compactor detect that a restore has undone its instant."""
     for me in composition.actors_of("writer"):
         refuse(composition, "writer", me, IS_NOT_UNDONE, give_up_write)
     for me in composition.actors_of("overwriter"):
@@ -84,12 +84,13 @@ IS_NOT_UNDONE = Guard("no restore may have undone its instant", preset(is_not_un
 
 
 def give_up_write(own: Writer) -> Changes:
-    """Delete the files of the write, and then, under the lock, the write's pending instant."""
+    """Delete the files of the undone write, and then, under the lock, its pending instant."""
     return {"own": Writer(number=own.number)}
 
 
 def actions() -> Iterator[Action]:
-    """Yield the actions of actors whose instant is undone. The actions of writers belong to the mechanism `rollback`.
+    """Yield the actions of actors whose instant is undone, except writers, whose actions are declared in the mechanism
+    `rollback`.
     """
     kinds = [kind for kind, *_ in RUNNERS]
     for kind in kinds:

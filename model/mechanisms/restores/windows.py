@@ -1,4 +1,6 @@
-"""The effect of a restore on a consumer: a window that begins or ends within the undone range is refused."""
+"""Defines the effect of a restore on consumers: an incremental window that begins or ends within the undone range is
+refused.
+"""
 
 from __future__ import annotations
 
@@ -14,15 +16,15 @@ Planned = tuple[Restore, ...]
 
 
 class UndoneWindow(NamedTuple):
-    """A record that is added to each consumer. `undone` is True if the window begins or ends within the range that a
-    restore has undone.
+    """A record added to each consumer. `undone` is True if the incremental window begins or ends within the range
+    undone by a restore.
     """
 
     undone: bool = False
 
 
 def compose(composition: Composition) -> None:
-    """Refine how consumers choose the ends of their windows, and how they read a window."""
+    """Let consumers take restores into account when they choose and read an incremental window."""
     if not composition.actors_of("consumer"):
         return
     composition.add_field("consumer", "undone", UndoneWindow())
@@ -34,15 +36,15 @@ def compose(composition: Composition) -> None:
 
 
 def newest_time(newest_time: int, restores: Planned) -> int:
-    """The view `newest_time` is at least the requested time of each restore, because no instant can complete at or
-    before that time.
+    """Define the view `newest_time`: at least the requested time of each restore, because no further instant can
+    complete at or before that time.
     """
     return max(newest_time, *(each.requested for each in restores), 0)
 
 
 def listed_bounds(listed_bounds: tuple[int, int], restores: Planned) -> tuple[int, int]:
-    """The view `listed_bounds`: the window ends at or after the requested time of the newest restore. No instant can
-    complete at or before the requested time of a planned restore.
+    """Define the view `listed_bounds`: the incremental window ends at or after the requested time of the newest
+    restore. Once a restore is planned, no instant can complete at or before the restore's requested time.
     """
     until, store = listed_bounds
     newest = restores[-1].requested if restores else 0
@@ -54,5 +56,7 @@ def note_undone(own: Consumer, restores: Planned) -> Changes:
 
 
 def is_undone(own: Consumer, own_undone: UndoneWindow, restores: Planned) -> bool:
-    """True if the window cannot be read, because it is within an undone range or files of its writes were deleted."""
+    """True if the incremental window cannot be read, because a restore has undone part of it or deleted files of its
+    writes.
+    """
     return own_undone.undone or any(is_gone(restores, requested) for requested in own.kept)

@@ -1,1 +1,1 @@
-"""Heartbeats, and the rollback of failed writes (RFC-22, "Inline rollback")."""
+"""Models heartbeats, and the rollback of failed writes (RFC-22, "Inline rollback")."""

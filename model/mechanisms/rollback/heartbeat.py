@@ -1,8 +1,8 @@
-"""Heartbeats: a writer renews its heartbeat while it writes. An expired heartbeat stays expired.
+"""A writer renews its heartbeat while it writes. An expired heartbeat stays expired.
 
 According to RFC-22, a write has failed if the writer's heartbeat has expired. A live writer may stall until its
-heartbeat expires without noticing, for example during a garbage collection or on a suspended machine. Therefore a
-writer checks its heartbeat before it publishes, and gives up if the heartbeat has expired.
+heartbeat expires without noticing, for example during garbage collection or on a suspended machine. A writer therefore
+checks its heartbeat before publishing, and gives up if it has expired.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ UNAWARE = "unaware of what comes"
 
 
 class Heartbeat(NamedTuple):
-    """The record `own_heartbeat` of a writer: whether the writer's heartbeat has expired."""
+    """A record added to each writer: whether the writer's heartbeat has expired."""
 
     expired: bool = False
 
 
 def renewing(composition: Composition) -> tuple[str, ...]:
-    """Return the writers that renew a heartbeat: the writers of log files in a world with rollbackers and a single
-    clock.
+    """Return the writers that renew a heartbeat: all writers if the model has rollback actors, log files and a single
+    clock; otherwise none.
     """
     world = composition.world
     if not composition.actors_of("rollbacker") or is_copy_on_write(world) or world[Skew].skew:
@@ -41,7 +41,7 @@ def renewing(composition: Composition) -> tuple[str, ...]:
 
 
 def compose(composition: Composition) -> None:
-    """Add a heartbeat to every writer, and make the writer check the heartbeat before it publishes."""
+    """Add a heartbeat to every writer, and let writers check their heartbeat before publishing."""
     composition.add_component("stalls", 0)
     composition.add_field("writer", "heartbeat", Heartbeat())
     silent = {"left": tuple(step for step in composition.idle_steps["writer"] if step not in WRITER.idle_steps)}
@@ -61,7 +61,7 @@ def compose(composition: Composition) -> None:
 
 
 def look(me: str) -> Transition:
-    """Return the transition by which a writer checks its heartbeat before it takes the lock."""
+    """Return the transition by which a writer checks its heartbeat before taking the lock."""
     return transition("writer_looks_at_heartbeat", me)
 
 
@@ -74,7 +74,7 @@ def is_renewed(own_heartbeat: Heartbeat) -> bool:
 
 
 def is_silent(own: Writer, left: tuple[str, ...]) -> bool:
-    """True if the writer's process has ended: the writer is dead, or has abandoned its pending write."""
+    """True if the writer no longer renews its heartbeat, because it has crashed or abandoned its pending write."""
     return own.step == DEAD or own.step in left
 
 
@@ -94,12 +94,14 @@ NOT_GIVEN_UP = Guard(
 
 
 def expire(own: Writer, own_heartbeat: Heartbeat, stalls: int, left: tuple[str, ...]) -> Changes:
-    """Let the heartbeat expire, because the writer is dead, or stalls for longer than the heartbeat's timeout."""
+    """Let the heartbeat expire, because the writer has crashed, abandoned its write, or stalls for longer than the
+    timeout.
+    """
     return {"own_heartbeat": own_heartbeat._replace(expired=True), "stalls": stalls + (not is_silent(own, left))}
 
 
 def give_up(own: Writer) -> Changes:
-    """Delete the files of the write, and then, under the lock, the write's pending instant."""
+    """Delete the files of the write, and then, under the lock, its pending instant."""
     return {"own": Writer(number=own.number)}
 
 

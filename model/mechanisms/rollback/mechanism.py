@@ -1,8 +1,8 @@
-"""Heartbeats, and the rollback of failed writes (RFC-22, "Inline rollback").
+"""Models heartbeats, and the rollback of failed writes (RFC-22, "Inline rollback").
 
 A writer renews its heartbeat while it writes. A rollback actor (rollbacker) plans the rollback of a pending write whose
-heartbeat has expired. Then the rollbacker deletes the files of the write, and removes the instant of the write from the
-timeline. Before it publishes, a slow writer checks whether its heartbeat has expired or a rollback of its write is
+heartbeat has expired. The rollbacker then deletes the files of the failed write, and removes its instant from the
+timeline. Before publishing, a slow writer checks whether its heartbeat has expired or a rollback of its write is
 planned.
 """
 
@@ -15,7 +15,7 @@ from .options import Failures, Rollbacks
 
 
 def compose(composition: Composition) -> None:
-    """Add heartbeats and rollbackers, if the world has a rollbacker."""
+    """Add heartbeats and rollback actors to the model, if the world has a rollback actor."""
     if composition.actors_of("rollbacker"):
         composition.add_component("rollbacks", ())
         heartbeat.compose(composition)

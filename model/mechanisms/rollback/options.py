@@ -1,4 +1,4 @@
-"""The options of rollbacks decide which failed writes are rolled back, and which checks run under the lock."""
+"""The options and limits of rollbacks."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ...machine.options import Limits, Options, limit, option
 
 
 class Rollbacks(Options):
-    """The options for the rollback of failed writes."""
+    """The options of rollbacks: which pending writes are rolled back, and which checks happen under the lock."""
 
     failed_writes: Literal["lazy", "eager"] = option(
         "lazy",

@@ -1,10 +1,9 @@
-"""Rollbackers plan a rollback under the lock, run the rollback without the lock, and publish it.
+"""A rollbacker (rollback actor) plans a rollback under the lock, runs it without the lock, and publishes it.
 
-RFC-22, "Inline rollback", has two policies. With `lazy`, a rollbacker rolls back pending writes whose heartbeat has
-expired. With `eager`, a rollbacker rolls back every pending write, because the table has only one writer process. A
-rollback deletes data files first and then the instant, so that another rollbacker can continue an interrupted rollback.
-The plan of a rollback stays on the timeline. Any rollbacker may continue the plan of a rollback, and several
-rollbackers may continue it at once.
+RFC-22, "Inline rollback", has two policies. Under `lazy`, pending writes whose heartbeat has expired are rolled back.
+Under `eager`, all pending writes are rolled back, because the table has only one writer process. A rollback deletes
+data files first and then the instant, so that an interrupted rollback can be resumed. The plan of a rollback stays on
+the timeline. Any rollbacker may resume a planned rollback, and several may do so at once.
 """
 
 from __future__ import annotations
@@ -49,11 +48,11 @@ CHOSEN, PLANNED, UNDOING = "about to plan", "about to start its rollback", "undo
 
 
 class Rollbacker(NamedTuple):
-    """A rollbacker. `rollback` is the requested time of the actor's rollback, and `target` is the requested time of the
-    failed write.
+    """The state of one rollbacker (rollback actor). `rollback` is the requested time of the rollback, and `target` that
+    of the failed write.
 
-    `files` lists the files of the failed write that the rollbacker found, starting at file number `first`. `done`
-    counts the files that the rollbacker has deleted.
+    `files` lists the files of the failed write to delete, starting at file number `first`. `done` counts the files that
+    the rollbacker has deleted.
     """
 
     step: str = "idle"
@@ -70,7 +69,7 @@ ROLLBACKER = Kind(name="rollbacker", prefix="roll", first=Rollbacker(), in_rando
 
 
 class Undoing(NamedTuple):
-    """Describes how one actor undoes a write. `target` is the actor's field that contains the requested time of the
+    """Describes how one actor undoes a write. `target` names the actor's field that contains the requested time of the
     write.
     """
 
@@ -79,7 +78,7 @@ class Undoing(NamedTuple):
 
 
 def compose(composition: Composition) -> None:
-    """Add the transitions of every rollbacker."""
+    """Add the transitions of every rollbacker (rollback actor) to a model."""
     # Without heartbeats a rollbacker reads no writer, so that the private steps of writers stay private.
     unread: dict[str, Any] = {} if renewing(composition) else {"every_writer": {}}
     pending = Guard("a rollback must be pending", pending_rollback)
@@ -119,11 +118,6 @@ def _plans(composition: Composition, me: str, unread: Mapping[str, Any]) -> None
 
 
 def _completes(composition: Composition, me: str) -> None:
-    """Make a rollbacker check, when it takes the lock, that no other rollbacker has completed its rollback.
-
-    The check happens under the lock if the rollbacker takes its completion time before the lock, or if a decision log
-    decides.
-    """
     logged = composition.protocol[DecisionLog].decision == "log"
     outside = composition.protocol_of(me)[Completion].completion_time == "outside_lock"
     last = UNDER_LOCK if logged else READY if outside else "removed"
@@ -148,7 +142,7 @@ ROLLBACK_LEFT = Guard("a rollback must be left", rollback_is_left, limit=True)
 def failed_write(
     published: Published, rollbacks: Plans, every_writer: Writers, table_protocol: Protocol, restores: Restores = ()
 ) -> int | None:
-    """The oldest failed write without a running rollback; None if there is no such write."""
+    """Return the requested time of the oldest failed write without a pending rollback; None if there is none."""
     done = {entry.requested for entry in published}
     at_work = {rollback.target for rollback in rollbacks if rollback.requested not in done}
     found = (
@@ -165,7 +159,7 @@ def failed_write(
 def choose_write(
     published: Published, rollbacks: Plans, every_writer: Writers, table_protocol: Protocol, restores: Restores = ()
 ) -> Changes:
-    """Choose the failed write that the rollbacker will roll back."""
+    """Choose the failed write to roll back."""
     return {"own": Rollbacker(target=failed_write(published, rollbacks, every_writer, table_protocol, restores) or 0)}
 
 
@@ -173,7 +167,7 @@ def choose_and_take_time(
     clock: int, published: Published, rollbacks: Plans, every_writer: Writers, table_protocol: Protocol,
     restores: Restores = (),
 ) -> Changes:  # fmt: skip
-    """Choose a failed write, and take a requested time for the rollback of that write."""
+    """Choose a failed write, and take a requested time for its rollback."""
     target = failed_write(published, rollbacks, every_writer, table_protocol, restores) or 0
     return {"own": Rollbacker(rollback=clock + 1, target=target), "clock": clock + 1}
 
@@ -187,7 +181,7 @@ def put_plan(own: Rollbacker, me: str, rollbacks: Plans) -> Changes:
 
 
 def pending_rollback(published: Published, rollbacks: Plans) -> Rollback | None:
-    """Return the first rollback that is not completed; None if all rollbacks are completed."""
+    """Return the oldest planned rollback that has not completed; None if all have completed."""
     done = {entry.requested for entry in published}
     return next((rollback for rollback in rollbacks if rollback.requested not in done), None)
 
@@ -196,7 +190,7 @@ def start_own(
     own: Rollbacker, world: World, published: Published, rollbacks: Plans, every_writer: Writers,
     restores: Restores = (),
 ) -> Changes:  # fmt: skip
-    """Put the inflight instant of the rollback, and find the files of the failed write."""
+    """Put the inflight instant of the rollback, and list the files of the failed write."""
     mine = next(each for each in rollbacks if each.requested == own.rollback)
     return started(mine, world, published, rollbacks, every_writer, restores)
 
@@ -204,7 +198,7 @@ def start_own(
 def resume(
     world: World, published: Published, rollbacks: Plans, every_writer: Writers, restores: Restores = ()
 ) -> Changes:
-    """Resume a pending rollback, which may have been planned by another rollbacker."""
+    """Resume a pending rollback, possibly one planned by another rollbacker."""
     found = pending_rollback(published, rollbacks)
     assert found is not None, "the guard saw the same rollbacks"
     return started(found, world, published, rollbacks, every_writer, restores)
@@ -213,7 +207,7 @@ def resume(
 def started(
     found: Rollback, world: World, published: Published, rollbacks: Plans, writers: Writers, restores: Restores
 ) -> Changes:
-    """Set the state of a rollbacker that starts or resumes a rollback, and make the plan inflight."""
+    """Start or resume a rollback: list the files of the failed write, and make the rollback's instant inflight."""
     first = max(each.forgotten for each in rollbacks if each.target == found.target)
     files = () if is_gone(restores, found.target) else files_of(found.target, world, published, writers)[first:]
     own = Rollbacker(UNDOING if files else "undone", found.requested, found.target, first, files)
@@ -221,7 +215,7 @@ def started(
 
 
 def files_of(target: int, world: World, published: Published, writers: Writers) -> tuple[tuple[int, int], ...]:
-    """Return the files that a published or unpublished write has put."""
+    """Return the files that the write requested at `target` has put, whether or not it is published."""
     completed = next((e.files for e in published if isinstance(e, Write) and e.requested == target), ())
     pending = (
         world.files(name, writer.number)[: writer.files]
@@ -237,7 +231,6 @@ def next_file(own: Rollbacker) -> Iterable[Args]:
 
 
 def one_more(own: Rollbacker) -> Rollbacker:
-    """Return the state of a rollbacker after it has processed one more file."""
     return own._replace(step="undone" if own.done + 1 == len(own.files) else UNDOING, done=own.done + 1)
 
 
@@ -252,8 +245,8 @@ def delete_log(own: Rollbacker, rollbacks: Plans) -> Changes:
 
 
 def remove_instant(own: Rollbacker, rollbacks: Plans, every_writer: Writers) -> Changes:
-    """Under the lock, remove the instant of the failed write from the timeline. A later rollback does not delete the
-    already deleted files of the write again.
+    """Under the lock, remove the instant of the failed write from the timeline. Another rollback of the write will skip
+    the files deleted so far.
     """
     state = next((w.state for w in every_writer.values() if w.requested == own.target), "inflight")
     last = own.first + len(own.files)
@@ -287,12 +280,11 @@ CAUGHT_UP = Guard(ALL_PUBLISHED.reason, starts_or_is_caught_up)
 
 
 def published_rollback(me: str, own: Rollbacker) -> tuple[Rollbacker, RolledBack]:
-    """Return the state of the rollbacker after its rollback is published, and the completed instant."""
     return Rollbacker(), RolledBack(own.rollback, own.completed, me)
 
 
 def pending_rollbacks(pending_instants: Iterable[Instant], published: Published, rollbacks: Plans) -> Iterator[Instant]:
-    """The view `pending_instants` also contains pending rollbacks."""
+    """Add the pending rollbacks to the view `pending_instants`."""
     yield from pending_instants
     done = {entry.requested for entry in published} if rollbacks else ()
     yield from pending_plans(rollbacks, "rollback", done)

@@ -1,4 +1,4 @@
-"""The values on the timeline that describe rollbacks of failed writes (RFC-22)."""
+"""Defines the instants of rollbacks of failed writes (RFC-22)."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ Published = TypeVar("Published")
 
 
 class Rollback(NamedTuple):
-    """A plan of the actor `planner` to undo the write that was requested at `target`.
+    """A planned rollback, by the actor `planner`, of the write requested at `target`.
 
-    `deleted` is the number of files of the write that are deleted, oldest first. `forgotten` is the number of deleted
-    files that a later rollback does not delete again. `removed` is the state of the write's instant when the rollback
-    removed it from the timeline; '' before the removal.
+    `deleted` counts the files of the write that are deleted, oldest first. `forgotten` counts the deleted files that
+    another rollback of the write skips. `removed` is the state (requested or inflight) in which the write's instant was
+    removed from the timeline; '' before the removal.
     """
 
     requested: int
@@ -27,7 +27,7 @@ class Rollback(NamedTuple):
 
 
 class RolledBack(NamedTuple):
-    """The completed instant of the rollback with this requested time."""
+    """The completed instant of a rollback; `requested` is the requested time of its plan."""
 
     requested: int
     completed: int
@@ -39,7 +39,7 @@ class RolledBack(NamedTuple):
 
 
 def without_deleted(entry: Published, rollbacks: tuple[Rollback, ...]) -> Published:
-    """Return an instant without the files that rollbacks have deleted."""
+    """Return an instant without the files deleted by rollbacks."""
     if not isinstance(entry, Write):
         return entry
     deleted = max((rollback.deleted for rollback in rollbacks if rollback.target == entry.requested), default=0)

@@ -1,1 +1,3 @@
-"""Added columns: a schema evolver adds a column under the lock, and then publishes a commit without files."""
+"""A schema evolver (an actor that adds columns) adds a column under the lock, and then publishes a commit without
+files.
+"""

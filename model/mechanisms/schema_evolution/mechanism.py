@@ -1,9 +1,10 @@
-"""Added columns: a schema evolver adds a column under the lock, and then publishes a commit without files.
+"""A schema evolver (an actor that adds columns) adds a column under the lock, and then publishes a commit without
+files.
 
-The component `schemas` contains one time for each added column, from which on the table has the column. A schema
-evolver takes the time of an added column under the lock. A writer or service that opened the table before the column
-was added continues without the column. The commit without files exists for readers that take the table's columns from
-the newest commit.
+The component (state variable) `schemas` contains, for each added column, the time from which on the table has the
+column. A schema evolver takes the time of an added column under the lock. A writer or table service that opened the
+table before a column was added continues without the column. The commit without files exists for readers that take the
+table's columns from the newest commit.
 """
 
 from __future__ import annotations
@@ -36,7 +37,9 @@ Schemas = tuple[int, ...]
 
 
 class SchemaEvolver(NamedTuple):
-    """A schema evolver. `columns` counts the table's added columns, including the column of this evolver."""
+    """The state of one schema evolver (an actor that adds columns). `columns` is the number of columns added to the
+    table so far, including the one being added.
+    """
 
     step: str = "idle"
     columns: int = 0
@@ -50,8 +53,8 @@ SCHEMA_EVOLVER = Kind(name="schema_evolver", prefix="evol", first=SchemaEvolver(
 
 
 def compose(composition: Composition) -> None:
-    """Add the transitions of every schema evolver. Let writers and compactors use the columns that they found when they
-    opened the table.
+    """Add the transitions of every schema evolver, and let writers and compactors use the columns that the table had
+    when they opened it.
     """
     if not composition.actors_of("schema_evolver"):
         return
@@ -87,7 +90,7 @@ CHANGE_LEFT = Guard("a change of columns must be left", change_is_left, limit=Tr
 
 
 def add_column(clock: int, completion_time: TakeTime, schemas: Schemas) -> Changes:
-    """Under the lock, take the time from which the table has one more column."""
+    """Under the lock, take the time from which on the table has one more column."""
     since, clock = completion_time(clock)
     return {"own": SchemaEvolver(columns=len(schemas) + 1), "clock": clock, "schemas": (*schemas, since)}
 
@@ -104,13 +107,12 @@ def start_commit(own: SchemaEvolver) -> Changes:
 
 
 def published_change(me: str, own: SchemaEvolver) -> tuple[SchemaEvolver, Altered]:
-    """Return the state of the schema evolver after its commit is published, and the completed instant."""
     return SchemaEvolver(), Altered(own.requested, own.completed, me, own.columns)
 
 
 def known_columns(schemas: Schemas) -> Iterable[Args]:
-    """Return the possible numbers of added columns that a writer uses. The writer may have opened the table now or at
-    any earlier time.
+    """Return the possible numbers of added columns that a writer knows, because it may have opened the table at any
+    time so far.
     """
     return tuple((("columns", known),) for known in range(len(schemas) + 1))
 
@@ -120,13 +122,15 @@ def know_columns(*, columns: int) -> Changes:
 
 
 def open_plan(schemas: Schemas, table_protocol: Protocol) -> Changes:
-    """Record the columns that a service writes: the present columns, or the columns that it found first."""
+    """Record the number of added columns that a table service writes: the current number, or that at the time it opened
+    the table.
+    """
     current = table_protocol[SchemaEvolution].columns_written == "current"
     return {"own_known_columns": Columns(len(schemas) if current else 0)}
 
 
 def keep_columns(own: Any, own_known_columns: Columns, plans: tuple[Plan, ...]) -> Changes:
-    """Under the lock: record the columns of the base files that complete the plan."""
+    """Under the lock, record in the plan how many added columns its base files have."""
     known = PlanColumns(own_known_columns.found)
 
     def marked(plan: Plan) -> Plan:
@@ -136,14 +140,14 @@ def keep_columns(own: Any, own_known_columns: Columns, plans: tuple[Plan, ...]) 
 
 
 def table_with_columns(table: Table, schemas: Schemas, visible_instants: tuple[Any, ...]) -> Table:
-    """The view `table` has a mark that contains the added columns and the commits that record these columns."""
+    """Add the times of added columns, and the commits that record them, to the view `table`."""
     return columns_in(table, schemas, visible_instants)
 
 
 def pending_changes(
     pending_instants: Iterable[Instant], every_schema_evolver: Mapping[str, SchemaEvolver]
 ) -> Iterator[Instant]:
-    """The view `pending_instants` also contains pending commits that add a column."""
+    """Add the pending commits that record added columns to the view `pending_instants`."""
     for own in every_schema_evolver.values():
         if own.requested:
             yield Instant(own.requested, "deltacommit", "inflight" if own.inflight else "requested", None)
@@ -151,7 +155,7 @@ def pending_changes(
 
 
 def check(world: World) -> None:
-    """Raise ValueError for a world in which adding columns is not modelled."""
+    """Raise ValueError for a world (bounded configuration) in which adding columns is not modelled."""
     if not world.actors.get("schema_evolver"):
         return
     others = {kind for kind, count in world.actors.items() if count} - {"writer", "compactor", "schema_evolver"}

@@ -1,11 +1,11 @@
-"""Represents the added columns of a table as a number. Each change of a schema adds one nullable column.
+"""Defines which added columns a read shows. A schema is modelled by the number of its added nullable columns.
 
-A change of a schema is an instant, but takes effect before the instant completes. The table has the new column from the
-time that the schema evolver takes under the lock. An actor that opened the table before a column was added continues
-without the new column. `schemas` contains the times at which columns were added.
+A schema change is recorded by an instant, but takes effect before the instant completes. The table has the new column
+from the time that the schema evolver takes under the lock. An actor that opened the table before a column was added
+continues without the new column. `schemas` contains the times at which columns were added.
 
-    A snapshot shows the columns that the table has now. A read as of a time shows the columns that the table had at
-    that time. A row has the columns that its writer used, except columns that a compaction has dropped from the row.
+    A snapshot query shows the current columns of the table. By default, a read as of a time shows the columns that the
+    table had at that time. A row has values in the columns that its writer knew, except those dropped by a compaction.
 """
 
 from __future__ import annotations
@@ -25,9 +25,7 @@ from .options import SchemaEvolution
 
 
 class Altered(NamedTuple):
-    """A published commit without files. When the commit was requested, the table already had this number (`columns`) of
-    added columns.
-    """
+    """A published commit without files, which records that the table has `columns` added columns."""
 
     requested: int
     completed: int
@@ -40,22 +38,24 @@ class Altered(NamedTuple):
 
 
 class Columns(NamedTuple):
-    """A record that is added to a write: `found` is the number of added columns that its writer used."""
+    """A mark (added record) on a write: `found` is the number of added columns that the writer knew."""
 
     found: int = 0
     kind: str = "columns"
 
 
 class PlanColumns(NamedTuple):
-    """The number of added columns in the base files of a plan; None in worlds without added columns."""
+    """A mark (added record) on a plan: `written` is the number of added columns in the plan's base files; None without
+    added columns.
+    """
 
     written: int | None = None
     kind: str = "plan columns"
 
 
 class Schemas(NamedTuple):
-    """A record that is added to a table with added columns. `since` lists the time at which each column was added, and
-    `altered` the commits that record the columns.
+    """A mark (added record) on a table. `since` lists the times at which columns were added, and `altered` the commits
+    that record them.
     """
 
     since: tuple[int, ...] = ()
@@ -64,23 +64,23 @@ class Schemas(NamedTuple):
 
 
 def columns(write: Write) -> int:
-    """Return the number of added columns that the writer of a write used."""
+    """Return the number of added columns that the writer of a write knew."""
     return mark(write, Columns).found if write.marks else 0
 
 
 def columns_in(table: Table, schemas: tuple[int, ...], published: Iterable[Any]) -> Table:
-    """Return the table with a mark that contains the added columns and the commits that record these columns."""
+    """Return the table with the times of added columns, and the commits that record them, added as a mark."""
     altered = tuple(each for each in published if isinstance(each, Altered))
     return table._replace(marks=with_mark(table.marks, Schemas(schemas, altered)))
 
 
 def schemas_of(table: Table) -> tuple[int, ...]:
-    """Return the time at which each added column was added to the table."""
+    """Return the times at which columns were added to the table."""
     return mark(table, Schemas).since if table.marks else ()
 
 
 def refine(rules: Rules, protocol: Protocol) -> Rules:
-    """Return the rules for tables with added columns."""
+    """Return the rules for reading tables with added columns."""
     inner_file, inner_row = rules.base_file, rules.shown_row
 
     def base_file(rules: Rules, table: Table, group: int, barrier: int | None) -> Fold | None:
@@ -100,7 +100,7 @@ def refine(rules: Rules, protocol: Protocol) -> Rules:
 def with_columns(
     rules: Rules, table: Table, query: Query, show: Callable[[Fold, Ranked], Record]
 ) -> Callable[[Fold, Ranked], Record]:
-    """Wrap the rule `show`, so that an answer shows the value of a row in each column that the query includes."""
+    """Wrap the rule `show`, so that each row of an answer lists its value in each shown column."""
     of_now = query.kind not in ("as_of", "incremental") or query.until is None
     shown = shown_at(rules, table, inf if of_now else query.until or 0)
 
@@ -120,7 +120,7 @@ def had_at(schemas: Iterable[int], time: float) -> int:
 
 
 def shown_at(rules: Rules, table: Table, time: float) -> int:
-    """Return the number of added columns that a read as of `time` shows. The time infinity stands for a snapshot."""
+    """Return the number of added columns that a read as of `time` shows. For a snapshot query, `time` is infinity."""
     shown, schemas = rules[SchemaEvolution].columns_shown, mark(table, Schemas)
     if shown == "current":
         return len(schemas.since)
@@ -133,8 +133,8 @@ def shown_at(rules: Rules, table: Table, time: float) -> int:
 
 
 def kept_of(shape: Fold, log: Log) -> float:
-    """Return the number of added columns that a merge tree retains for the rows of a log. A log retains all columns of
-    its rows.
+    """Return the number of added columns that a merge tree retains for the rows of a log; infinity if the log is read
+    directly.
     """
     if log in shape.logs:
         return inf
@@ -146,12 +146,12 @@ def kept_of(shape: Fold, log: Log) -> float:
 
 
 def text_of(value: str, own: float, shown: int) -> str:
-    """Return the value of a row in each shown column as text, for example `w1.1 c1:w1.1 c2:-`. The row has no value in
-    columns whose number is above `own`.
+    """Return the values of a row in the shown columns as text, for example `w1.1 c1:w1.1 c2:-`. The row has no value in
+    columns with a number above `own`.
     """
     return " ".join((value, *(f"c{n}:{value if n <= own else '-'}" for n in range(1, shown + 1))))
 
 
 def columns_of(writes: Iterable[Write], log: Log) -> int:
-    """Return the number of added columns that the writer of a log used."""
+    """Return the number of added columns that the writer of a log knew."""
     return next((columns(write) for write in writes if write.requested == log[0]), 0)

@@ -1,3 +1,3 @@
-"""Streams: a query follows the table and writes each batch into a sink; the query can restart from its Spark
-checkpoint.
+"""A stream is a Spark streaming query that reads the table and writes each batch into a sink; it can restart from its
+Spark checkpoint.
 """

@@ -1,7 +1,7 @@
-"""Streams: a query follows the table and writes each batch into a sink; the query can restart from its Spark
-checkpoint.
+"""A stream is a Spark streaming query that reads the table and writes each batch into a sink; it can restart from its
+Spark checkpoint.
 
-The module `stream` defines the actor.
+The module `stream` defines the streaming actor.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from .options import StreamLimits, Streams
 
 
 def compose(composition: Composition) -> None:
-    """Add the streams to a model."""
+    """Add the transitions of every stream to a model."""
     if composition.actors_of("stream"):
         settled = composition.protocol[Streams].empty_trigger == "keeps_offset"
         composition.map_view(stream.NEWEST_OFFSET, stream.newest_offset if settled else stream.present_offset)
@@ -23,7 +23,7 @@ def compose(composition: Composition) -> None:
 
 
 def check(world: World) -> None:
-    """Raise ValueError for limits that contradict each other."""
+    """Raise ValueError if `lost_checkpoints` or `copied_checkpoints` is greater than `restarts`."""
     limits = world[StreamLimits]
     if max(limits.lost_checkpoints, limits.copied_checkpoints) > limits.restarts:
         raise ValueError("world: lost_checkpoints and copied_checkpoints are at most restarts")

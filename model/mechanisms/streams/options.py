@@ -8,7 +8,7 @@ from ...machine.options import Limits, Options, limit, option
 
 
 class Streams(Options):
-    """Options that decide how the sink of a stream identifies a batch, and how a stream moves its offset."""
+    """The options that decide how a stream's sink identifies a batch, and how a stream advances its offset."""
 
     batch_identity: Literal["query_and_number", "number"] = option(
         "query_and_number",
@@ -24,7 +24,7 @@ class Streams(Options):
 
 
 class StreamLimits(Limits):
-    """The limits on batches, restarts and checkpoints of streams."""
+    """The limits on the batches, restarts and Spark checkpoints of streams."""
 
     batches: int = limit(0, "how many batches each stream sends", needs="stream")
     restarts: int = limit(0, "how often each stream restarts", needs="stream")

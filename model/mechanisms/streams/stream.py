@@ -1,12 +1,12 @@
-"""A stream is a Spark query that follows the table. The sink of a stream writes each batch once.
+"""A stream is a Spark streaming query that reads the table. The sink of a stream writes each batch exactly once.
 
 A batch has four steps. First, the stream chooses the next offset, which is a completion time. Second, Spark stores the
-offset in the offset log. Third, the stream reads a window, and the sink writes the rows under the id of the batch.
-Fourth, Spark stores the number of the batch in the commit log. After a restart, Spark resends a batch that is in the
-offset log but not in the commit log.
+offset in the offset log. Third, the stream reads an incremental window, and the sink writes the rows under the id of
+the batch. Fourth, Spark stores the number of the batch in the commit log. After a restart, Spark resends a batch that
+is in the offset log but not in the commit log.
 
-The Spark checkpoint consists of the offset log, the commit log and the id of the query. A restart may find the Spark
-checkpoint, no Spark checkpoint, or an earlier copy of the Spark checkpoint.
+The Spark checkpoint consists of the offset log, the commit log and the id of the query. After a restart, the Spark
+checkpoint may be intact, lost, or replaced by an older copy.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from .options import StreamLimits, Streams
 
 
 class Checkpoint(NamedTuple):
-    """A Spark checkpoint: the id of the query, the end of each batch in the offset log, and the length of the commit
-    log.
+    """A Spark checkpoint: the id of the query (`query`), the end offset of each batch in the offset log (`ends`), and
+    the length of the commit log (`committed`).
     """
 
     query: int = 1
@@ -34,7 +34,8 @@ class Checkpoint(NamedTuple):
 
 
 class SinkBatch(NamedTuple):
-    """A batch that the sink has written: the id of its query, its number, and the requested times of its writes."""
+    """A batch in the sink: the id of the query, the number of the batch, and the requested times of the writes in it.
+    """
 
     query: int
     number: int
@@ -42,12 +43,12 @@ class SinkBatch(NamedTuple):
 
 
 class Stream(NamedTuple):
-    """A stream. `next_end` is the offset that the stream has chosen. `sink` lists the batches that the sink of the
-    stream has written.
+    """The state of one stream. `next_end` is the chosen end offset of the next batch. `sink` lists the batches that the
+    sink has written.
 
-    `copy` is a copy of the Spark checkpoint. `queries` counts the ids of queries that exist. `sent` counts the batches
-    that the stream has sent. `restarts` counts all restarts of the stream, and `lost` the restarts without a Spark
-    checkpoint. `copies` counts the copies of the Spark checkpoint.
+    `copy` is a copy of the Spark checkpoint. `queries` counts the query ids used so far. `sent` counts the batches that
+    the stream has begun. `restarts` counts all restarts of the stream, and `lost` the restarts without a Spark
+    checkpoint. `copies` counts the copies made of the Spark checkpoint.
     """
 
     step: str = "idle"
@@ -72,7 +73,7 @@ STREAM = Kind(name="stream", prefix="stream", first=Stream(), idle_steps=("idle"
 
 
 def compose(composition: Composition) -> None:
-    """Add the transitions of every stream."""
+    """Add the transitions of every stream to a model."""
     for me in composition.actors_of("stream"):
         composition.add(
             transition("stream_chooses_offset", me, at="idle", to=LOGS, guards=(BATCH_LEFT, HAS_NEWER),
@@ -90,39 +91,39 @@ def compose(composition: Composition) -> None:
 
 
 def offset_of(write: Any) -> int:
-    """Return the offset of a completed write: its completion time."""
+    """Return the offset of a completed write, which is the completion time."""
     time: int = write.completed
     return time
 
 
 def newest_offset(published: Published) -> int:
-    """Return the offset of the newest write that a listing shows; 0 if there is no write. Without a new write, the
-    offset does not change.
+    """Return the offset of the newest published write; 0 if there is none. The offset does not change as long as no
+    write is published.
     """
     return max((offset_of(entry) for entry in published if isinstance(entry, Write)), default=0)
 
 
 def present_offset(published: Published, clock: int) -> int:
-    """Return the present time. The time is not settled, because a write with an earlier completion time may not be
-    published yet.
+    """Return the current time as an offset. The current time is not settled: a write with an earlier completion time
+    may still be published.
     """
     return max(newest_offset(published), clock)
 
 
 def begin_of(checkpoint: Checkpoint) -> int:
-    """Return the offset at which the next batch begins."""
+    """Return the start offset of the next batch."""
     return checkpoint.ends[-1] if checkpoint.ends else 0
 
 
 def window_of(published: Published, checkpoint: Checkpoint) -> tuple[int, ...]:
-    """Return the requested times of the writes in the last window of the offset log."""
+    """Return the requested times of the writes in the last batch of the offset log."""
     after, until = (0, *checkpoint.ends)[-2:]
     writes = (entry for entry in published if isinstance(entry, Write))
     return tuple(sorted(write.requested for write in writes if after < offset_of(write) <= until))
 
 
 def written_as(sink: tuple[SinkBatch, ...], query: int, number: int, protocol: Protocol) -> SinkBatch | None:
-    """Return the batch that the sink has written under an id; None if the sink has no such batch."""
+    """Return the batch that the sink has written under a query id and batch number; None if there is none."""
     by_number = protocol[Streams].batch_identity == "number"
     return next((each for each in sink if each.number == number and (by_number or each.query == query)), None)
 
@@ -136,8 +137,8 @@ def has_newer(own: Stream, newest_offset: int) -> bool:
 
 
 def is_not_other_rows(own: Stream, published: Published, protocol: Protocol) -> bool:
-    """True unless the sink has other rows under the id of the batch. If a number alone identifies a batch, the sink
-    compares no rows.
+    """True unless the sink contains different rows under the id of the batch. If batches are identified by number
+    alone, the sink does not compare rows.
     """
     if protocol[Streams].batch_identity == "number":
         return True
@@ -177,18 +178,18 @@ HAS_COPY = Guard("a copy of the checkpoint of {me} must differ from the checkpoi
 
 
 def choose_offset(own: Stream, newest_offset: int) -> Changes:
-    """List the timeline, and let the next batch end at the newest completed write."""
+    """List the timeline, and let the next batch end at the offset `newest_offset`."""
     return {"own": own._replace(next_end=newest_offset, sent=own.sent + 1)}
 
 
 def log_offset(own: Stream) -> Changes:
-    """Store the end of the batch in the offset log."""
+    """Store the end offset of the batch in the offset log."""
     checkpoint = own.checkpoint._replace(ends=(*own.checkpoint.ends, own.next_end))
     return {"own": own._replace(checkpoint=checkpoint, next_end=0)}
 
 
 def send_batch(own: Stream, published: Published, protocol: Protocol) -> Changes:
-    """Read the window. The sink writes the rows, or answers that it has already written the batch."""
+    """Read the rows of the batch, and let the sink write them unless it has already written the batch."""
     checkpoint = own.checkpoint
     number = len(checkpoint.ends)
     if written_as(own.sink, checkpoint.query, number, protocol) is not None:
@@ -198,20 +199,20 @@ def send_batch(own: Stream, published: Published, protocol: Protocol) -> Changes
 
 
 def commit_batch(own: Stream) -> Changes:
-    """Store the batch in the commit log."""
+    """Store the number of the batch in the commit log."""
     return {"own": own._replace(checkpoint=own.checkpoint._replace(committed=len(own.checkpoint.ends)))}
 
 
 def restart(own: Stream) -> Changes:
-    """Stop, and start from the Spark checkpoint. The stream resends a batch that is in the offset log but not in the
-    commit log.
+    """Restart the stream from its Spark checkpoint. A batch that is in the offset log but not in the commit log is sent
+    again.
     """
     return resumed(own._replace(restarts=own.restarts + 1), own.checkpoint)
 
 
 def lose_checkpoint(own: Stream) -> Changes:
-    """Start a new query without a Spark checkpoint. The new query reads from the beginning of the table and numbers its
-    batches from 1.
+    """Restart as a new query without a Spark checkpoint. The new query reads from the beginning of the table and
+    numbers its batches from 1.
     """
     begun = own._replace(restarts=own.restarts + 1, lost=own.lost + 1, queries=own.queries + 1)
     return resumed(begun, Checkpoint(begun.queries))
@@ -223,12 +224,12 @@ def copy_checkpoint(own: Stream) -> Changes:
 
 
 def restore_checkpoint(own: Stream) -> Changes:
-    """Start from a copy of the Spark checkpoint; the copy contains the id of the original query."""
+    """Restart from a copy of the Spark checkpoint, which contains the id of the original query."""
     assert own.copy is not None
     return resumed(own._replace(restarts=own.restarts + 1, copy=None), own.copy)
 
 
 def resumed(own: Stream, checkpoint: Checkpoint) -> Changes:
-    """Let a stream start from a Spark checkpoint."""
+    """Return the stream after it starts from a Spark checkpoint."""
     step = SENDS if len(checkpoint.ends) > checkpoint.committed else "idle"
     return {"own": own._replace(step=step, checkpoint=checkpoint, next_end=0)}
