@@ -48,8 +48,8 @@ class PlanCheck(Options):
 
 
 def compose(composition: Composition) -> None:
-    """Let idle actors resume pending plans of other actors of their kind, and let an actor stop once its plan is
-    completed.
+    """Let an idle actor resume a pending plan of another actor of the same kind, and let an actor stop once another
+    actor has completed the plan.
     """
     composition.map_view(DONE, published_instants)
     composition.refine_facts(Publication, partial(several_runners, composition))
@@ -60,7 +60,7 @@ def published_instants(published: Published) -> Published:
 
 
 def several_runners(composition: Composition, each: Publication) -> None:
-    """Let an actor resume, give up and complete plans that other actors of its kind also run."""
+    """Add the transitions that are needed because several actors of one kind may run the same plan."""
     runs = composition.facts(Runner).get(each.actor)
     if runs is None or len(composition.actors_of(each.kind)) < 2:
         return

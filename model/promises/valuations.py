@@ -1,9 +1,9 @@
-"""A valuation assigns a possible record of one key to each log of a file group. The functions search for a valuation on
-which two answers differ.
+"""A valuation assigns a possible record of one key to each log of a file group. The functions search for a valuation
+(records of one key) on which two answers differ.
 
 A log has no record, an upsert (of some columns) or a delete of the key; ordering values form a weak order. The answer
-for one key depends only on the valuation. Logs are renamed by rank before the evaluation, so that results are shared by
-all states with equal merge trees.
+for one key depends only on the valuation (the key's record in each log). Logs are renamed by rank before the
+evaluation, so that results are shared by all states with equal merge trees.
 """
 
 from __future__ import annotations

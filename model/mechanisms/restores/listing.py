@@ -95,8 +95,8 @@ def end_first_listing(
     own: Reader, own_seen: Seen, shown_instants: Published, restores: Planned, takes_time: bool,
     *, seen: tuple[int, ...],
 ) -> Changes:  # fmt: skip
-    """Record the instants in the listing. The reader's time T becomes the greatest completion time, or requested time
-    of a restore, in the listing.
+    """Record which instants the listing shows. The reader's time T becomes the greatest completion time, or requested
+    time of a restore, in the listing.
     """
     time = newest(shown_instants, known(own_seen, seen, restores)) if takes_time else own.time
     first = up_to(shown_instants, time)
