@@ -125,7 +125,7 @@ def gives_way(composition: Composition, runs: Runner) -> None:
 
 
 def is_pending(runs: Runner) -> Guard:
-    """Return the guard that no other runner has completed the plan."""
+    """Return the guard which requires that no other runner has completed the plan."""
     completed = preset(is_completed, completes=runs.completes, requested=runs.requested)
     return Guard(f"no other {runs.kind} may have completed its {runs.what}", completed, negated=True)
 

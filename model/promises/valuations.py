@@ -70,7 +70,7 @@ def renamed(shape: Fold, names: Mapping[Log, Log]) -> Fold:
 def records_by_definition(
     logs: tuple[Log, ...], rows: Mapping[Log, Record], merger: Merger, window: bool
 ) -> list[Record]:
-    """Return the required answer for one key, as records: the row of the key, and for an incremental query also the
+    """Return the records of the required answer for one key: the row of the key, and for an incremental query also the
     delete.
     """
     found = expected(logs, {log: Row(row.ordering, row.deleted, row.sets) for log, row in rows.items()}, merger, window)

@@ -189,8 +189,8 @@ def newest_shown(shown_instants: Published, own_seen: Seen, restores: Planned, *
 
 
 def newest(entries: Published, restores: Planned) -> int:
-    """Return the greatest completion time of `entries` and requested time of `restores`. Once a restore is planned, no
-    instant can complete at or before the restore's requested time.
+    """Return the greatest time among the completion times of `entries` and the requested times of `restores`. Once a
+    restore is planned, no instant can complete at or before the restore's requested time.
     """
     return max((*(each.completed for each in entries), *(each.requested for each in restores)), default=0)
 
