@@ -105,8 +105,8 @@ def gives_way(composition: Composition, runs: Runner) -> None:
     """Require that a plan is pending before a runner starts or completes it. The operation of a runner ends if the plan
     is already completed.
 
-    The runner checks in the step that takes the lock. If locks can be lost, or commits are decided by a decision log,
-    the runner checks in the next step under the lock.
+    The runner checks the plan in the step that takes the lock. If locks can be lost, or commits are decided by a
+    decision log, the runner checks the plan in the next step under the lock.
     """
     me = runs.actor
     pending = is_pending(runs)
@@ -192,8 +192,7 @@ def loses_files(composition: Composition, runs: Runner) -> None:
     """Let a runner delete the files of other runners before publishing, and let those runners detect that their files
     are missing.
 
-    If a runner checks in one step that its plan is pending and its files exist, it reports missing files only while the
-    plan is pending.
+    If a runner checks its plan and its files in one step, missing files are detected only while the plan is pending.
     """
     me, kind = runs.actor, runs.kind
     gone = (is_pending(runs), ~HAS_FILES) if checks_to_commit(composition, me) else (~HAS_FILES,)

@@ -188,7 +188,9 @@ End = tuple[Fold, tuple[Log, ...]]
 
 @lru_cache(maxsize=1 << 16)
 def changes_right(before: End, after: End, merger: Merger) -> bool:
-    """True if two reads differ exactly as the two required states (computed by the oracle) differ."""
+    """True if the difference between two reads equals the difference between the required states, which the oracle
+    computes.
+    """
     names = names_for(_once_each(after[1], before[1], logs_of(after[0]), logs_of(before[0])))
     ends = [(renamed(shape, names), tuple([names[log] for log in logs])) for shape, logs in (before, after)]
     return changes_differ(ends[0], ends[1], len(names), merger) is None
@@ -196,8 +198,8 @@ def changes_right(before: End, after: End, merger: Merger) -> bool:
 
 @lru_cache(maxsize=1 << 16)
 def changes_differ(before: End, after: End, count: int, merger: Merger) -> Valuation | None:
-    """Return the first valuation (records of one key) on which two reads differ otherwise than the two required states;
-    None if there is none.
+    """Return the first valuation (records of one key) on which the difference between two reads is not the required
+    one; None if there is none.
     """
     shown = zip(_every_read(before[0], count, merger), _every_read(after[0], count, merger), strict=True)
     right = zip(_every_expected(before[1], count, merger), _every_expected(after[1], count, merger), strict=True)

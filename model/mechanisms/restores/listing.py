@@ -136,8 +136,8 @@ def end_second_listing(
 
 
 def misses(before: tuple[int, ...], now: tuple[int, ...], undone: set[int]) -> bool:
-    """True if an instant of the previous listing is missing in the current one, although no listed restore has undone
-    it.
+    """True if an instant of the previous listing is missing in the current listing, although no listed restore has
+    undone the instant.
     """
     return not {*before} <= {*now} | undone
 
