@@ -92,8 +92,8 @@ class BadInput(ValueError):
 
 
 class NoAnswer(ValueError):
-    """Raised if the protocol refuses a read. For one reason, all systems that the simulator compares use the same
-    message of `NoAnswer`.
+    """Raised if the protocol refuses a read. All systems compared by the simulator use the same `NoAnswer` message for
+    the same reason.
     """
 
 

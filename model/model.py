@@ -309,7 +309,9 @@ class Model:
         return own.step != DEAD and own.step not in self._idle_steps[actor]
 
     def stopped_by_limits(self, state: State) -> Iterator[str]:
-        """Yield the actors that could act (otherwise than by crashing) if the limits of the world were higher."""
+        """Yield the actors that are blocked only by limits of the world, such as the number of writes. Crashes do not
+        count as actions.
+        """
         return self._limits.stopped(state)
 
     def is_service(self, step: Step) -> bool:

@@ -125,8 +125,8 @@ def kept_instants(own: Reader, published: Published) -> Published:
 
 
 def kept_table(own: Reader, kept_instants: Published, plans: Plans) -> Table:
-    """Return the table that a reader reads: the reader's instants, the plans of completed compactions, and the plans
-    listed as pending.
+    """Return the table that a reader reads: the reader's instants, the plans of completed compactions among them, and
+    the listed plans.
     """
     seen = {*own.plans, *own.instants}
     return table_of(kept_instants, tuple(plan for plan in plans if plan.requested in seen))

@@ -80,7 +80,7 @@ log_files = Write.files_in
 
 
 def in_order(writes: Iterable[Write], group: int) -> tuple[Write, ...]:
-    """Return writes sorted by completion time, pending writes last; their logs merge in this order."""
+    """Return writes in the order in which their logs merge: by completion time, pending writes last."""
     return tuple(sorted(writes, key=lambda write: (write.completed or inf, write.requested)))
 
 

@@ -138,7 +138,7 @@ class Composition:
         actors).
 
         Raises:
-            NoTransition: one of `actors` has no such transition; without `actors`, the model has none.
+            NoTransition: one of `actors` (by default, the whole model) has no transition with one of the names.
         """
         chosen = None if actors is None else tuple(actors)
         selection = self.find(*names, actors=chosen)

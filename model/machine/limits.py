@@ -1,6 +1,4 @@
-"""Finds the actors that are blocked only by limits of the world, such as the number of writes, and not by the protocol
-or a crash.
-"""
+"""Finds the actors that are blocked only by limits of the world, such as the number of writes."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ def commute(one: Refinement, other: Refinement) -> bool:
     `replace` and `split` commute with no refinement: conditions added before a split apply to both parts, conditions
     added afterwards to one. An exit copies the `place` conditions of the transition from which it branches off, so
     `exit` does not commute with `require_place`. Two steps inserted on the same side of a transition do not commute.
-    Two effects commute if neither of them changes a component that the other one reads or changes.
+    Two effects commute if neither changes a component (state variable) that the other reads or changes.
     """
     first, second = one.operation, other.operation
     if {first, second} & {"replace", "split"}:

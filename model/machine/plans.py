@@ -21,8 +21,8 @@ class Planner(NamedTuple):
     """Describes how one actor makes plans. `plans` names the component (state variable) that contains the plans.
     `requested` names the actor's field that contains the requested time of the plan.
 
-    `give_up` is the effect by which the actor abandons a plan because another actor has taken the plan's requested time
-    or log position.
+    `give_up` is the effect by which the actor abandons a plan because another actor has taken the plan's requested
+    time, or its number in the decision log.
     """
 
     kind: str

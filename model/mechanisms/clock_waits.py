@@ -64,7 +64,9 @@ NOTHING_HELD = Held()
 
 
 def claims_times(world: World, protocol: ProtocolOptions) -> bool:
-    """True if actors claim times. If no lock can be lost, every claim would succeed, so claims are not modelled."""
+    """True if actors claim times. If no lock can be lost, every claim of a time would succeed, so claims are not
+    modelled.
+    """
     logged = protocol[DecisionLog].decision == "log" and protocol[Claims].claims == "every_time"
     return world[LostLocks].lock_losses > 0 and logged
 
@@ -177,7 +179,7 @@ def _time_of(own: Any, own_held: Held, requested: str) -> int:
 
 
 def pass_clocks(own: Any, own_wait: Wait, clock: int) -> Changes:
-    """End the wait, after which every clock has passed the time that the actor read."""
+    """End the wait: every clock has now passed the time that the actor read."""
     return {"own": own._replace(step=own_wait.then), "own_wait": Wait(), "clock": max(clock, own_wait.until)}
 
 
@@ -187,12 +189,12 @@ def is_claimed(own: Any, claims: frozenset[int], requested: str, own_held: Held 
 
 
 def claim_time(own: Any, claims: frozenset[int], requested: str, own_held: Held = NOTHING_HELD) -> Changes:
-    """Claim the taken time: put an object that is named after the time."""
+    """Claim the time that this actor has taken, by putting an object named after that time."""
     return {"claims": claims | {_time_of(own, own_held, requested)}}
 
 
 def refuse_time(own: Any, own_wait: Wait, clock: int) -> Changes:
-    """Give up the taken time, because another actor has already claimed it."""
+    """Give up the time that this actor has taken, because another actor has already claimed that time."""
     later = max(clock, own_wait.until)
     return {"own": own._replace(step=REFUSED_TIME), "own_wait": own_wait._replace(until=0), "clock": later}
 

@@ -2,10 +2,10 @@
 
 By default, a clustering keeps the file ids: it is a compaction that also sorts the rows, and its plan begins a new file
 slice. Apache Hudi instead writes a new file group that replaces the clustered one (option `clustering = file_ids`).
-With `file_ids`, clusterers and writers conflict. A clusterer gives up if a write has completed in the planned file
-groups since the plan. An optimistic writer aborts if the clustering has completed since the write began. A non-blocking
-writer does not check for clusterings. If a non-blocking writer completes after the clustering, its rows are in a
-replaced file group, which no reader reads.
+Under `clustering = file_ids`, clusterers and writers conflict. A clusterer gives up if a write has completed in the
+planned file groups since the plan. An optimistic writer aborts if the clustering has completed since the write began. A
+non-blocking writer does not check for concurrent clusterings. If a non-blocking writer completes after the clustering,
+its rows are in a replaced file group, which no reader reads.
 """
 
 from __future__ import annotations

@@ -248,8 +248,8 @@ def take_number(own: Any, decisions: Decisions, requested: str) -> Changes:
 
 
 def plan_is_late(own: Any, own_seen: Seen, plans: tuple[Any, ...], decisions: Decisions, requested: str) -> bool:
-    """True if another actor has appended to the decision log since this actor listed it, or if another plan has the
-    same requested time.
+    """True if another actor has appended an entry since `me` listed the decision log, or if another plan has the
+    requested time of the plan.
     """
     return plan_is_there(own, plans, requested) or len(decisions) > own_seen.decisions
 

@@ -89,8 +89,8 @@ def number_again(
 
 
 class Renumbering:
-    """Maps each time to a small number that replaces it. Past times are numbered in ascending order. Times after the
-    clock keep their distance from the clock.
+    """Maps each time of a state to the small number that replaces the time. Past times are numbered in ascending order.
+    Times after the clock keep their distance from the clock.
     """
 
     def __init__(self, past: Mapping[int, int], clock: int, now: int) -> None:
@@ -134,8 +134,8 @@ def _sealed(own: Writer) -> int | None:
 def _places(published: tuple[Any, ...], starts: set[int], decided: tuple[Any, ...]) -> Iterable[int]:
     """Yield the positions in `published` that a conflict check, or the check of a promise, can still need.
 
-    A conflict check reads only instants published since its writer began, and of several instants with the same files
-    needs only one. The last entry of the decision log and the newest instant are always retained.
+    A conflict check reads only instants published since its writer began. Among several instants with the same files, a
+    conflict check needs only the first. The last entry of the decision log and the newest instant are always retained.
     """
     known = set[Any]()
     begun = min(starts, default=len(published))

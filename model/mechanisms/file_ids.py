@@ -1,8 +1,8 @@
 """Models file ids that are not determined by the bucket of a key. A bucket may then have several file groups, and a key
 several current rows.
 
-RFC-66 requires that all writers use the same file group for a key. If the bucket does not determine the file id, two
-writers that find a bucket empty each start a file group with a new file id.
+RFC-66 requires that all writers use the same file group for a key. If buckets do not determine file ids, two writers
+that both find a bucket empty start two file groups with new file ids.
 """
 
 from __future__ import annotations

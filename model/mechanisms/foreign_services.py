@@ -97,14 +97,14 @@ def refine(rules: Rules, protocol: Protocol) -> Rules:
 
 
 def compose(composition: Composition) -> None:
-    """Let compactors record in the plan which engine completes it."""
+    """Let compactors record in the plan whether an engine other than nbcc completes the plan."""
     compactors = composition.actors_of("compactor")
     if any(composition.protocol_of(me)[ForeignServices].services == "foreign" for me in compactors):
         composition.select(COMMITS, actors=compactors).precede(note_engine, "plans")
 
 
 def note_engine(own: Any, plans: tuple[Plan, ...], protocol: Protocol) -> Changes:
-    """Record in the plan, under the lock, whether an engine other than nbcc completes it."""
+    """Record in the plan, under the lock, whether an engine other than nbcc completes the plan."""
     foreign = protocol[ForeignServices].services == "foreign"
 
     def noted(plan: Plan) -> Plan:

@@ -48,8 +48,8 @@ class PlanCheck(Options):
 
 
 def compose(composition: Composition) -> None:
-    """Let idle actors resume pending plans of other actors of their kind, and let an actor stop once its plan is
-    completed.
+    """Let an idle actor resume a pending plan of another actor of the same kind, and let an actor stop once another
+    actor has completed the plan.
     """
     composition.map_view(DONE, published_instants)
     composition.refine_facts(Publication, partial(several_runners, composition))
@@ -60,7 +60,7 @@ def published_instants(published: Published) -> Published:
 
 
 def several_runners(composition: Composition, each: Publication) -> None:
-    """Let an actor resume, give up and complete plans that other actors of its kind also run."""
+    """Add the transitions that are needed because several actors of one kind may run the same plan."""
     runs = composition.facts(Runner).get(each.actor)
     if runs is None or len(composition.actors_of(each.kind)) < 2:
         return
@@ -105,8 +105,8 @@ def gives_way(composition: Composition, runs: Runner) -> None:
     """Require that a plan is pending before a runner starts or completes it. The operation of a runner ends if the plan
     is already completed.
 
-    The runner checks in the step that takes the lock. If locks can be lost, or commits are decided by a decision log,
-    the runner checks in the next step under the lock.
+    The runner checks the plan in the step that takes the lock. If locks can be lost, or commits are decided by a
+    decision log, the runner checks the plan in the next step under the lock.
     """
     me = runs.actor
     pending = is_pending(runs)
@@ -125,7 +125,7 @@ def gives_way(composition: Composition, runs: Runner) -> None:
 
 
 def is_pending(runs: Runner) -> Guard:
-    """Return the guard that no other runner has completed the plan."""
+    """Return the guard which requires that no other runner has completed the plan."""
     completed = preset(is_completed, completes=runs.completes, requested=runs.requested)
     return Guard(f"no other {runs.kind} may have completed its {runs.what}", completed, negated=True)
 
@@ -192,8 +192,7 @@ def loses_files(composition: Composition, runs: Runner) -> None:
     """Let a runner delete the files of other runners before publishing, and let those runners detect that their files
     are missing.
 
-    If a runner checks in one step that its plan is pending and its files exist, it reports missing files only while the
-    plan is pending.
+    If a runner checks its plan and its files in one step, missing files are detected only while the plan is pending.
     """
     me, kind = runs.actor, runs.kind
     gone = (is_pending(runs), ~HAS_FILES) if checks_to_commit(composition, me) else (~HAS_FILES,)

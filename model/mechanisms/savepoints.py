@@ -2,8 +2,8 @@
 
 Under the table's lock, a savepointer (an actor that creates savepoints) lists the files that a read as of the pinned
 instant opens. The savepointer puts the inflight savepoint, and then the completed savepoint. A savepoint has the same
-requested time as the pinned instant. Cleans are planned under the same lock, and by default retain the files of every
-savepoint.
+requested time as the pinned instant. Cleans are also planned under the table's lock, and by default retain the files of
+every savepoint.
 """
 
 from __future__ import annotations

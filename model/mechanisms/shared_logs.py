@@ -72,8 +72,8 @@ def appended(logs: tuple[Blocks, ...], group: int, block: Block) -> tuple[Blocks
 def undone(blocks: Blocks, rollback_block: str) -> frozenset[Log]:
     """Return the blocks of a shared log that readers skip because a rollback block undoes them.
 
-    Under `in_front`, a rollback block undoes only the blocks directly before it, because readers of that kind read the
-    log in one pass.
+    Under `rollback_block = in_front`, a rollback block undoes only the blocks directly before it, because readers of
+    that kind read the log in one pass.
     """
     found: set[Log] = set()
     for at, rollback in enumerate(blocks):

@@ -25,7 +25,7 @@ CONTEXT = ("cleans", "log_plans", "restores", "savepoints")
 
 
 class Read(NamedTuple):
-    """A read of one kind at the times stated by the user."""
+    """A query of one kind, with the times stated by the user."""
 
     kind: Kind
     times: tuple[float, ...] = ()

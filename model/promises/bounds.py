@@ -1,8 +1,7 @@
 """Promise BOUND: while table services run, the backlog of a table stays below a bound (docs/contract.md).
 
-A state violates BOUND in three cases. In the first case, a file group is in two pending plans. In the other two cases,
-no step is possible, although a live compactor has left logs to compact or a live rollback actor has left a failed
-write.
+A state violates BOUND if a file group is in two pending plans. A state without successors violates BOUND if a live
+compactor has left logs to compact, or a live rollback actor has left a failed write.
 
 Worlds (bounded configurations) with table services have finitely many writes, so that every run ends. BOUND is not
 judged in worlds with endless writers.

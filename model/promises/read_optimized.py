@@ -1,4 +1,6 @@
-"""Promise RO: what a read-optimised query returns."""
+"""Promise RO: a read-optimised query returns, for each file group, the state at the requested time of the newest base
+file.
+"""
 
 from __future__ import annotations
 

@@ -2,7 +2,8 @@
 shape.
 
 Promises compare times only with each other, and check the content of writes instead of their actors. A shape therefore
-replaces each time by its rank, and contains no names of actors. There are several times fewer shapes than states.
+replaces each time by its rank, and contains no names of actors. A search has several times fewer distinct shapes than
+states.
 """
 
 from __future__ import annotations
@@ -61,8 +62,8 @@ class Abstract(NamedTuple):
 
 
 class Undone(NamedTuple):
-    """The part of a shape that describes rollbacks. `gone` contains the number of deleted files of each rolled-back
-    write. Deleted files count only for published writes.
+    """The part of a shape (an abstraction of states) that describes rollbacks. `gone` contains the number of deleted
+    files of each rolled-back write. Deleted files count only for published writes.
     """
 
     form: bool

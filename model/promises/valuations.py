@@ -1,9 +1,9 @@
-"""A valuation assigns a possible record of one key to each log of a file group. The functions search for a valuation on
-which two answers differ.
+"""A valuation assigns a possible record of one key to each log of a file group. The functions search for a valuation
+(records of one key) on which two answers differ.
 
 A log has no record, an upsert (of some columns) or a delete of the key; ordering values form a weak order. The answer
-for one key depends only on the valuation. Logs are renamed by rank before the evaluation, so that results are shared by
-all states with equal merge trees.
+for one key depends only on the valuation (the key's record in each log). Logs are renamed by rank before the
+evaluation, so that results are shared by all states with equal merge trees.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def renamed(shape: Fold, names: Mapping[Log, Log]) -> Fold:
 def records_by_definition(
     logs: tuple[Log, ...], rows: Mapping[Log, Record], merger: Merger, window: bool
 ) -> list[Record]:
-    """Return the required answer for one key, as records: the row of the key, and for an incremental query also the
+    """Return the records of the required answer for one key: the row of the key, and for an incremental query also the
     delete.
     """
     found = expected(logs, {log: Row(row.ordering, row.deleted, row.sets) for log, row in rows.items()}, merger, window)
@@ -188,7 +188,9 @@ End = tuple[Fold, tuple[Log, ...]]
 
 @lru_cache(maxsize=1 << 16)
 def changes_right(before: End, after: End, merger: Merger) -> bool:
-    """True if two reads differ exactly as the two required states (computed by the oracle) differ."""
+    """True if the difference between two reads equals the difference between the required states, which the oracle
+    computes.
+    """
     names = names_for(_once_each(after[1], before[1], logs_of(after[0]), logs_of(before[0])))
     ends = [(renamed(shape, names), tuple([names[log] for log in logs])) for shape, logs in (before, after)]
     return changes_differ(ends[0], ends[1], len(names), merger) is None
@@ -196,8 +198,8 @@ def changes_right(before: End, after: End, merger: Merger) -> bool:
 
 @lru_cache(maxsize=1 << 16)
 def changes_differ(before: End, after: End, count: int, merger: Merger) -> Valuation | None:
-    """Return the first valuation (records of one key) on which two reads differ otherwise than the two required states;
-    None if there is none.
+    """Return the first valuation (records of one key) on which the difference between two reads is not the required
+    one; None if there is none.
     """
     shown = zip(_every_read(before[0], count, merger), _every_read(after[0], count, merger), strict=True)
     right = zip(_every_expected(before[1], count, merger), _every_expected(after[1], count, merger), strict=True)

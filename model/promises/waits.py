@@ -156,8 +156,8 @@ def _alone(model: Model, state: State, me: str) -> Iterator[tuple[State, list[tu
 def _frees(model: Model, state: State, me: str, other: str) -> tuple[bool, Step | None]:
     """Return (True, None) if `other`, acting alone, enables `me` to continue without putting or deleting data files.
 
-    Otherwise return False and the first data-file step of `other` on the way to enabling `me`; None if `other` alone
-    cannot enable `me`.
+    If `other` must first put or delete data files, return False and the first step that does so. If `other` alone
+    cannot enable `me`, return (False, None).
     """
     first: dict[State, Step | None] = {state: None}
     queue = [state]

@@ -87,7 +87,7 @@ def is_refused(table: Table, time: float) -> bool:
 
 
 def compose(composition: Composition) -> None:
-    """Let readers observe pending writes if reads that a pending write could change are refused."""
+    """If pending writes can cause a read to be refused, let readers observe pending writes."""
     if composition.protocol[AsOf].as_of_pending == "refused":
         composition.map_view(VISIBLE_WRITES, all_unpublished)
 

@@ -4,8 +4,8 @@ timeline.
 Instants are archived in the order of requested times, because actors assume that instants older than the active
 timeline are completed. An instant requested or completed after the request of a pending instant stays on the active
 timeline. Failed writes therefore remain recognisable, and an optimistic writer finds every instant that completed since
-the writer began. The newest writes, the newest clean and all restores stay on the active timeline. Writes whose logs a
-snapshot query merges also stay, because some readers search for such writes only on the active timeline.
+the writer began. The newest writes, the newest clean and all restores stay on the active timeline. A write also stays
+while snapshot queries merge its logs, because some readers search for such writes only on the active timeline.
 """
 
 from __future__ import annotations

@@ -86,7 +86,9 @@ class BulkInserter(NamedTuple):
 
     @property
     def group(self) -> int | None:
-        """The file group that receives the next file, in ascending order; None after the last file."""
+        """The file group that receives the next file; None after the last file. File groups receive files in ascending
+        order.
+        """
         return next(iter(sorted((*self.bases, *self.logs))[self.files :]), None)
 
 

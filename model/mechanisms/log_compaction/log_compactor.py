@@ -156,8 +156,8 @@ def published_log_compaction(me: str, own: LogCompactor) -> tuple[LogCompactor, 
 def pending_log_compactions(
     pending_instants: Iterable[Instant], log_plans: Plans, published: Published
 ) -> Iterable[Instant]:
-    """Define the view `pending_instants`: the pending log compactions come first, so that they precede deltacommits
-    with the same requested time.
+    """Define the view `pending_instants`: pending log compactions precede all other pending instants, such as a
+    deltacommit with the same requested time.
     """
     done = {entry.requested for entry in published if isinstance(entry, LogCompaction)} if log_plans else ()
     yield from pending_plans(log_plans, "logcompaction", done)

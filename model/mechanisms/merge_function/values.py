@@ -1,14 +1,14 @@
 """Evaluates reads of a table with a user-defined merge function: merges the records of one key along a tree of base and
 log files.
 
-The merge tree (`Fold`) is the same as for tables without a merge function. The model uses the most general merge
+The merge tree (`Fold`) has the same form as in tables without a merge function. The model uses the most general merge
 function that satisfies the stated laws: its value retains everything that the laws allow a function to retain. A
 property of the most general function holds for every function that satisfies the same laws.
 
-    Under the laws `all`, a value is a set of records. Under `not_idempotent`, a value also counts how often each record
-    was merged, as a sum does. Under `not_commutative`, a value lists the records in the order of their first merge,
-    without repetitions. Under `not_associative`, a value also records how partial results were nested, because the
-    result depends on the grouping.
+    If all laws hold, a merged value is a set of records. If the function is not idempotent, the value also counts how
+    often each record was merged, as a sum does. If the function is not commutative, the value lists the records in the
+    order of their first merge, without repetitions. If the function is not associative, the value also records how
+    partial results were grouped.
 """
 
 from __future__ import annotations

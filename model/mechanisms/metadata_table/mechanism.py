@@ -1,11 +1,11 @@
 """The metadata table (RFC-15) is a second table that lists the files of the data table, and must agree with it.
 
 By default, an actor commits the added and removed files to the metadata table before publishing an instant. The commit
-to the metadata table is a deltacommit with the requested time of the instant, under the lock that covers publication.
-After the commit to the metadata table, the instant completes in the data table. The metadata table therefore contains
-every completed instant of the data table, and possibly instants of crashed actors. Readers list files through the
-metadata table, and use only deltacommits whose instant is complete in the data table. RFC-22, "Updating Metadata
-Table", says that "the reconciliation of the metadata will be done by the metadata reader".
+to the metadata table is a deltacommit with the requested time of the instant, made under the lock that covers
+publication. After the commit to the metadata table, the instant completes in the data table. The metadata table
+therefore contains every completed instant of the data table, and possibly instants of crashed actors. Readers list
+files through the metadata table, and use only deltacommits whose instant is complete in the data table. RFC-22,
+"Updating Metadata Table", says that "the reconciliation of the metadata will be done by the metadata reader".
 
 The metadata table has one writer at a time, so a pending deltacommit found there must belong to a crashed actor. An
 actor rolls back the deltacommit of a crashed actor before beginning a new deltacommit. If an instant is applied twice,

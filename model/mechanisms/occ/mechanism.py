@@ -115,7 +115,7 @@ def find_clusterings(own: Writer, me: str, world: World, published: tuple[Any, .
 
 
 def reload_timeline(own_validation: Validation, published: tuple[Any, ...]) -> Changes:
-    """List the timeline again, so that instants that have completed meanwhile no longer count as conflicts."""
+    """List the timeline again during the write; instants that are already completed no longer count as conflicts."""
     return {"own_validation": own_validation._replace(sealed=len(published))}
 
 

@@ -62,7 +62,7 @@ class Retries(Limits):
 
 
 class Validation(NamedTuple):
-    """The state of a pending write's conflict check.
+    """The state of the conflict check of a pending write.
 
     `sealed` is the number of published instants when the actor last listed the timeline. `passed` is True after the
     check has found no conflict. `conflict` is the requested time of the conflicting instant; 0 if none was found.

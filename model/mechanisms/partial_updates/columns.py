@@ -1,7 +1,7 @@
 """Evaluates reads of a table with partial updates: merges the records of one key, column by column, along a tree of
 base and log files.
 
-The merge tree (`Fold`) is the same as for tables without partial updates. Each column has the value of the
+The merge tree (`Fold`) has the same form as in tables without partial updates. Each column has the value of the
 highest-ranked record that sets the column and outranks the greatest delete. A base file or compacted log retains
 everything about a key that subsequent merges need.
 """

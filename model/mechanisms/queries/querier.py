@@ -1,11 +1,11 @@
 """A querier lists the timeline, settles the time of the query, lists the timeline again, and reads the files.
 
 A time T is settled when an instant that completed at or after T is published. If the first listing shows no instant
-that completed at or after T, the querier takes a time later than T under the lock. Once that time is taken, no instant
-can complete at or before T. The second listing therefore shows every instant that completed by T. The first listing
-covers only the active timeline. If the newest instant is archived, the first listing misses that instant, and the
-querier takes a time under the lock. A read-optimised query states no time; its T is the greatest settled time in the
-first listing.
+that completed at or after T, the querier takes a time later than T under the lock. Once the querier has taken a time
+later than T, no instant can complete at or before T. The second listing therefore shows every instant that completed by
+T. The first listing covers only the active timeline. If the newest instant is archived, the first listing misses that
+instant, and the querier takes a time under the lock. A read-optimised query states no time; its T is the greatest
+settled time in the first listing.
 """
 
 from __future__ import annotations

@@ -95,8 +95,8 @@ def end_first_listing(
     own: Reader, own_seen: Seen, shown_instants: Published, restores: Planned, takes_time: bool,
     *, seen: tuple[int, ...],
 ) -> Changes:  # fmt: skip
-    """Record the instants in the listing. The reader's time T becomes the greatest completion time, or requested time
-    of a restore, in the listing.
+    """Record which instants the listing shows. The reader's time T becomes the greatest completion time, or requested
+    time of a restore, in the listing.
     """
     time = newest(shown_instants, known(own_seen, seen, restores)) if takes_time else own.time
     first = up_to(shown_instants, time)
@@ -136,8 +136,8 @@ def end_second_listing(
 
 
 def misses(before: tuple[int, ...], now: tuple[int, ...], undone: set[int]) -> bool:
-    """True if an instant of the previous listing is missing in the current one, although no listed restore has undone
-    it.
+    """True if an instant of the previous listing is missing in the current listing, although no listed restore has
+    undone the instant.
     """
     return not {*before} <= {*now} | undone
 
@@ -189,8 +189,8 @@ def newest_shown(shown_instants: Published, own_seen: Seen, restores: Planned, *
 
 
 def newest(entries: Published, restores: Planned) -> int:
-    """Return the greatest completion time of `entries` and requested time of `restores`. Once a restore is planned, no
-    instant can complete at or before the restore's requested time.
+    """Return the greatest time among the completion times of `entries` and the requested times of `restores`. Once a
+    restore is planned, no instant can complete at or before the restore's requested time.
     """
     return max((*(each.completed for each in entries), *(each.requested for each in restores)), default=0)
 

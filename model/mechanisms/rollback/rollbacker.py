@@ -1,9 +1,10 @@
 """A rollbacker (rollback actor) plans a rollback under the lock, runs it without the lock, and publishes it.
 
-RFC-22, "Inline rollback", has two policies. Under `lazy`, pending writes whose heartbeat has expired are rolled back.
-Under `eager`, all pending writes are rolled back, because the table has only one writer process. A rollback deletes
-data files first and then the instant, so that an interrupted rollback can be resumed. The plan of a rollback stays on
-the timeline. Any rollbacker may resume a planned rollback, and several may do so at once.
+RFC-22, "Inline rollback", has two policies. Under `failed_writes = lazy`, pending writes whose heartbeat has expired
+are rolled back. Under `failed_writes = eager`, all pending writes are rolled back, because the table has only one
+writer process. A rollback deletes data files first and then the instant, so that an interrupted rollback can be
+resumed. The plan of a rollback stays on the timeline. Any rollbacker may resume a planned rollback, and several may do
+so at once.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Defines the instants of rollbacks of failed writes (RFC-22)."""
+"""Defines planned and completed rollbacks of failed writes (RFC-22)."""
 
 from __future__ import annotations
 

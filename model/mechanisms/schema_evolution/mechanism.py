@@ -111,8 +111,8 @@ def published_change(me: str, own: SchemaEvolver) -> tuple[SchemaEvolver, Altere
 
 
 def known_columns(schemas: Schemas) -> Iterable[Args]:
-    """Return the possible numbers of added columns that a writer knows, because it may have opened the table at any
-    time so far.
+    """Return the possible numbers of added columns that a writer knows; a writer may have opened the table at any time
+    so far.
     """
     return tuple((("columns", known),) for known in range(len(schemas) + 1))
 

@@ -178,7 +178,7 @@ HAS_COPY = Guard("a copy of the checkpoint of {me} must differ from the checkpoi
 
 
 def choose_offset(own: Stream, newest_offset: int) -> Changes:
-    """List the timeline, and let the next batch end at the offset `newest_offset`."""
+    """List the timeline, and choose `newest_offset` as the end offset of the next batch."""
     return {"own": own._replace(next_end=newest_offset, sent=own.sent + 1)}
 
 
