@@ -52,9 +52,11 @@ class StreamSource:
         self._publish(start)
         return {"completed": start, "start": start}
 
-    def next_offset(self, offset: Offset, most_files: int | None = None, most_bytes: int | None = None) -> Offset:
+    def next_offset(
+        self, offset: Offset, most_files: int | None = None, most_bytes: int | None = None, last: str | None = None
+    ) -> Offset:
         """Return the end offset of the next micro-batch. If no new write has completed, return `offset` unchanged."""
-        return {**offset, "completed": end_of_next(self.context, offset["completed"], most_files, most_bytes)}
+        return {**offset, "completed": end_of_next(self.context, offset["completed"], most_files, most_bytes, last)}
 
     def tasks(self, config: TableConfig, offset: Offset, end: Offset) -> tuple[Sequence[AnyRead], pa.Schema]:
         """Return the tasks that read the rows between two offsets, and the schema of these rows."""
@@ -81,16 +83,20 @@ def newest_write(context: Context) -> str:
     return timeline.greatest_completion or BEGINNING
 
 
-def end_of_next(context: Context, after: str, most_files: int | None, most_bytes: int | None) -> str:
+def end_of_next(
+    context: Context, after: str, most_files: int | None, most_bytes: int | None, last: str | None = None
+) -> str:
     """Return the end of the next micro-batch's time window, which starts at `after`. Returns `after` if no write has
     completed since `after`.
 
     The end of a window is the completion time of a write, at most the greatest settled time (up to which the timeline
     can no longer change). The completion time of a table service never ends a window, because services change no rows.
     A window contains at least one write, and ends before the write that would exceed `most_files` or `most_bytes`.
+    No window ends after the time `last`.
     """
     timeline = load_settled(context.storage, context.rules, commits=context.commits)
     newest = timeline.greatest_completion or BEGINNING
+    newest = newest if last is None else min(newest, last)
     if newest <= after:
         return after
     answerable(context, Window(timeline, after, newest))

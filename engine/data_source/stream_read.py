@@ -15,7 +15,13 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
-from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, ReadMaxBytes, ReadMaxFiles
+from pyspark.sql.streaming.datasource import (
+    ReadAllAvailable,
+    ReadLimit,
+    ReadMaxBytes,
+    ReadMaxFiles,
+    SupportsTriggerAvailableNow,
+)
 from pyspark.sql.types import StructType
 
 from ..data.columns import IS_DELETED, conform
@@ -37,7 +43,7 @@ from .read import BATCH_ROWS, FileGroup
 from .stream_options import StreamOptions
 
 
-class StreamReader(DataSourceStreamReader):
+class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     """A reader of a stream from a table. Spark creates one reader on the driver, and one reader for each micro-batch to
     read its partitions.
     """
@@ -49,6 +55,7 @@ class StreamReader(DataSourceStreamReader):
         self._options = options
         self._columns = from_spark(schema)
         self._own_columns = own_columns
+        self._last: str | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
         return reduced(self, {name: value for name, value in vars(self).items() if name != "_table"})
@@ -76,11 +83,15 @@ class StreamReader(DataSourceStreamReader):
             return ReadMaxFiles(self._options.most_files)
         return ReadAllAvailable() if self._options.most_bytes is None else ReadMaxBytes(self._options.most_bytes)
 
+    def prepareForTriggerAvailableNow(self) -> None:
+        # Without this method Spark would end a restarted query after the batch that it repeats.
+        self._last = newest_write(self._table.context)
+
     def latestOffset(self, start: Offset, limit: ReadLimit) -> Offset:
         files, size = self._options.most_files, self._options.most_bytes
-        if isinstance(limit, ReadAllAvailable):  # as Trigger.AvailableNow and Trigger.Once ask
+        if self._last is not None or isinstance(limit, ReadAllAvailable):  # Trigger.AvailableNow, Trigger.Once
             files = size = None
-        return self._source.next_offset(start, files, size)
+        return self._source.next_offset(start, files, size, self._last)
 
     def partitions(self, start: Offset, end: Offset) -> Sequence[InputPartition]:
         context = self._table.context

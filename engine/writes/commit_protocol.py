@@ -172,8 +172,7 @@ def complete(
     may_ask_early: bool = False,
     beats: bool = True,
 ) -> Instant:
-    """Publish the completed state of an instant with a new completion time, under one lock; then delete the instant's
-    markers.
+    """Publish the completed state of an instant with a new completion time under the lock, then delete its markers.
 
     With a decision log, the commit is put into the log before the completed state is published. If another writer has
     put the next entry of the decision log first, all checks run again.

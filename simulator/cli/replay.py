@@ -53,8 +53,7 @@ def command(
     """Play the steps of TRACE, which is a file or the handle of a saved trace.
 
     For each system, the command reports whether the steps are still possible, whether the observations equal the
-    recorded ones, and whether the promise holds. A handle names a trace in the folder --traces, or a trace shipped with
-    nbcc.
+    recorded ones, and whether the promise holds. A handle names a trace in the folder --traces or in nbcc.
 
     \b
     Examples:
