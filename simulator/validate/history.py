@@ -169,7 +169,7 @@ def _writes(logs: Iterable[LogFile]) -> Iterator[Written]:
 
 def _plans(view: View, group: Group) -> Iterator[Planned]:
     """Yield the plan of each base file and each pending plan, in order of requested time. A base file without a plan
-    (of a bulk insert or copy-on-write write) yields an `unplanned` one.
+    (from a bulk insert or a copy-on-write write) is yielded as an `unplanned` plan.
     """
     parts = {part.barrier: part for part in view.plans.get(group, ())}
     bases = {f.requested: f for f in view.by_group.get(group, ()) if isinstance(f, BaseFile)}

@@ -45,7 +45,7 @@ def from_mapping(given: Mapping[str, Any]) -> SearchBound:
     """Parse a search bound from its table in specs/verdicts.toml.
 
     Raises:
-        ValueError: A field is unknown; the message suggests the most similar field.
+        ValueError: If a field is unknown; the message suggests the most similar field.
     """
     sections = ("actors", "actor", "limits", "table")
     refuse_unknown(given, (*sections, "depth", "matrix", "reduced"), "specs/verdicts.toml [[bound]]")
@@ -69,7 +69,9 @@ def matrix_bounds(depth: Depth) -> tuple[SearchBound, ...]:
 
 @cache
 def mixed() -> tuple[SearchBound, ...]:
-    """Return the worlds in which some actors have individual options. Only the default protocol is searched there."""
+    """Return the worlds in which some actors have individual options. Only the default protocol is searched in these
+    worlds.
+    """
     return tuple(from_mapping(each) for each in _file()["mixed"])
 
 

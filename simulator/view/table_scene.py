@@ -191,7 +191,7 @@ def _slices(
 
 
 def _place(names: Names, file: LeftOut, newest_first: list[str], as_of: str | None) -> str:
-    """Return the barrier of the slice to which a file without a slice belongs, by the completion time of its write.
+    """For a file without a slice, return the barrier of the slice to which the file belongs by its completion time.
 
     A pending write belongs to the newest slice. If the timeline does not contain a write, its requested time is used.
     """

@@ -83,8 +83,8 @@ class _Timeline:
     # barriers
 
     def _pill(self, bar: Bar) -> Box:
-        """Return the box of a barrier's label in the first row of labels. The caller moves it down to the row of the
-        label.
+        """Return the box of a barrier's label in the first row of labels. The caller moves the box down to the label's
+        row.
         """
         width = measured(f"barrier {bar.begins}", 8) + 14
         return Box(max(self.x(bar.start) - width / 2, MARGIN), MARGIN + HEAD - 1, width, 14.5)

@@ -1,4 +1,4 @@
-"""The lock of the simulated table. Actors attempt to acquire the lock as the engine's locks do (engine.lock).
+"""The lock of the simulated table. Actors try to acquire the lock in the same way as the engine's locks (engine.lock).
 
 An actor attempts to acquire the lock, and tries again after each pause. A released lock remains free until some attempt
 finds it free. An actor that attempts right after the release is faster than actors that pause, so the last holder often

@@ -22,9 +22,11 @@ PROTOCOL: Final = Protocol(concurrency="occ")
 
 
 def conflicts(newest: Iterable[tuple[int, int]], groups: Sequence[int]) -> bool:
-    """Return True if a write to file groups conflicts with a write that completed while the first write was pending.
+    """Return True if a pending write to the file groups `groups` conflicts with writes that have completed in the
+    meantime.
 
-    `newest` contains pairs (file group, number of the newest completed write) for groups with such a write.
+    `newest` contains a pair (file group, number of its newest write) for each file group with a write that has
+    completed in the meantime.
     """
     published = tuple(Write(number, number + 1, "w", 1, ((group, 1),)) for group, number in newest)
     return conflicting(published, (), Attempt(tuple(groups), (), 0), PROTOCOL) is not None

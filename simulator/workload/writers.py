@@ -189,7 +189,8 @@ class _Writer:
 
 
 def _start_single(run: Simulation, sources: list[tuple[Job, Iterator[Batch]]]) -> None:
-    """Start a single writer with the cores of all writers. This writer writes all waiting batches in one commit."""
+    """Start a single writer with the cores of all writers. The single writer writes all waiting batches in one commit.
+    """
     waiting: list[tuple[float, Batch, Iterator[Batch] | None]] = []
     arrival = [run.env.event()]
 

@@ -55,7 +55,7 @@ def _with_covered(covers: Mapping[str, tuple[str, ...]], names: set[str]) -> set
 
 
 def covered(view: View) -> Iterator[Case]:
-    """Yield completed logs under a base file that a bulk insert wrote without merging the logs."""
+    """Yield completed logs in file groups to which a bulk insert added a base file without the logs' rows."""
     for group, files in view.by_group.items():
         logs = [file for file in files if isinstance(file, LogFile) and file.completed]
         loaded = [b for b in view.bases(group) if logs and view.audit.commits[b.requested].operation in _LOADS]
@@ -171,8 +171,8 @@ def replaced(view: View) -> Iterator[Case]:
 
 
 def first_log(view: View) -> Iterator[Case]:
-    """Yield file groups in which an uncommitted log is the oldest file. Hudi names the first slice after this log and
-    hides committed logs.
+    """Yield file groups in which an uncommitted log is the oldest file. Hudi names the first slice after the
+    uncommitted log, and then hides committed logs.
 
     The bug is reported as apache/hudi#19774.
     """
