@@ -124,7 +124,6 @@ def _verdict(name: str, found: Sequence[Result], doubt: str | None) -> PromiseRe
 
 
 def _covered(found: Sequence[Coverage]) -> Coverage | None:
-    """Return the merged coverage of all shards, counting their common prefix once."""
     if not found:
         return None
     prefix, *others = found

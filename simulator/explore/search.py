@@ -197,8 +197,6 @@ class Search:
                 watch.broken = (message, self.states[number], None)
 
     def _broken_end(self, watch: Any) -> tuple[Any, ...]:
-        """Return the counterexample of a liveness promise: a lasso, a run to the violating state, or a run to its end.
-        """
         if watch.lasso:
             return tuple(watch.lasso.steps)
         number = self.numbers[watch.broken[1]]

@@ -242,11 +242,9 @@ class _Effects:
         return created._replace(own=own._replace(step=CHECKING), fault=True)
 
     def fail(self, own: Contender, numbers: Numbers) -> _After:
-        """Drop the put; the contender gets an error."""
         return _After(own._replace(step=CHECKING), numbers, fault=True)
 
     def fail_to_check(self, own: Contender, numbers: Numbers) -> _After:
-        """End the attempt to acquire the lock with an error."""
         return _After(own._replace(step=IDLE), numbers, fault=True, ended=self._is_own(own, numbers))
 
     def repeat(self, own: Contender, numbers: Numbers) -> _After:

@@ -27,7 +27,6 @@ def batches(group: Writers, number: int, shape: TableShape, seconds: float, chan
 
 
 def _groups(group: Writers, number: int, shape: TableShape, chance: random.Random) -> Iterator[tuple[int, ...]]:
-    """Yield the file groups that each batch touches, one batch at a time."""
     shares = _shares(shape.buckets, group.zipf)
     rows = max(1, group.rows // group.partitions)
     likely = [1 - (1 - share) ** rows for share in shares]

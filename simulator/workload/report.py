@@ -90,7 +90,6 @@ def _hours(scenario: Scenario) -> str:
 
 
 def _cell(figure: Figure, digits: int) -> str:
-    """Return the median, and half of the range over the seeds, as text."""
     half = (figure.greatest - figure.least) / 2
     return f"{figure.median:,.{digits}f}" + (f" \u00b1{half:,.{digits}f}" if half else "")
 
