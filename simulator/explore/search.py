@@ -68,7 +68,9 @@ class Search:
         return len(self.states)
 
     def run(self) -> str | None:
-        """Run the search to its end. Returns the reason why the search stopped early, or None."""
+        """Run the search until all states are visited or a bound is reached. Returns the reason why the search stopped
+        early, or None.
+        """
         if self.at == 0 and not self.coming:
             self.watchers.see_state(self.states[0], None, None)
         stopped = self._run()

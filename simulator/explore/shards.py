@@ -150,7 +150,7 @@ class ShardSearch(Search):
 
 
 def begin(space: Space, watchers: Watchers, bounds: Bounds, progress: Progress | None, shard: Shard | None) -> Search:
-    """Return a search that is ready to run, of all states (`shard` is None), of the prefix, or of one shard."""
+    """Return a search of all states (`shard` is None), of the prefix (states without a shard key), or of one shard."""
     if shard is None:
         return Search(space, watchers, bounds, progress)
     if shard == PREFIX:

@@ -98,8 +98,8 @@ def _bits(system: Any, groups: Sequence[_Group]) -> int | None:
 
 
 class _Group:
-    """A group of promises that read the same components (state variables). All other components are hidden from the
-    promises.
+    """A group of promises that read the same components (state variables). The group hides all components that its
+    promises do not read.
     """
 
     def __init__(self, system: Any, members: list[Watch]) -> None:

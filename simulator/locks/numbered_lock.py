@@ -69,8 +69,8 @@ class NumberedLockRules:
     `margin` is the number of ticks between the end of a lease and the earliest takeover by another contender.
     `recognises_own` makes a contender read the file after a put without a useful answer, and recognise the content that
     it has put. `renews_late` makes a heartbeat extend the lease even after the lease has ended. `tidies_newest` makes
-    the holder delete its own number together with older ones. `is_conditional` makes the store create a number only if
-    that number does not exist.
+    the holder delete its own number together with older numbers. `is_conditional` makes the store create a number only
+    if that number does not exist.
     """
 
     margin: int = 1

@@ -182,8 +182,8 @@ def _plans(view: View, group: Group) -> Iterator[Planned]:
 
 
 def _planned(view: View, part: GroupPlan) -> Planned:
-    """Return the part of a plan in one file group. Logs with tombstones of an earlier compaction belong to the base
-    file and are not inputs.
+    """Return the part of a compaction plan that concerns one file group. Logs with tombstones of an earlier compaction
+    belong to the base file and are not inputs.
     """
     operation = part.operation
     base = parse_base(operation.base_file) if operation.base_file else None

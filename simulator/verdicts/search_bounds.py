@@ -120,7 +120,8 @@ def _file() -> dict[str, Any]:
 
 @cache
 def pins() -> dict[str, Any]:
-    """Map each protocol to its pin in specs/sizes.toml: a world, a promise, and whether the promise is violated there.
+    """Map each protocol to its pin (accepted result) in specs/sizes.toml: a world, a promise, and whether the promise
+    is violated.
     """
     text = (files("nbcc") / "specs" / "sizes.toml").read_text(encoding="utf-8")
     protocols: dict[str, Any] = tomllib.loads(text)["protocols"]

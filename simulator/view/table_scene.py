@@ -50,8 +50,8 @@ def scenes_of_inventory(inventory: Inventory) -> tuple[Times, Files]:
 
 
 class Names:
-    """The names of times (t1, t2, ... in chronological order) and the lanes of instants, which are equal in all
-    pictures of a table.
+    """The names of times (t1, t2, ... in chronological order) and the lanes of instants, as all pictures of a table use
+    them.
     """
 
     def __init__(self, now: Inventory) -> None:

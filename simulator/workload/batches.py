@@ -12,8 +12,8 @@ from .scenario import Batch, TableShape, Writers
 
 
 def batches(group: Writers, number: int, shape: TableShape, seconds: float, chance: random.Random) -> Iterator[Batch]:
-    """Yield the batches of one writer (`number`) of a group of writers, by arrival time. A continuous writer's batches
-    have no arrival times.
+    """Yield the batches of writer `number` in a group of writers, by arrival time. A continuous writer's batches have
+    no arrival times.
     """
     touched = _groups(group, number, shape, chance)
     until = min(group.ends, seconds)

@@ -137,14 +137,15 @@ def left_out(view: View) -> Iterator[Case]:
 
 
 def _kept(names: tuple[str, ...], view: View) -> int:
-    """Return how many of a plan's logs contain tombstones of an earlier compaction, which nbcc counts as part of the
-    base file.
+    """Return how many of a plan's logs contain tombstones that an earlier compaction kept. nbcc counts these logs as
+    part of the base file.
     """
     return sum(name is not None and name.instant in view.audit.plans for name in map(parse_log, names))
 
 
 def old_base(view: View) -> Iterator[Case]:
-    """Yield pending plans that do not start from the newest base file. Running such a plan would restore an old state.
+    """Yield pending plans that do not start from the newest base file. Running a plan from an old base file would
+    restore an old state.
     """
     for group, parts in view.plans.items():
         bases = sorted(base.requested for base in view.bases(group))

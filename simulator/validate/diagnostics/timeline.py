@@ -44,8 +44,8 @@ def undone(view: View) -> Iterator[Case]:
 
 
 def stale(view: View) -> Iterator[Case]:
-    """Yield writes that have been pending for an hour without a heartbeat. Hudi shows the rows of such a write once
-    later instants are archived.
+    """Yield writes that have been pending for an hour without a heartbeat. Hudi shows the rows of an abandoned write
+    once later instants are archived.
     """
     for instant in view.audit.timeline.pending:
         beats = f".hoodie/.heartbeat/{instant.requested}" in view.audit.listing
