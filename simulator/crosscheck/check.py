@@ -221,7 +221,7 @@ def run(
 ) -> CheckReport:
     """Play up to ``examples`` histories; start no new history after ``seconds``. Stop at the first disagreement.
 
-    With ``shrinks``, Hypothesis searches for a shorter history after a disagreement. After Hypothesis,
+    With ``shrinks``, Hypothesis searches for a shorter history after a disagreement. Afterwards,
     `nbcc.simulator.shrink` makes the shortest history easier to read. Two checks with equal seeds play equal histories.
     """
     # Imported here, because only a check needs Hypothesis installed.

@@ -20,7 +20,7 @@ UNDER_WAY: Final = (PUTTING, CHECKING)
 
 
 class Lease(NamedTuple):
-    """The content of the lease object. `attempt` counts the owner's attempts to acquire the lock."""
+    """The content of the lease object. `attempt` is the number of the owner's attempt that put the lease."""
 
     owner: str
     attempt: int
