@@ -6,7 +6,7 @@ prefix, which every process searches. Every other state belongs to exactly one s
 prefix and states of that shard. Together, the shards visit all states. If a promise has several shortest
 counterexamples, sharded and unsharded searches may report different ones.
 
-Each search verifies that none of its states belongs to another shard.
+The search of each shard verifies that no visited state belongs to another shard.
 """
 
 from __future__ import annotations
