@@ -44,7 +44,8 @@ LONGEST_IN_FLIGHT = 32
 
 @dataclass
 class CheckOptions:
-    """The options of a check. If ``world`` is None, each history runs in a random world (a set of actors and limits).
+    """The options of a check (a comparison of model and system). If ``world`` is None, each history runs in a random
+    world (a set of actors and limits).
     """
 
     factory: Factory
@@ -80,7 +81,8 @@ class Check:
         self.disagreed: traces.Trace | None = None
 
     def play(self, choose: Choose) -> None:
-        """Play one history. Every random decision is made by ``choose``, which maps n to a number below n.
+        """Play one random history on the model and the system. Every random decision is made by ``choose``, which maps
+        n to a number below n.
 
         Raises:
             Disagreement: model and system differ.
@@ -219,7 +221,7 @@ def run(
 ) -> CheckReport:
     """Play up to ``examples`` histories; start no new history after ``seconds``. Stop at the first disagreement.
 
-    With ``shrinks``, Hypothesis searches for a shorter history after a disagreement. After Hypothesis,
+    With ``shrinks``, Hypothesis searches for a shorter history after a disagreement. Afterwards,
     `nbcc.simulator.shrink` makes the shortest history easier to read. Two checks with equal seeds play equal histories.
     """
     # Imported here, because only a check needs Hypothesis installed.

@@ -89,8 +89,8 @@ def draw_batches(choose: Choose, world: World, repeats: bool = False) -> dict[tu
     """Return random rows for every write of the world. Few keys and ordering values occur, so that rows of different
     writes often collide.
 
-    If a write has several log files in a file group, each log has one row. Otherwise the write has 1 to ``world.keys``
-    rows in each of its file groups. If `repeats` is True, a batch may contain two records with one key.
+    If a write has several log files in a file group, each log has one row. If a write has one log file in a file group,
+    the log has 1 to ``world.keys`` rows. If `repeats` is True, a batch may contain two records with one key.
     """
     batches: dict[tuple[str, int], Batch] = {}
     repeats = repeats and not world.custom
@@ -119,8 +119,8 @@ def _sent_before(batches: dict[tuple[str, int], Batch], world: World, actor: str
 
 
 def _replacing(choose: Choose, world: World, actor: str) -> Batch:
-    """Return random rows for an insert overwrite. In a third of the cases there are no rows, so that the partition is
-    deleted.
+    """Return random rows for an insert overwrite. A third of the overwrites have no rows, so that they delete the
+    partition.
     """
     batch = _batch(choose, world, actor, 1, deletes=False)
     return {file: {} for file in batch} if choose(3) == 2 else batch

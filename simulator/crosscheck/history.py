@@ -1,4 +1,4 @@
-"""A history: model and system take the same steps one by one, and are compared after each step."""
+"""A history: a sequence of steps that model and system take together, with a comparison after each step."""
 
 from __future__ import annotations
 

@@ -74,7 +74,6 @@ def given_choices(
 
 
 def _independent(play: Callable[[Choose], None], examples: int, seed: int, expected: type[Exception]) -> None:
-    """Call ``play`` with uniform random numbers from `random.Random(seed)`."""
     random = Random(seed)
     try:
         for _ in range(examples):

@@ -138,7 +138,7 @@ def final_queries(timeline: tuple[Any, ...], change_logs: bool = True, most_wind
     The incremental reads cover all pairs of completion times (and 0), if there are at most ``most_windows`` pairs. If
     there are more pairs, the incremental reads cover the full time range and each pair of consecutive completion times.
     Change-log reads always cover only the full time range and each pair of consecutive completion times. Pass
-    ``change_logs=False`` for protocols that break promises: there the engine's change logs may be wrong.
+    ``change_logs=False`` for protocols that break promises, because their change logs may be wrong.
     """
     ends = sorted(completed for action, _, _, completed in timeline if completed is not None and action != "savepoint")
     first = min((completed for action, _, _, completed in timeline if completed and action != "rollback"), default=None)

@@ -20,11 +20,11 @@ class Interval(NamedTuple):
 
 
 def overlapping_kinds(history: History) -> set[tuple[str, str]]:
-    """Return the pairs of kinds of instants that were pending on one file group at the same time. In each pair, the
-    kind of the instant that was requested first comes first.
+    """Return which kinds of instants were pending on one file group at the same time, as pairs. In each pair, the kind
+    of the instant that was requested first comes first.
 
-    A write has the kind ``delete`` if it deletes a record of that file group, otherwise ``upsert``. Any other instant
-    has its timeline action as kind.
+    A write has the kind ``delete`` if it deletes a record of that file group, otherwise ``upsert``. The kind of an
+    instant that is not a write is its timeline action.
     """
     intervals = sorted(_intervals(history))
     return {

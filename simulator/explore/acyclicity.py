@@ -1,4 +1,4 @@
-"""Acyclicity: proves from the transitions that a search evaluated that no run returns to an earlier state.
+"""Proves acyclicity (no run returns to an earlier state), using only the transitions that a search has evaluated.
 
 In a cycle, every component (state variable) returns to the value that it had at the start. Therefore, a transition is
 not part of a cycle if it always changes a component whose values never recur. The proof removes transitions that are

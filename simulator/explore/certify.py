@@ -67,7 +67,6 @@ class Exchanged:
 
 
 def _first_difference(items: Iterable[Hashable], exchanges: Sequence[Exchanged], check: _Check) -> Exchanged | None:
-    """Return an exchange of actors that changes the behaviour of an item or of an item's image, or None."""
     seen = dict.fromkeys(items)
     queue = list(seen)
     while queue:

@@ -68,7 +68,6 @@ def components(
 def _lowering(
     following: Iterator[int], at: int, order: dict[int, int], low: dict[int, int], on_stack: set[int]
 ) -> Iterator[int]:
-    """Yield the unvisited successors of state `at`. Successors on Tarjan's stack lower the low link of `at`."""
     for number in following:
         if number not in order:
             yield number

@@ -29,8 +29,8 @@ def explore_in_shards(
     progress: Callable[..., None] | None = None,
     **bounds: Any,
 ) -> Result:
-    """Run one search job in several processes. The `bounds` are those of `run_jobs`. The function `search` runs the
-    jobs of the shards.
+    """Run one search job in several processes. The `bounds` are keyword arguments of `run_jobs`. The function `search`
+    runs the jobs of the shards.
 
     The local processes share `memory` (GiB); the default is most of the free memory. A system without a shard key is
     searched in this process.
@@ -124,7 +124,6 @@ def _verdict(name: str, found: Sequence[Result], doubt: str | None) -> PromiseRe
 
 
 def _covered(found: Sequence[Coverage]) -> Coverage | None:
-    """Return the merged coverage of all shards, counting their common prefix once."""
     if not found:
         return None
     prefix, *others = found

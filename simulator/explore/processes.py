@@ -107,7 +107,6 @@ def _serve(work: Work, job: Any, answer: Connection) -> None:
 
 
 def _received(ready: Any, process: Any) -> Result | tuple[int, ...]:
-    """Return the next message of a process: progress figures, or the job's result (then the process has ended)."""
     try:
         answer: Any = ready.recv()
     except (EOFError, OSError):  # the process died before or while it answered

@@ -54,7 +54,7 @@ class Quotient:
         return found
 
     def run(self, edges: Sequence[Edge]) -> Iterator[Step]:
-        """Yield the steps of a run of the model that takes the given edges from the first state."""
+        """Yield the model's steps for a run that starts in the first state and takes the given edges."""
         state = self.model.initial
         for edge in edges:
             step, state = next(

@@ -99,7 +99,6 @@ def _canonical(value: Any) -> str:
 
 
 def _read(path: Path) -> dict[str, Result]:
-    """Return the cached results from a file. A missing file is created."""
     head = {**HEAD, "code": code(*FOLDERS)}
     if not path.exists():
         temporary = path.with_name(f"{path.name}.{os.getpid()}.part")

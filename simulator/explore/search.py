@@ -68,7 +68,9 @@ class Search:
         return len(self.states)
 
     def run(self) -> str | None:
-        """Run the search to its end. Returns the reason why the search stopped early, or None."""
+        """Run the search until all states are visited or a bound is reached. Returns the reason why the search stopped
+        early, or None.
+        """
         if self.at == 0 and not self.coming:
             self.watchers.see_state(self.states[0], None, None)
         stopped = self._run()
@@ -197,8 +199,6 @@ class Search:
                 watch.broken = (message, self.states[number], None)
 
     def _broken_end(self, watch: Any) -> tuple[Any, ...]:
-        """Return the counterexample of a liveness promise: a lasso, a run to the violating state, or a run to its end.
-        """
         if watch.lasso:
             return tuple(watch.lasso.steps)
         number = self.numbers[watch.broken[1]]

@@ -6,7 +6,7 @@ prefix, which every process searches. Every other state belongs to exactly one s
 prefix and states of that shard. Together, the shards visit all states. If a promise has several shortest
 counterexamples, sharded and unsharded searches may report different ones.
 
-Each search verifies that none of its states belongs to another shard.
+The search of each shard verifies that no visited state belongs to another shard.
 """
 
 from __future__ import annotations
@@ -150,7 +150,7 @@ class ShardSearch(Search):
 
 
 def begin(space: Space, watchers: Watchers, bounds: Bounds, progress: Progress | None, shard: Shard | None) -> Search:
-    """Return a search that is ready to run, of all states (`shard` is None), of the prefix, or of one shard."""
+    """Return a search of all states (`shard` is None), of the prefix (states without a shard key), or of one shard."""
     if shard is None:
         return Search(space, watchers, bounds, progress)
     if shard == PREFIX:

@@ -1,8 +1,8 @@
 """Tours: the fewest runs that together take every edge of a graph, computed as a minimum flow.
 
 Every run starts in the first state and may end in any state; the graph may have cycles. A state with more leaving than
-entering edges must be visited several times. A maximum flow extends as many runs as possible to states that need
-another visit; new runs make the remaining visits. Edges from the end of each run back to the first state make the graph
+entering edges needs additional visits. A maximum flow extends as many runs as possible to states that need another
+visit; new runs make the remaining visits. Edges from the end of each run back to the first state make the graph
 Eulerian. An Eulerian circuit, cut at the first state, is the set of runs.
 """
 

@@ -91,8 +91,6 @@ class Watchers:
 
 
 def _bits(system: Any, groups: Sequence[_Group]) -> int | None:
-    """Return the bit mask of the components that some promises read, or None if the promises may read all components.
-    """
     if any(group.rests_on is None for group in groups):
         return None
     names = {name for group in groups for name in group.rests_on or ()}
@@ -100,8 +98,8 @@ def _bits(system: Any, groups: Sequence[_Group]) -> int | None:
 
 
 class _Group:
-    """A group of promises that read the same components (state variables). All other components are hidden from the
-    promises.
+    """A group of promises that read the same components (state variables). The group hides all components that its
+    promises do not read.
     """
 
     def __init__(self, system: Any, members: list[Watch]) -> None:
@@ -128,7 +126,6 @@ class _Group:
         return state if self._hiding is None else self.project(state) | self._hiding
 
     def _known(self, kind: Hashable, *states: Any) -> bool:
-        """True if states of the same shape were judged before; False for states without a shape."""
         shape = self.shape(self.system, *states) if self.shape else None
         if shape is None:
             return False

@@ -69,8 +69,8 @@ class NumberedLockRules:
     `margin` is the number of ticks between the end of a lease and the earliest takeover by another contender.
     `recognises_own` makes a contender read the file after a put without a useful answer, and recognise the content that
     it has put. `renews_late` makes a heartbeat extend the lease even after the lease has ended. `tidies_newest` makes
-    the holder delete its own number together with older ones. `is_conditional` makes the store create a number only if
-    that number does not exist.
+    the holder delete its own number together with older numbers. `is_conditional` makes the store create a number only
+    if that number does not exist.
     """
 
     margin: int = 1
@@ -242,11 +242,9 @@ class _Effects:
         return created._replace(own=own._replace(step=CHECKING), fault=True)
 
     def fail(self, own: Contender, numbers: Numbers) -> _After:
-        """Drop the put; the contender gets an error."""
         return _After(own._replace(step=CHECKING), numbers, fault=True)
 
     def fail_to_check(self, own: Contender, numbers: Numbers) -> _After:
-        """End the attempt to acquire the lock with an error."""
         return _After(own._replace(step=IDLE), numbers, fault=True, ended=self._is_own(own, numbers))
 
     def repeat(self, own: Contender, numbers: Numbers) -> _After:

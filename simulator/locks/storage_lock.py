@@ -20,7 +20,7 @@ UNDER_WAY: Final = (PUTTING, CHECKING)
 
 
 class Lease(NamedTuple):
-    """The content of the lease object. `attempt` counts the owner's attempts to acquire the lock."""
+    """The content of the lease object. `attempt` is the number of the owner's attempt that put the lease."""
 
     owner: str
     attempt: int
@@ -202,7 +202,6 @@ class _Effects:
         return _After(own._replace(was_last=lease is not None and lease == own.released), lease)
 
     def finish(self, own: Contender, lease: Lease | None) -> _After:
-        """Store the put, and end the contender's request."""
         put = own.put
         assert put is not None, "a put is under way"
         ended = own._replace(request="", put=None, quick=False)
@@ -222,11 +221,9 @@ class _Effects:
         return self.doubt(own, own.put)._replace(fault=True)
 
     def fail(self, own: Contender, lease: Lease | None) -> _After:
-        """Drop the put; the contender gets an error."""
         return _After(own._replace(step=CHECKING), lease, fault=True)
 
     def fail_to_check(self, own: Contender, lease: Lease | None) -> _After:
-        """End the contender's request with an error."""
         step = HOLDING if own.request == "renew" else IDLE
         known, until = (own.known, own.until) if own.request == "renew" else (None, None)
         failed = own._replace(step=step, request="", put=None, known=known, until=until, quick=False)

@@ -26,7 +26,8 @@ PHASES = {"requested": core.REQUESTED, "writing": core.WRITING, "written": core.
 
 
 def interpret(model: Model, state: State, elements: Instance, facts: Table, place: dict[int, int]) -> None:
-    """Add the facts of the decision log, and correct the phases that the decision log splits into several.
+    """Add the facts of the decision log, and correct the facts about phases that consist of several steps with a
+    decision log.
 
     The argument `place` maps the requested time of each plan to the plan's number.
     """

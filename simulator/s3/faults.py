@@ -42,8 +42,8 @@ class Fault:
 
     The kind `refuse` executes the request and answers 412. The kind `lose` executes the request, and closes the
     connection without an answer. The kind `stall` executes the request, and answers after `Bucket.stall_seconds`, so
-    that the client times out. All other kinds change nothing: `conflict` answers 409, `fail` answers 400, `slow`
-    answers 503 SlowDown, `expire` answers 400 ExpiredToken, and `drop` closes the connection without an answer.
+    that the client times out. The kinds `conflict` (answer 409), `fail` (400), `slow` (503 SlowDown), `expire` (400
+    ExpiredToken) and `drop` (no answer, connection closed) do not execute the request.
 
     A key matches if it ends with `end`. If `pattern` is True, `end` is a regular expression that must match within the
     key.

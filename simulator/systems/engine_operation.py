@@ -58,8 +58,8 @@ class EngineOperation:
         self.task.crash()
 
     def segment(self, row: MappingRow) -> Mapping[str, Any]:
-        """Run the calls of one segment, as described by the mapping row `row`. Return the values in the name of the
-        object whose put ended the segment.
+        """Run the calls of one segment, as described by the mapping row `row`. Return the values that are parsed from
+        the name of the object whose put ended the segment.
         """
         title = f"{self.name} of {self.task.actor}"
         if self.task.finished and row.ends_after != RETURN:  # before RETURN it may have made its last call

@@ -19,7 +19,8 @@ class CannotStep(Exception):
 
 
 class Impossible(CannotStep):
-    """The system does not support a step or a read, for the stated reason. A check skips and counts the step."""
+    """The system does not support a step or a read, for the stated reason. A check counts and skips unsupported steps.
+    """
 
 
 class Operation(Protocol):

@@ -1,8 +1,8 @@
 """Runs the Structured Streaming queries of a history on the engine: the table as source, and a sink table for each
 query.
 
-The model contains Spark's part: the offset log, the commit log and the restarts. Each query requests offsets and rows
-from the engine as Spark does, and sends each batch to the sink table.
+The model contains Spark's part of a query: the offset log, the commit log and the restarts. Each query requests offsets
+and rows from the engine as Spark does, and sends each batch to the sink table.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Judges a table that any program wrote, from its files: whether its history is possible, and which files are damaged
-or at risk.
+"""Validates the files of a Hudi table that any program wrote: whether the history is possible, and which files are
+damaged or at risk.
 """
 
 from __future__ import annotations

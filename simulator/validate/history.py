@@ -169,7 +169,7 @@ def _writes(logs: Iterable[LogFile]) -> Iterator[Written]:
 
 def _plans(view: View, group: Group) -> Iterator[Planned]:
     """Yield the plan of each base file and each pending plan, in order of requested time. A base file without a plan
-    (of a bulk insert or copy-on-write write) yields an `unplanned` one.
+    (from a bulk insert or a copy-on-write write) is yielded as an `unplanned` plan.
     """
     parts = {part.barrier: part for part in view.plans.get(group, ())}
     bases = {f.requested: f for f in view.by_group.get(group, ()) if isinstance(f, BaseFile)}
@@ -182,8 +182,8 @@ def _plans(view: View, group: Group) -> Iterator[Planned]:
 
 
 def _planned(view: View, part: GroupPlan) -> Planned:
-    """Return the part of a plan in one file group. Logs with tombstones of an earlier compaction belong to the base
-    file and are not inputs.
+    """Return the part of a compaction plan that concerns one file group. Logs with tombstones of an earlier compaction
+    belong to the base file and are not inputs.
     """
     operation = part.operation
     base = parse_base(operation.base_file) if operation.base_file else None

@@ -27,7 +27,8 @@ BIG: Final = 200_000
 
 @dataclass(frozen=True)
 class Refusal:
-    """The first event of a history that the model refuses: the time, the file group, and the violated conditions.
+    """The first event that the model refuses in a table's history: the time, the file group, and the violated
+    conditions.
 
     `before` is the number of instants that were requested before the event. `enabled` contains the events that the
     model allows instead.

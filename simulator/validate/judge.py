@@ -38,8 +38,8 @@ class Judgement(NamedTuple):
     earliest: tuple[str, Segment, Refused] | None = None
 
     def joined(self, other: Judgement) -> Judgement:
-        """Return the combined verdict on the file groups of both verdicts. If two refusals have the same time, the one
-        in the first file group is reported.
+        """Return one verdict that combines the verdicts on two sets of file groups. If two refusals have the same time,
+        the refusal in the first file group is reported.
         """
         both = [each for each in (self.earliest, other.earliest) if each is not None]
         earliest = min(both, key=lambda refusal: (refusal[0], refusal[1].group), default=None)
@@ -105,7 +105,9 @@ class _Judging:
             self.left.pop(name, None)
 
     def _refusals(self, shape: Shape, axes: tuple[str, ...]) -> Iterator[tuple[str, Refused]]:
-        """Yield each remaining protocol that refuses a shape. Only protocols with a merge order in `axes` are tried."""
+        """Yield each remaining protocol under which the model refuses segments of a shape. Only protocols with a merge
+        order in `axes` are tried.
+        """
         for name in {self.own: 0, **self.left}:
             protocol = protocols()[name]
             if protocol[Order].merge_order in axes and (refused := play(shape, protocol)) is not None:

@@ -38,7 +38,7 @@ def _completed(write: Written) -> tuple[str, str]:
 
 
 class PlanIndex:
-    """An index from logs to the compactions and log compactions of a file group that take them."""
+    """Maps the logs of a file group to the compactions and log compactions that take the logs."""
 
     def __init__(self, history: GroupHistory, axis: str) -> None:
         self.barriers = [plan.barrier for plan in history.plans]
@@ -86,7 +86,7 @@ class PlanIndex:
         return self.with_later(numbers)
 
     def with_later(self, numbers: set[int]) -> set[int]:
-        """Return the given log compactions, and all that directly or indirectly took their output."""
+        """Return the given log compactions, and all others that directly or indirectly took their output."""
         reached, new = set[int](), numbers
         while new:
             reached |= new
@@ -117,8 +117,8 @@ class PlanIndex:
         return placeholders
 
     def _newest(self, name: str) -> Written | None:
-        """Return the write of a log, or the newest write that a log compaction merged into it, or None if the log is
-        unknown.
+        """Return the write that put a log. For a log compaction's log, return the newest merged write. Returns None if
+        the log is unknown.
         """
         if name in self._made:
             inputs = [write for each in self._plans[self._made[name]].names if (write := self._newest(each))]

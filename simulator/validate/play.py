@@ -28,7 +28,7 @@ COMPLETES: Final[Mapping[str, Kind]] = {
 
 
 class Refused(NamedTuple):
-    """The model refuses the event with number `event`; `reasons` are the violated conditions.
+    """The refusal of an event by the model: `event` is the event's number, and `reasons` are the violated conditions.
 
     `enabled` contains the steps that the model allows instead, as sentences. The sentences name the actors of the
     segment; for example, w1 is the first write.
@@ -55,8 +55,8 @@ TRACELESS: Final = (
 
 
 def traced(protocol: Protocol) -> Protocol:
-    """Return the protocol with all options reset that leave no trace in a table's files. Protocols with equal results
-    allow the same histories.
+    """Return the protocol with default values for all options that leave no trace in a table's files. Protocols with
+    equal results allow the same histories.
     """
     standard = Protocol().to_mapping()
     return Protocol.from_mapping({**protocol.to_mapping(), **{name: standard[name] for name in TRACELESS}})
@@ -81,7 +81,9 @@ def play(shape: Shape, protocol: Protocol) -> Refused | None:
 
 @lru_cache(maxsize=1 << 10)
 def _model(versions: tuple[int, ...], plans: int, replaces: bool, log_plans: int, protocol: Protocol) -> Model:
-    """Return the model of one file group in which each writer writes once. Segments with equal counts share a model."""
+    """Return the model of one file group in which each writer writes once. Segments with equal numbers of writes and
+    plans share a model.
+    """
     actors = {"writer": len(versions), "compactor": plans}
     if replaces:
         actors["overwriter"] = plans

@@ -54,7 +54,7 @@ class Report:
     """The report on a table. If the table cannot be judged, `undetermined` is the reason, and the report has neither
     history nor diagnostics.
 
-    `gaps` maps a promise to the evidence that is missing. `opened` is True if the data files were opened.
+    `gaps` maps each promise to the evidence that the table lacks. `opened` is True if the data files were opened.
     """
 
     url: str

@@ -26,7 +26,7 @@ Kind = Literal["request", "complete", "plan", "done", "replace", "replaced", "co
 
 
 class Event(NamedTuple):
-    """An event of a segment. `actor` is the number within the segment of a write, plan, replace or log compaction."""
+    """An event of a segment. `actor` is the number of the write, plan, replace or log compaction within the segment."""
 
     kind: Kind
     actor: int
@@ -52,9 +52,9 @@ class Inputs(NamedTuple):
 class Shape(NamedTuple):
     """A segment without its times. Segments of equal shape have equal verdicts.
 
-    `versions` contains the number of logs of each write. `early` is True for each write of which a plan took a log
-    before the write completed. `log_plans` contains the logs that each log compaction took. `tied` contains the events
-    with the same time as the previous event.
+    `versions` contains the number of logs of each write. `early` contains for each write True if a plan took one of its
+    logs before the write completed. `log_plans` contains the logs that each log compaction took. `tied` contains the
+    events with the same time as the previous event.
     """
 
     events: tuple[Event, ...]
@@ -90,8 +90,8 @@ def segments(history: GroupHistory, axis: str) -> Iterator[Segment]:
 
 
 def segments_by_axes(history: GroupHistory) -> Iterator[tuple[Segment, tuple[str, ...]]]:
-    """Yield the segments of a file group, each with the axes to which it applies. Segments that are equal on both axes
-    are yielded once.
+    """Yield the segments of a file group, each with the axes (completion or requested time) by which its writes are
+    neighbours. Segments that are equal on both axes are yielded once.
     """
     if history.in_one_order:
         yield from ((segment, AXES) for segment in segments(history, AXES[0]))

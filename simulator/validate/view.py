@@ -27,8 +27,8 @@ class GroupPlan(NamedTuple):
 
 @dataclass(frozen=True)
 class View:
-    """The table as diagnostics see it. `now` is the instant that counts as the current time. `data` contains the faults
-    inside data files, if the files were opened.
+    """The data of a table that diagnostics examine. `now` is the instant that counts as the current time. `data`
+    contains the faults inside data files, if the files were opened.
     """
 
     audit: Audit

@@ -19,8 +19,8 @@ LEAST: Final = {"log_versions": 1, "groups": 1, "writes_per_writer": 1}
 
 
 def bound_of(world: World) -> dict[str, int]:
-    """Return the bound of a world: the size of each dimension, such as writers or file groups. For a world that lists
-    its writes individually, the larger general limits are used.
+    """Return the bound of a world: the size of each dimension, such as writers or file groups. If a world lists its
+    writes individually, the general limits (which are larger) determine the bound.
     """
     actors = {kind: count for kind, count in world.actors.items() if count}
     numbers = {name: value for name, value in world.flat().items() if type(value) is int}
@@ -39,7 +39,7 @@ def exceeds(one: Bound, other: Bound) -> bool:
 
 
 def sentence(bound: Bound) -> str:
-    """Return the bound as a phrase such as "2 writers × 1 write, 1 compactor x 2 compactions, 2 groups, 1 crash"."""
+    """Return the bound as a phrase such as "2 writers × 1 write, 1 compactor × 2 compactions, 2 groups, 1 crash"."""
     sizes = dict(bound)
     words = []
     for name, limit in (("writer", "writes_per_writer"), ("compactor", "compactions")):

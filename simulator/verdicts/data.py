@@ -61,8 +61,8 @@ def row_data(row: MatrixRow) -> dict[str, Any]:
 
 
 def _cell_data(cell: Cell) -> dict[str, Any]:
-    """Return a cell as data for JSON. A violation has steps, a bound and a message; an undetermined verdict has a
-    reason.
+    """Return a cell as data for JSON. For a violation, the data contains steps, bound and message; for an undetermined
+    verdict, the reason.
     """
     data: dict[str, Any] = {"verdict": str(cell.verdict)}
     if cell.verdict is Verdict.VIOLATED:

@@ -1,5 +1,5 @@
-"""Lists the searches of the matrix that failed or ran out of memory. A verdict page is written only without such
-searches.
+"""Lists the searches of the matrix that failed or ran out of memory. A page of verdicts is written only if no search
+failed.
 """
 
 from __future__ import annotations

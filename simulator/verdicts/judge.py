@@ -92,7 +92,7 @@ def depth_of(word: str) -> Depth:
     """Return the search depth with the given name.
 
     Raises:
-        ValueError: No search depth has this name; the message suggests the most similar depth.
+        ValueError: If no search depth has this name; the message suggests the most similar depth.
     """
     for depth in DEPTHS:
         if depth == word:
@@ -106,11 +106,11 @@ def protocols() -> tuple[ProtocolFile, ...]:
 
 
 def worlds_of(protocol: str, depth: Depth) -> dict[World, bool]:
-    """Return the worlds in which a protocol is searched, each with True if the search uses reductions.
+    """Return the worlds in which a protocol is searched, each with a flag that is True if the search uses reductions.
 
     A protocol is searched in the worlds that specs/sizes.toml pins for it, and in the worlds of the search depth. The
     default protocol is searched in all pinned worlds whose faults it must tolerate, in worlds with optimistic writers,
-    and at full depth in the large worlds. Endless worlds are skipped for protocols that they do not model.
+    and at full depth in the large worlds. Endless worlds are skipped if they do not support the protocol.
     """
     known = pins()
     if protocol in known:

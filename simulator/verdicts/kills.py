@@ -42,7 +42,7 @@ class Kill:
 
 
 def small_worlds() -> tuple[World, ...]:
-    """Return the worlds in which mutants are searched, which are all smaller than the worlds of the matrix."""
+    """Return the worlds in which mutants are searched for violations. All are smaller than the worlds of the matrix."""
     return tuple(each.world for each in all_bounds() if not each.matrix)
 
 
@@ -52,7 +52,7 @@ def path() -> Path:
 
 
 def accepted() -> tuple[Kill, ...]:
-    """Return the accepted kills from specs/kills.json. A test compares them with new searches."""
+    """Return the accepted kills from specs/kills.json. A test compares the accepted kills with new searches."""
     return from_text(path().read_text("utf-8"))
 
 

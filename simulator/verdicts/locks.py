@@ -1,4 +1,4 @@
-"""Searches for the lock protocols, their mutants and the object stores in specs/locks.toml.
+"""Defines and runs the searches for the lock protocols, their mutants and the object stores in specs/locks.toml.
 
 The function `judge_locks` runs the searches. The module `lock_data` stores and compares the accepted verdicts.
 """
@@ -106,7 +106,9 @@ def described() -> Mapping[str, Any]:
 
 
 def rows() -> Iterator[Judged]:
-    """Yield every row without results: locks at each search depth, mutants, and stores with each lock."""
+    """Yield all rows before their searches: locks at each search depth, mutants of locks, and object stores with each
+    lock.
+    """
     given = described()
     for depth in DEPTHS:
         limits = [LockLimits(**each.get("limits", {})) for each in given["bound"] if each["depth"] == depth]

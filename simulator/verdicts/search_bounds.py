@@ -45,7 +45,7 @@ def from_mapping(given: Mapping[str, Any]) -> SearchBound:
     """Parse a search bound from its table in specs/verdicts.toml.
 
     Raises:
-        ValueError: A field is unknown; the message suggests the most similar field.
+        ValueError: If a field is unknown; the message suggests the most similar field.
     """
     sections = ("actors", "actor", "limits", "table")
     refuse_unknown(given, (*sections, "depth", "matrix", "reduced"), "specs/verdicts.toml [[bound]]")
@@ -69,7 +69,9 @@ def matrix_bounds(depth: Depth) -> tuple[SearchBound, ...]:
 
 @cache
 def mixed() -> tuple[SearchBound, ...]:
-    """Return the worlds in which some actors have individual options. Only the default protocol is searched there."""
+    """Return the worlds in which some actors have individual options. Only the default protocol is searched in these
+    worlds.
+    """
     return tuple(from_mapping(each) for each in _file()["mixed"])
 
 
@@ -118,7 +120,8 @@ def _file() -> dict[str, Any]:
 
 @cache
 def pins() -> dict[str, Any]:
-    """Map each protocol to its pin in specs/sizes.toml: a world, a promise, and whether the promise is violated there.
+    """Map each protocol to its pin (accepted result) in specs/sizes.toml: a world, a promise, and whether the promise
+    is violated.
     """
     text = (files("nbcc") / "specs" / "sizes.toml").read_text(encoding="utf-8")
     protocols: dict[str, Any] = tomllib.loads(text)["protocols"]

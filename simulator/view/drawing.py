@@ -85,7 +85,7 @@ class Drawing:
         self, box: Box, fill: str = "none", stroke: str = "none", width: float = 0, *, radius: float = 4,
         dash: tuple[float, ...] = (), stripes: str = "",
     ) -> None:  # fmt: skip
-        """Draw a rounded rectangle. `stripes` is the colour of its hatching ("" for none)."""
+        """Draw a rounded rectangle. `stripes` is the colour of the rectangle's hatching ("" for none)."""
         outline = rounded(box, radius)
         self.shape(outline, fill)
         if stripes:

@@ -34,9 +34,9 @@ class WrongAnswer(NamedTuple):
     answer for `key`.
 
     The row is lost at `stop`: a file slice, or the base file whose plan took the log. `barrier` is the requested time
-    of the base file that makes the file count as older, or 0. `source_file` is the file whose row is read instead, or
-    "". `captions` contains a sentence for each of the four stops. `right` states what happens under the default
-    protocol.
+    of the base file that makes the file count as older, or 0. `source_file` is the file whose row is read instead of
+    the lost row, or "". `captions` contains a sentence for each of the four stops. `right` states what happens under
+    the default protocol.
     """
 
     key: str
@@ -54,7 +54,7 @@ def explanation(context: Context, step: int, found: Answers, key: Any) -> WrongA
     """Explain one wrong answer of a read. Returns None if no current file contains the lost row, or if rows combine
     several files.
 
-    Rows combine several files with partial updates or a user's merge function.
+    With partial updates or a user's merge function, a row may combine several files.
     """
     if context.model.merger.combination:
         return None
@@ -156,7 +156,7 @@ def _source_file(there: Mapping[str, list[Any]], key: str, got: Record | None) -
 
 def _rule(context: Context, status: str, lost: Record, other: Record | None, base: int | None) -> tuple[str, str]:
     """Return two sentences: the rule that decided the answer, and the default protocol's rule. If no rule fits, the
-    first is general and the second empty.
+    first sentence is general, and the second sentence is empty.
     """
     differences = context.protocol.differences()
     field = next((name for name in HELPS[status] if name in differences), next(iter(differences), ""))

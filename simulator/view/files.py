@@ -27,7 +27,7 @@ class _Part(NamedTuple):
 
 
 class Files:
-    """Determines the status of every file in the states of one run, for one read.
+    """Determines, for one read, the status of every file in each state of a run.
 
     Results are cached, because only pending files change between two publications.
     """

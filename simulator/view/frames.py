@@ -176,8 +176,8 @@ def _data(trace: Trace, puts: Sequence[Put]) -> Data:
 
 
 def first_wrong(run: Run, case: Case, broke: int) -> tuple[Case, int]:
-    """Return the first step from `broke` on with a wrong row, or `broke` without one. Used if no judged promise is
-    violated.
+    """Return the first step with a wrong row, from step `broke` on. If no row is wrong, return `broke`. Used if no
+    judged promise is violated.
     """
     seen: Any = None
     for step in range(broke, len(run.states)):

@@ -1,4 +1,5 @@
-"""The sentence at the top of a trace's page. It names an acknowledged write, and the answers of later reads."""
+"""The sentence at the top of a trace's page. The sentence names an acknowledged write, and the answers of later reads.
+"""
 
 from __future__ import annotations
 
@@ -67,8 +68,8 @@ def sentence(context: Context, broke: int, because: str, answers_at: Sequence[An
 
 
 def _instead(context: Context, lost: Record, got: Record | None) -> Parts:
-    """Return a phrase about the row that is returned instead of the lost row, including the order in which the returned
-    row is older.
+    """Return a phrase about the row that is returned instead of the lost row. The phrase names the order in which the
+    returned row is older.
     """
     key = context.case.key
     if got is None or got.deleted:

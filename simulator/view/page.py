@@ -58,7 +58,7 @@ def embedded(value: Any) -> str:
 
 
 def plain(parts: list[Any]) -> str:
-    """Return a sentence without its colour marks."""
+    """Return the plain text of a sentence, without the marks that select colours."""
     return "".join(part if isinstance(part, str) else part[0] for part in parts)
 
 

@@ -63,7 +63,7 @@ class Reading(NamedTuple):
 
 
 class Case(NamedTuple):
-    """A read with the rows of all writes. `key` is the key with a wrong answer, or "" without one."""
+    """A read with the rows of all writes. `key` is the key with a wrong answer, or "" if no answer is wrong."""
 
     reading: Reading
     data: Data

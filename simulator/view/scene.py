@@ -23,8 +23,8 @@ class Bar(NamedTuple):
     """One instant on the timeline, drawn from column `start` to column `end` of its lane.
 
     The texts `begins` and `ends` are the times above both ends of the bar; `content` is the text below the bar. If
-    `lost` is True, the end is marked with a ring. If another actor resumes a plan, the plan has two bars. The first bar
-    ends with a crash; the second bar refers to the lane of the first in `resumes`.
+    `lost` is True, the end of the bar is marked with a ring. If another actor resumes a plan, the plan has two bars.
+    The first bar ends with a crash; the second bar refers to the lane of the first in `resumes`.
     """
 
     name: str

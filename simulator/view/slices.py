@@ -28,8 +28,6 @@ def slices(scene: Files, width: float = 0) -> Drawing:
 
 
 class _Placed(NamedTuple):
-    """A file of a slice with its position, and its texts shortened to fit."""
-
     chip: Chip
     box: Box
     text: str

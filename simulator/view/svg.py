@@ -11,7 +11,7 @@ MONO = "ui-monospace, Menlo, Consolas, monospace"
 
 
 def svg(drawing: Drawing, *more: str, width: int | None = None) -> str:
-    """Return a drawing as an SVG element on a white background. All texts are escaped.
+    """Return a drawing as an SVG element on a white background. All texts in the SVG are escaped.
 
     The strings in `more` are SVG markup on top of the drawing. `width` is in pixels; the default is the width of the
     container.

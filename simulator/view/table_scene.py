@@ -50,8 +50,8 @@ def scenes_of_inventory(inventory: Inventory) -> tuple[Times, Files]:
 
 
 class Names:
-    """The names of times (t1, t2, ... in chronological order) and the lanes of instants, which are equal in all
-    pictures of a table.
+    """The names of times (t1, t2, ... in chronological order) and the lanes of instants, as all pictures of a table use
+    them.
     """
 
     def __init__(self, now: Inventory) -> None:
@@ -191,7 +191,7 @@ def _slices(
 
 
 def _place(names: Names, file: LeftOut, newest_first: list[str], as_of: str | None) -> str:
-    """Return the barrier of the slice to which a file without a slice belongs, by the completion time of its write.
+    """For a file without a slice, return the barrier of the slice to which the file belongs by its completion time.
 
     A pending write belongs to the newest slice. If the timeline does not contain a write, its requested time is used.
     """

@@ -83,14 +83,10 @@ class _Timeline:
     # barriers
 
     def _pill(self, bar: Bar) -> Box:
-        """Return the box of a barrier's label in the first row of labels. The caller moves it down to the row of the
-        label.
-        """
         width = measured(f"barrier {bar.begins}", 8) + 14
         return Box(max(self.x(bar.start) - width / 2, MARGIN), MARGIN + HEAD - 1, width, 14.5)
 
     def _pill_rows(self) -> dict[int, int]:
-        """Map the column of each barrier to the row of its label. Labels in one row do not overlap."""
         ends: list[float] = []
         rows: dict[int, int] = {}
         for bar in sorted((bar for bar in self.scene.bars if bar.barrier), key=lambda bar: bar.start):

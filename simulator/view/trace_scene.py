@@ -144,7 +144,6 @@ class Moment:
         return Slice(name, order, f"t{barrier}" if barrier else "", chips, status == "hidden", reason)
 
     def _chip(self, name: str, status: Any, reason: str, rows: list[Any]) -> Chip:
-        """Return a file for drawing, labelled with the file's rows, or with its name if it has no rows."""
         lost = self.explanation is not None and self.explanation["file"] == name
         base, file = name.startswith("base"), name.rpartition("/")[2]
         text = "" if base and status == "pending" else cells(rows, self.doc["ranked"])

@@ -12,8 +12,8 @@ from .scenario import Batch, TableShape, Writers
 
 
 def batches(group: Writers, number: int, shape: TableShape, seconds: float, chance: random.Random) -> Iterator[Batch]:
-    """Yield the batches of one writer (`number`) of a group of writers, by arrival time. A continuous writer's batches
-    have no arrival times.
+    """Yield the batches of writer `number` in a group of writers, by arrival time. A continuous writer's batches have
+    no arrival times.
     """
     touched = _groups(group, number, shape, chance)
     until = min(group.ends, seconds)
@@ -27,7 +27,6 @@ def batches(group: Writers, number: int, shape: TableShape, seconds: float, chan
 
 
 def _groups(group: Writers, number: int, shape: TableShape, chance: random.Random) -> Iterator[tuple[int, ...]]:
-    """Yield the file groups that each batch touches, one batch at a time."""
     shares = _shares(shape.buckets, group.zipf)
     rows = max(1, group.rows // group.partitions)
     likely = [1 - (1 - share) ** rows for share in shares]

@@ -143,9 +143,9 @@ def _fit(parts: Sequence[Part]) -> tuple[float, float, float, float]:
     """Fit a linear cost model. Returns the constant, the seconds for each row, the seconds for each file, and the
     spread of residuals.
 
-    The spread is that of the logarithm of the ratio of measured to fitted times. The fit minimises relative errors, so
-    that small operations count as much as large ones. Afterwards the fit is scaled to the mean of the measurements,
-    because means determine the throughput.
+    The spread is the standard deviation of the logarithm of the ratio of measured to fitted times, estimated from
+    quartiles. The fit minimises relative errors, so that small operations count as much as large ones. Afterwards the
+    fit is scaled to the mean of the measurements, because means determine the throughput.
     """
     took = np.array([part.seconds for part in parts])
     features = np.array([(1.0, part.rows, part.files) for part in parts])

@@ -36,8 +36,8 @@ class Touched:
 
 @dataclass(frozen=True, slots=True)
 class StageCost:
-    """The cost of one stage of an operation, recorded from the engine. Numbers of requests are linear in 1, groups,
-    logs and commits.
+    """The cost of one stage of an operation, recorded from the engine. The number of requests is a linear function of
+    the numbers of file groups, log files and commits.
 
     `takes` counts the times that the stage takes from the clock, `lists` counts timeline listings, and `decodes` counts
     how often each unread commit is decoded.

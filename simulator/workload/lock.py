@@ -1,4 +1,4 @@
-"""The lock of the simulated table. Actors attempt to acquire the lock as the engine's locks do (engine.lock).
+"""The lock of the simulated table. Actors try to acquire the lock in the same way as the engine's locks (engine.lock).
 
 An actor attempts to acquire the lock, and tries again after each pause. A released lock remains free until some attempt
 finds it free. An actor that attempts right after the release is faster than actors that pause, so the last holder often
@@ -95,7 +95,6 @@ class SimulatedLock:
         self._offer(waiter, delay)
 
     def _attempt(self, actor: object) -> dict[str, int]:
-        """Return the storage requests of an actor's first attempt to acquire a free lock."""
         if actor is self._last:
             return self._lease.get("acquisition by the last holder", {})
         former = id(actor) in self._former
@@ -145,7 +144,6 @@ class SimulatedLock:
         waiter.event.succeed(waiter.waited)
 
     def _fail(self, waiter: _Waiter) -> None:
-        """Let an actor begin to poll for the lock after a failed attempt."""
         if not waiter.waited:
             waiter.waited = True
             self._by_age.append(waiter)
@@ -160,7 +158,6 @@ class SimulatedLock:
         return POLL[self._options.provider] + (self._sampler.latency(failed, 1) if failed else 0.0)
 
     def _polled(self, waiter: _Waiter) -> None:
-        """Count the failed attempts of an actor that has finished waiting."""
         if self._in_order:
             return
         polls = (self._env.now - waiter.since) / self._interval()
@@ -169,7 +166,6 @@ class SimulatedLock:
             self.requests[verb] = self.requests.get(verb, 0) + round(polls * count)
 
     def _expire(self) -> None:
-        """End all waits that exceed the maximum wait time of the lock."""
         oldest = self._env.now - self._options.wait
         while self._by_age and (self._by_age[0].event.triggered or self._by_age[0].since < oldest):
             waiter = self._by_age.popleft()
@@ -180,7 +176,6 @@ class SimulatedLock:
                 waiter.event.succeed(None)
 
     def _sent(self, requests: dict[str, int]) -> float:
-        """Count sequential storage requests, and return their total duration in seconds."""
         for verb, count in requests.items():
             self.requests[verb] = self.requests.get(verb, 0) + count
         return self._sampler.latency(requests, sum(requests.values())) if requests else 0.0

@@ -1,4 +1,4 @@
-"""The raw measurements of one simulated run."""
+"""Raw measurements of one simulated run, before they are summarised."""
 
 from __future__ import annotations
 

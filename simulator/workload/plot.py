@@ -37,7 +37,9 @@ SWEEP_HOURS: Final = 2.0  # the longest simulated time of a run of the sweep
 def sweep(
     scenario: Scenario, modes: Iterable[Mode], calibration: Calibration, watch: Watch, factors: Factors = FACTORS
 ) -> dict[Mode, list[tuple[int, Measures]]]:
-    """Simulate each mode with several numbers of writers. Returns pairs (number of writers, measures) by mode."""
+    """Simulate each mode with several numbers of writers. Returns pairs (number of writers, measures) by mode. For a
+    recorded table, the number of writers cannot be changed.
+    """
     short = replace(scenario, hours=min(scenario.hours, SWEEP_HOURS))
     sizes = {size.writer_count: size for size in (short.scaled(factor) for factor in factors)}
     runs: dict[Mode, list[tuple[int, Measures]]] = {mode: [] for mode in modes}

@@ -32,9 +32,9 @@ class Recording:
     """The workload that a table's timeline records, with the concurrency mode, the compactions, and statistics of the
     past.
 
-    `mode` is None if the table properties do not record it: in Hudi it is an option of each writer. `every` is the
-    median number of seconds between two compactions, counted from the first write (0 without compactions). `figures`
-    contains those statistics of `summary.LINES` that a timeline records.
+    `mode` is None if the table properties do not record the concurrency mode, which in Hudi is an option of each
+    writer. `every` is the median number of seconds between two compactions, counted from the first write (0 without
+    compactions). `figures` contains those statistics of `summary.LINES` that a timeline records.
     """
 
     scenario: Scenario
@@ -50,8 +50,8 @@ def recorded(storage: Storage, base: Scenario | None = None) -> Scenario:
 
 
 def recording(storage: Storage, base: Scenario | None = None) -> Recording:
-    """Return what the timeline of the table in `storage` records. The store, lock, services and readers are taken from
-    `base`, if given.
+    """Return the workload and the statistics that the timeline of the table in `storage` records. The store, lock,
+    services and readers are taken from `base`, if given.
 
     Writes that overlap in time are assigned to different writers. The data phase of a write takes as long as recorded,
     without the wait for the clock after the request. Raises `BadInput` if the table has too few completed writes.

@@ -90,14 +90,13 @@ def _hours(scenario: Scenario) -> str:
 
 
 def _cell(figure: Figure, digits: int) -> str:
-    """Return the median, and half of the range over the seeds, as text."""
     half = (figure.greatest - figure.least) / 2
     return f"{figure.median:,.{digits}f}" + (f" \u00b1{half:,.{digits}f}" if half else "")
 
 
 def _by_writers(blocks: Sequence[Block], width: int, skipped: int) -> Iterator[str]:
-    """Yield commits, attempts and latency of each kind of writers, if there are several kinds. `skipped` is the number
-    of leading empty columns.
+    """Yield lines with commits, attempts and latency for each kind of writers, if the scenario has several kinds.
+    `skipped` is the number of leading empty columns.
     """
     columns = [(mode, measured) for block in blocks for mode, measured in block.runs.items()]
     kinds = {name: None for mode, measured in columns if mode != "single" for name in measured[0].by_writer}

@@ -22,9 +22,11 @@ PROTOCOL: Final = Protocol(concurrency="occ")
 
 
 def conflicts(newest: Iterable[tuple[int, int]], groups: Sequence[int]) -> bool:
-    """Return True if a write to file groups conflicts with a write that completed while the first write was pending.
+    """Return True if a pending write to the file groups `groups` conflicts with writes that have completed in the
+    meantime.
 
-    `newest` contains pairs (file group, number of the newest completed write) for groups with such a write.
+    `newest` contains a pair (file group, number of its newest write) for each file group with a write that has
+    completed in the meantime.
     """
     published = tuple(Write(number, number + 1, "w", 1, ((group, 1),)) for group, number in newest)
     return conflicting(published, (), Attempt(tuple(groups), (), 0), PROTOCOL) is not None
@@ -34,9 +36,9 @@ def conflicts(newest: Iterable[tuple[int, int]], groups: Sequence[int]) -> bool:
 def logs_taken(completed: int, late: int, has_base: bool, is_planned: bool) -> int:
     """Return the number of log files of one file group that a compaction plan takes.
 
-    In the file group, `completed` log files completed before the plan's requested time, and `late` log files
-    afterwards. `has_base` is True if the group has a base file. `is_planned` is True if a pending plan includes the
-    group.
+    Before the plan's requested time, `completed` log files of the file group completed; after this time, `late` log
+    files completed. `has_base` is True if the group has a base file. `is_planned` is True if a pending plan includes
+    the group.
     """
     barrier = completed + 5
     times = [*range(4, 4 + completed), *range(barrier + 1, barrier + 1 + late)]

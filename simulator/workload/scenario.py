@@ -90,7 +90,7 @@ class Service:
 class Reads:
     """Snapshot queries of the newest `partitions` partitions, every `every` seconds (0 means never) on `cores` cores.
 
-    If a query is due while the previous query runs, it begins after the previous query.
+    A query that is due while the previous query runs begins after the previous query.
     """
 
     every: float = 600.0

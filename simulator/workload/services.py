@@ -84,7 +84,6 @@ def _chosen(choice: Chosen) -> Chosen:
 
 
 def _clean(run: Simulation) -> Events:
-    """Delete the files that compactions have superseded, at regular intervals."""
     options, table = run.scenario.cleaning, run.table
     listed, plan, deletes, publish, after = run.program["clean"]
     while True:
@@ -100,7 +99,6 @@ def _clean(run: Simulation) -> Events:
 
 
 def _read(run: Simulation) -> Events:
-    """Read the newest partitions at regular intervals. A reader holds no lock and changes nothing."""
     options, table, measures, shape = run.scenario.reads, run.table, run.measures, run.scenario.table
     first = max(0, shape.partitions - options.partitions) * shape.buckets
     stage, read, took = run.program["snapshot"][0], 0, 0.0
@@ -121,7 +119,6 @@ def _read(run: Simulation) -> Events:
 
 
 def _sample(run: Simulation) -> Events:
-    """Count the log files in slices at regular times."""
     table = run.table
     while True:
         yield run.env.timeout(run.scenario.seconds / SAMPLES)

@@ -29,8 +29,8 @@ HEARTBEAT: Final = 60.0  # seconds between two renewals (engine.config.coordinat
 
 
 class TableState:
-    """The state of the simulated table's file groups, by number. `logs` contains the numbers of completed log files
-    that are not compacted yet.
+    """The state of the simulated table's file groups, by number. `logs` contains for each file group the number of
+    completed log files that are not compacted yet.
 
     `newest` maps each file group to the number of its newest completed write. `pending` contains the file groups of
     pending compaction plans.
@@ -138,9 +138,9 @@ class Simulation:
         the lock and completed the stage.
 
         `own` is the number of core-seconds of the stage. `choose` returns the stage and the amounts that determine its
-        cost. The function is called while the lock is held, when no other actor can change the table. If the actor
-        crashes at `crashes_at` while it holds the lock, `effect` does not run, and the lock is not released. The
-        stage's duration is added to `spent`, by phase.
+        cost. `choose` is called while the lock is held, when no other actor can change the table. If the actor crashes
+        at `crashes_at` while it holds the lock, `effect` does not run, and the lock is not released. The stage's
+        duration is added to `spent`, by phase.
         """
         measures, lock, env = self.measures, self.lock, self.env
         asked = env.now

@@ -27,7 +27,9 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """The definition of one statistic. `name` is its key in JSON; `digits` is its precision in the text report."""
+    """The definition of one statistic. `name` is the statistic's key in JSON; `digits` is the precision in the text
+    report.
+    """
 
     name: str
     words: str

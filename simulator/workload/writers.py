@@ -67,7 +67,6 @@ class _Writer:
         self._read = 0  # the commits that its newest listing has shown
 
     def write_all(self, source: Iterable[Batch]) -> Events:
-        """Write each batch when it arrives, or as soon as the previous batch is acknowledged."""
         env, job = self._run.env, self._job
         for batch in source:
             if (pause := batch.at - env.now) > 0:
@@ -77,7 +76,6 @@ class _Writer:
             yield from self.write(batch, env.now if job.continuous else batch.at)
 
     def write(self, batch: Batch, arrived: float) -> Events:
-        """Attempt to write one batch until an attempt commits, then clean up."""
         run, job, env, measures = self._run, self._job, self._run.env, self._run.measures
         measures.batches += 1
         measures.phases["queue"] += env.now - arrived
@@ -106,7 +104,6 @@ class _Writer:
         measures.by_writer[job.name].append(env.now - arrived)
 
     def _attempt(self, batch: Batch, arrived: float, spent: dict[str, float]) -> Events:
-        """Make one attempt to write a batch, and return True if the attempt committed."""
         run, job, table, measures = self._run, self._job, self._run.table, self._run.measures
         program, touched = run.program["occ write" if job.occ else "nbcc write"], Touched(len(batch.groups))
 
@@ -169,7 +166,6 @@ class _Writer:
         return not has_conflict
 
     def _data(self, batch: Batch, stage: StageCost, touched: Touched) -> Generator[simpy.Event, Any, float]:
-        """Run the data phase of a write, and return its core-seconds."""
         run, times, job = self._run, self._run.times, self._job
         yield run.env.timeout(run.requests(stage, touched) + run.transfer(batch.rows, len(batch.groups)) + batch.took)
         if batch.took:
@@ -189,7 +185,8 @@ class _Writer:
 
 
 def _start_single(run: Simulation, sources: list[tuple[Job, Iterator[Batch]]]) -> None:
-    """Start a single writer with the cores of all writers. This writer writes all waiting batches in one commit."""
+    """Start a single writer with the cores of all writers. The single writer writes all waiting batches in one commit.
+    """
     waiting: list[tuple[float, Batch, Iterator[Batch] | None]] = []
     arrival = [run.env.event()]
 

@@ -171,7 +171,7 @@ class Client:
     # a compaction
 
     def plan(self) -> str | None:
-        """Schedule a compaction. Returns the requested time of the plan; None if Hudi finds no logs to compact."""
+        """Schedule a compaction. Returns the requested time of the plan, or None if Hudi finds no logs to compact."""
         instant = self.hudis.scheduleCompaction(nothing())
         self.close()
         return str(instant.get()) if instant.isPresent() else None
@@ -189,7 +189,8 @@ class Client:
     # a log compaction
 
     def plan_log_compaction(self) -> str | None:
-        """Schedule a log compaction. Returns the requested time of the plan; None if Hudi finds no logs to compact."""
+        """Schedule a log compaction. Returns the requested time of the plan, or None if Hudi finds no logs to compact.
+        """
         instant = self.hudis.scheduleLogCompaction(nothing())
         self.close()
         return str(instant.get()) if instant.isPresent() else None
@@ -207,7 +208,7 @@ class Client:
     # a clustering
 
     def plan_clustering(self) -> str | None:
-        """Schedule a clustering. Returns the requested time of the plan; None if Hudi finds no files to cluster."""
+        """Schedule a clustering. Returns the requested time of the plan, or None if Hudi finds no files to cluster."""
         instant = self.hudis.scheduleClustering(nothing())
         self.close()
         return str(instant.get()) if instant.isPresent() else None

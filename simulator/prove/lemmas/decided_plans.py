@@ -42,7 +42,9 @@ class DecidedPlans(core.Core):
     options: Options
 
     def claim(self, s: Any, t: Term) -> Term:
-        """True if an actor can claim the time now. All times up to the clock have been claimed before."""
+        """True if an actor can now claim time t (reserve it by put-if-absent). All times up to the clock have been
+        claimed before.
+        """
         return t > s.clock() if self.options.claims == "every_time" else t >= 0
 
     def times_of_compactor(self, s: Any, c: Term, to: Term) -> Mapping[str, Update]:

@@ -1,8 +1,8 @@
 """The decision log: consecutive numbered entries, each put if absent, decide commits, even if locks are lost.
 
 An actor claims each time that it takes by put-if-absent. Each actor remembers the last number of the decision log, and
-decides only if the next number is free. Before an actor takes its completion time, it publishes every earlier decision.
-There is no crash action: a crashed actor simply takes no more steps, and its lock becomes free.
+decides only if the next number is free. Before an actor takes its completion time, the actor publishes every earlier
+decision. There is no crash action: a crashed actor simply takes no more steps, and its lock becomes free.
 """
 
 from __future__ import annotations

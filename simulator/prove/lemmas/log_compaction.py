@@ -1,9 +1,9 @@
 """Log compaction: one log replaces all completed logs of a file slice, and has the rank of the newest replaced log in
 merges.
 
-The plan of a log compaction takes every completed log of the newest slice of a file group, including the logs of
-earlier log compactions. A read as of the completion time of a log compaction, or later, uses the compacted log instead
-of the covered logs.
+In each file group, the plan of a log compaction takes every completed log of the newest slice, including the logs of
+earlier log compactions. From the completion time of a log compaction on, as-of reads use the compacted log instead of
+the covered logs.
 """
 
 from __future__ import annotations

@@ -34,8 +34,8 @@ class Readers(Relations):
         return (first, *listings, last)
 
     def may_end_listing(self, s: Any, d: Term, sw: Term, sp: Term, t: Term) -> Term:
-        """True if a reader's listing may end now, so that the reader takes the time t and also sees the later writes sw
-        and plans sp.
+        """True if a reader's listing may end now. The reader takes the time t, and also sees the later writes sw and
+        plans sp.
         """
         by_clock = self.options.read_time == "clock"
         takes = t == s.clock() if by_clock else self.is_greatest_shown(s, d, sw, sp, t)

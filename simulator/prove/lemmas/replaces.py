@@ -93,8 +93,8 @@ class Replaces(core.Core):
         )  # fmt: skip
 
     def schedule_replace(self, s: Any, c: Term, p: Term) -> Mapping[str, Update]:
-        """Return the state updates that schedule a replace. The plan takes no logs; its base files will contain the new
-        rows.
+        """Return the state updates that schedule a replacing write. The plan takes no logs; its base files will contain
+        the new rows.
         """
         return {
             **tick(s), **takes_up(s, c, p, SCHEDULED),

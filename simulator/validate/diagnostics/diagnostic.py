@@ -23,8 +23,8 @@ class Case(NamedTuple):
 
 
 class Rule(NamedTuple):
-    """A named rule. `find` yields the violations in a table. Each violation concerns the rule's `promises`, unless it
-    names others.
+    """A named rule. `find` yields the violations in a table. A violation concerns the rule's `promises`, unless the
+    violation lists other promises.
     """
 
     name: str

@@ -88,7 +88,8 @@ def orphans(view: View) -> Iterator[Case]:
 
 
 def unlisted(view: View) -> Iterator[Case]:
-    """Yield files that their completed instant does not list, for example because a task attempt wrote them too late.
+    """Yield files that are not listed in their completed instant, for example because a task attempt wrote them too
+    late.
     """
     for file in view.unlisted:
         because = f"its instant {file.requested} is completed and does not list it; Hudi's readers show its rows"
@@ -96,7 +97,7 @@ def unlisted(view: View) -> Iterator[Case]:
 
 
 def two_groups(view: View) -> Iterator[Case]:
-    """Yield buckets with two file groups, in both of which a key can exist."""
+    """Yield buckets with two file groups, so that one key may exist in both."""
     groups = {group for group in view.by_group if group not in view.replaced}
     if not view.audit.own and not all(_BUCKET_ID.fullmatch(file_id) for _, file_id in groups):
         return

@@ -55,7 +55,7 @@ def _with_covered(covers: Mapping[str, tuple[str, ...]], names: set[str]) -> set
 
 
 def covered(view: View) -> Iterator[Case]:
-    """Yield completed logs under a base file that a bulk insert wrote without merging the logs."""
+    """Yield completed logs in file groups to which a bulk insert added a base file without the logs' rows."""
     for group, files in view.by_group.items():
         logs = [file for file in files if isinstance(file, LogFile) and file.completed]
         loaded = [b for b in view.bases(group) if logs and view.audit.commits[b.requested].operation in _LOADS]
@@ -137,14 +137,15 @@ def left_out(view: View) -> Iterator[Case]:
 
 
 def _kept(names: tuple[str, ...], view: View) -> int:
-    """Return how many of a plan's logs contain tombstones of an earlier compaction, which nbcc counts as part of the
-    base file.
+    """Return how many of a plan's logs contain tombstones that an earlier compaction kept. nbcc counts these logs as
+    part of the base file.
     """
     return sum(name is not None and name.instant in view.audit.plans for name in map(parse_log, names))
 
 
 def old_base(view: View) -> Iterator[Case]:
-    """Yield pending plans that do not start from the newest base file. Running such a plan would restore an old state.
+    """Yield pending plans that do not start from the newest base file. Running a plan from an old base file would
+    restore an old state.
     """
     for group, parts in view.plans.items():
         bases = sorted(base.requested for base in view.bases(group))
@@ -171,8 +172,8 @@ def replaced(view: View) -> Iterator[Case]:
 
 
 def first_log(view: View) -> Iterator[Case]:
-    """Yield file groups in which an uncommitted log is the oldest file. Hudi names the first slice after this log and
-    hides committed logs.
+    """Yield file groups in which an uncommitted log is the oldest file. Hudi names the first slice after the
+    uncommitted log, and then hides committed logs.
 
     The bug is reported as apache/hudi#19774.
     """

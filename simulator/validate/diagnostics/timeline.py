@@ -44,8 +44,8 @@ def undone(view: View) -> Iterator[Case]:
 
 
 def stale(view: View) -> Iterator[Case]:
-    """Yield writes that have been pending for an hour without a heartbeat. Their rows become visible once later
-    instants are archived.
+    """Yield writes that have been pending for an hour without a heartbeat. Hudi shows the rows of an abandoned write
+    once later instants are archived.
     """
     for instant in view.audit.timeline.pending:
         beats = f".hoodie/.heartbeat/{instant.requested}" in view.audit.listing
@@ -61,7 +61,7 @@ def stale(view: View) -> Iterator[Case]:
 
 
 def marks(view: View) -> Iterator[Case]:
-    """Yield instants and table properties that disagree about nbcc's mark, which selects the rules by which files are
+    """Yield instants that contradict nbcc's mark in the table properties. The mark selects the rules by which files are
     read.
     """
     for commit in view.audit.commits.values():
@@ -133,7 +133,8 @@ def metadata_table(view: View) -> Iterator[Case]:
 
 
 def nothing_pending(view: View) -> Iterator[Case]:
-    """Yield pending compactions with an inflight file but no plan, which no compactor can resume."""
+    """Yield pending compactions that no compactor can resume, because the inflight file exists but the plan is missing.
+    """
     for instant in view.audit.timeline.pending_compactions:
         path = f"{TIMELINE}/{instant.requested}.compaction.requested"
         if instant.requested not in view.audit.plans and not any(fault.path == path for fault in view.audit.faults):
