@@ -72,8 +72,7 @@ class Change(NamedTuple):
 
 
 class Several(NamedTuple):
-    """The records of one key in an incremental read, if the table merges several records into one row (such as partial
-    updates).
+    """Several records of one key, returned by an incremental read of a table with partial updates or a merge function.
     """
 
     records: tuple[Record, ...]
@@ -116,7 +115,8 @@ def answer(
     rules: Rules, table: Table, groups: int, query: Query, settled: int, data: Data, merger: Merger
 ) -> dict[Key, Record | Change | Several]:
     """Return the answer of a query by key: a `Record` for each key with a row, or a `Change` if the query asks for a
-    change log. The answer of an incremental query also contains deletes, as records with `deleted`.
+    change log. The answer of an incremental query also contains winning deletes, as records whose field `deleted` is
+    True.
 
     An incremental query returns `Several` for a key if the table merges several records into one row. A query without
     an end time ends at `settled`.

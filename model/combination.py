@@ -44,14 +44,12 @@ class Combination(Protocol):
     def merged_on(
         self, logs: tuple[Log, ...], rows: Mapping[Log, Any], state: Any, window: Any, merger: Merger
     ) -> Any:
-        """Return the value of a key after a reader merges the answer of an incremental query into `state`, an earlier
-        row of the key.
-        """
+        """Return the value of one key after an incremental answer is merged into `state`, the key's earlier row."""
 
 
 class Window(Protocol):
-    """An incremental query that also reads base files. Rows from base files are merged by different rules from rows of
-    log files.
+    """An incremental query that also reads base files. Records from base files and records from log files are merged by
+    different rules.
     """
 
     def logs(self) -> Iterator[Log]:

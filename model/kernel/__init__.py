@@ -4,9 +4,9 @@
 `timeline` and `table` model the completed and pending instants, and the values on storage.
 `publication` models how an actor takes a completion time and publishes an instant under one lock.
 `writer`, `compactor` and `reader` model the actors.
-`slicing` and `planning` define the file slice of each log file and the inputs of a compaction plan. `merge` and
-`tombstones` define the row of a key and the deletes that a compaction retains. `reads` defines snapshots, time travel,
-read-optimised and incremental reads, and change logs.
+`slicing` defines the file slice to which each log file belongs. `planning` defines the input files of a compaction
+plan. `merge` and `tombstones` define the row of a key and the deletes that a compaction retains. `reads` defines
+snapshots, time travel, read-optimised and incremental reads, and change logs.
 """
 
 from __future__ import annotations

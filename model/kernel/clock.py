@@ -16,11 +16,13 @@ READS_CLOCK = "reads clock"
 
 
 def next_time(clock: int, after: int = 0, action: str = "") -> tuple[int, int]:
-    """Return the next time, which is later than `clock` and `after`, and the new value of the clock."""
+    """Return a new time and the new value of the clock. The new time is later than both `clock` and `after`."""
     time = max(clock, after) + 1
     return time, time
 
 
 def one_clock() -> TakeTime:
-    """Return the function by which actors take requested and completion times; by default all actors read one clock."""
+    """Return the function that returns an actor's next requested or completion time. By default, all actors read one
+    clock.
+    """
     return next_time

@@ -3,8 +3,8 @@ the compaction.
 
 See RFC-66, "Non-Serial Compaction Plan Schedule". A plan lists its input files (`planning.py`), so every compactor that
 runs the plan writes the same base files. The requested time of a plan is called a barrier: a log that completes after
-the barrier belongs to a newer file slice (`slicing.py`). `merge.py` defines the rows of a base file. `tombstones.py`
-defines which deletes a base file retains.
+the barrier belongs to a newer file slice (`slicing.py`). `merge.py` defines how the records of a key are merged.
+`tombstones.py` defines which deletes a base file retains.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def compaction_is_left(plans: Plans, world: World, compactors: tuple[str, ...]) 
 def log_to_compact(
     clock: int, request_time: TakeTime, completed_table: Table, world: World, rules: Rules
 ) -> tuple[GroupPlan, ...]:
-    """Return the inputs of a compaction plan that is scheduled in the current state; () if there is nothing to compact.
+    """Return the inputs that a compaction plan would have if it were scheduled now; () if there is nothing to compact.
     """
     barrier, _ = request_time(clock, action="commit")
     return plan(rules, completed_table, world.groups, barrier)

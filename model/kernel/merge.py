@@ -51,7 +51,9 @@ def merger_of(world: Any) -> Merger:
 
 
 def rank(record: Ranked, event_time: bool) -> tuple[float, ...]:
-    """Return the rank of a record: (ordering value, place) in event time; (place,) in commit time."""
+    """Return the rank of a record: (ordering value, merge position) with event-time ordering, (merge position,)
+    otherwise.
+    """
     return (record.ordering, record.place) if event_time else (record.place,)
 
 
@@ -77,8 +79,8 @@ class Fold(NamedTuple):
     log compaction. With `logs_first`, `logs_before_tombstones` is the number of logs that merge before the tombstones
     of the base file. If `shown` is not None, a winning record is returned only if one of the logs in `shown` contains
     the record. If `deletes` is True, the answer includes winning deletes. `logs_first` and `drops_deletes` describe a
-    compaction that did not follow the merge rules of the table. `files` is an incremental read of base files, which has
-    a separate merge rule.
+    compaction that did not follow the merge rules of the table. `files` defines how an incremental read merges base
+    files.
     """
 
     base: Fold | None
@@ -96,7 +98,7 @@ NOTHING = Fold(None, ())
 
 
 def logs_of(shape: Fold) -> Iterator[Log]:
-    """Yield every log whose records a read of `shape` merges, directly or through a base file."""
+    """Yield every log file of a merge tree, including the logs that were merged into its base files."""
     if shape.base is not None:
         yield from logs_of(shape.base)
     for log in shape.logs:
@@ -108,7 +110,7 @@ def logs_of(shape: Fold) -> Iterator[Log]:
 def evaluate(shape: Fold, record_of: Callable[[Log], Ranked | None], merger: Merger) -> Ranked | None:
     """Return the winning record of one key, which may be a delete; None if the key has no record. `record_of` returns
     the key's record in a log. A record of the base file merges before every log of the slice. With `logs_first`, a
-    tombstone of the base file merges among the logs, ordered by time.
+    tombstone of the base file is merged after the first `logs_before_tombstones` logs.
     """
     if shape.files is not None:
         return shape.files.winner(record_of, merger)

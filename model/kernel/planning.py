@@ -1,7 +1,8 @@
 """Planning decides which files a compaction plan includes (RFC-66, "Non-Serial Compaction Plan Schedule").
 
-In each file group without a pending plan, a plan requested at time b includes the newest slice: base file, and logs
-that completed before b. A file group is omitted from the plan if no log of the newest slice completed before b.
+The plan covers each file group without a pending plan. Its inputs are the base file of the group's newest slice, and
+the logs of that slice that completed before the plan's requested time. A file group is omitted from the plan if its
+newest slice has no such log.
 """
 
 from __future__ import annotations
@@ -41,7 +42,5 @@ def may_plan(table: Table, group: int) -> bool:
 
 
 def plan_takes(write: Write, barrier: float) -> bool:
-    """True if a plan includes the logs of a write, because the write completed before `barrier`, the requested time of
-    the plan.
-    """
+    """True if a write completed before `barrier`, so that a plan with that requested time includes the write's logs."""
     return (write.completed or inf) < barrier

@@ -125,8 +125,8 @@ def kept_instants(own: Reader, published: Published) -> Published:
 
 
 def kept_table(own: Reader, kept_instants: Published, plans: Plans) -> Table:
-    """Return the table that a reader reads: the reader's instants, the plans of completed compactions among them, and
-    the listed plans.
+    """Return the table that a reader reads. The table contains the reader's instants, their compaction plans, and the
+    plans that the reader listed.
     """
     seen = {*own.plans, *own.instants}
     return table_of(kept_instants, tuple(plan for plan in plans if plan.requested in seen))

@@ -2,7 +2,7 @@
 or before T.
 
     A read as of T merges the newest base file visible at T with the visible logs in that base file's slice and in newer
-    slices. Newer slices include the slices of pending compaction plans (RFC-66, "Time Travel Queries").
+    slices. Pending compaction plans also begin slices (RFC-66, "Time Travel Queries").
     A snapshot query reads as of infinity, so that every completed instant is included.
     A read-optimised query returns the newest base file, without logs.
     An incremental query merges the logs of the writes that completed in (T0, T1] (RFC-66, "Incremental/CDC Queries").
@@ -67,8 +67,8 @@ def newest_first(rules: Rules, table: Table, group: int, time: float) -> Iterato
 
 @lru_cache(maxsize=1 << 12)
 def base_file(rules: Rules, table: Table, group: int, barrier: int | None) -> Fold | None:
-    """Return the merge tree of the base file that the plan requested at `barrier` writes; None if there is no such
-    plan. Results are memoised.
+    """Return the merge tree of the base file written by the plan whose requested time is `barrier`; None if there is no
+    such plan. Results are memoised.
     """
     return rules.base_file(rules, table, group, barrier)
 
@@ -89,8 +89,8 @@ def compacted(rules: Rules, table: Table, group: int, barrier: int | None) -> Fo
 
 
 def slice_fold(rules: Rules, table: Table, group: int, barrier: int | None, logs: tuple[Log, ...]) -> Fold:
-    """Return the merge tree of `logs` and of the base file that the plan requested at `barrier` writes, if there is
-    such a plan.
+    """Return the merge tree of a file slice: its base file, if any, and `logs`. `barrier` is the requested time of the
+    plan that writes the base file.
     """
     return rules.fold_of(rules, table, group, barrier, base_file(rules, table, group, barrier), logs)
 

@@ -1,10 +1,10 @@
 """File slicing assigns each log file to a file slice. A log belongs to the slice with the greatest barrier (requested
 time of a compaction plan) at or before the log's completion time.
 
-RFC-66, "Pseudocode for New File Slicing", says "less than" instead of "at or before". Times are unique, so both
-wordings are equivalent. A barrier is the requested time of a compaction plan of the file group, pending or completed. A
-log that completed before all barriers belongs to a slice without a barrier. Variants (alternative rules, selected by
-options) replace functions of `kernel/slicing.py` in `Rules`.
+RFC-66, "Pseudocode for New File Slicing", says "less than" instead of "at or before". Times are unique, so the
+difference has no effect. A barrier is the requested time of a compaction plan of the file group, pending or completed.
+A log that completed before all barriers belongs to a slice without a barrier. A variant (alternative rule, selected by
+an option) replaces a function of this module through the class `Rules`.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 
 def barrier_of(rules: Rules, write: Write, group: int, among: tuple[int, ...]) -> int | None:
-    """Return the greatest barrier in `among` at or before the slice time of a write, which starts the file slice of the
-    write's logs; None if there is none.
+    """Return the barrier that starts the file slice of a write's logs; None if the slice has no barrier. It is the
+    greatest barrier in `among` that is not later than the slice time of the write.
     """
     at = rules.slice_time(write, group)
     return max([barrier for barrier in among if barrier <= at], default=None)
@@ -62,7 +62,7 @@ def writes_by_slice(rules: Rules, table: Table, group: int) -> dict[int | None, 
 
 
 def sliced_writes(rules: Rules, table: Table, group: int) -> list[Write]:
-    """Return the writes whose logs are assigned to file slices: all writes with logs in the file group."""
+    """Return the writes that have a log in the file group."""
     return [write for write in table.writes if rules.logs_of(write, group)]
 
 
@@ -95,10 +95,10 @@ def logs_by_time(rules: Rules, table: Table, group: int, logs: Iterable[Log]) ->
 
 
 def logs_in_order(rules: Rules, writes: Iterable[Write], group: int) -> tuple[Log, ...]:
-    """Return the logs of some writes in one file group, in merge order."""
+    """Return the logs that the given writes put in one file group, in merge order."""
     return tuple([log for write in rules.in_order(writes, group) for log in rules.logs_of(write, group)])
 
 
 def merged_logs(rules: Rules, table: Table, group: int, writes: tuple[Write, ...], time: float) -> tuple[Log, ...]:
-    """Return the logs of `writes` that a read as of `time` merges, in merge order; by default all of them."""
+    """Return the logs of `writes` in merge order. Options may change which logs a read as of `time` merges."""
     return logs_in_order(rules, writes, group)

@@ -101,7 +101,7 @@ class Instant(NamedTuple):
 
     @property
     def completes_as(self) -> str:
-        """The action that the instant has once completed; for example, a compaction completes as a commit."""
+        """The action of the instant after completion; for example, a compaction completes as a commit."""
         return {"compaction": "commit", "logcompaction": "deltacommit"}.get(self.action, self.action)
 
 
@@ -115,7 +115,8 @@ def pending_plans(plans: Iterable[Any], action: str, done: Container[int]) -> It
 
 
 class Table(NamedTuple):
-    """A table as reads and planning use it: the writes in completion order, and the plans with their completion times.
+    """The writes and plans that a read or a table service uses. Writes are in completion order; `completed` contains
+    the completion time of each plan.
     """
 
     writes: tuple[Write, ...]
@@ -132,5 +133,5 @@ def table_of(published: Iterable[Any], plans: Plans, pending: Iterable[Write] = 
 
 
 def completes_plan(entry: Any) -> bool:
-    """True if a published instant completes the plan with its requested time."""
+    """True if a published instant completes the plan that has the same requested time."""
     return isinstance(entry, Compaction | Write) and entry.action == "commit"

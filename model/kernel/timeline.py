@@ -8,7 +8,7 @@ state), which mechanisms may change.
 `pending_instants` are the instants that are not completed.
 `visible_instants` are the completed instants that a reader uses.
 `unpublished_writes` are the writes that are not published, each with the files that its writer has put.
-`visible_writes` are the unpublished writes that a reader uses (in the kernel: none).
+`visible_writes` are the unpublished writes that readers nevertheless merge; the kernel has none.
 `table` is the table that a read uses: visible instants and writes, and the plans.
 `settled_time` is the time used by queries that state no time.
 `completed_table` is the table that a table service lists under the lock: the completed instants and the plans.

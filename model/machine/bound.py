@@ -57,8 +57,8 @@ class BoundTransition(NamedTuple):
 
 
 class ViewStep(NamedTuple):
-    """One of the functions that compute a view. `actors` lists the actors for which the function applies. If `actors`
-    is None, the function applies for all actors and for reads by no particular actor.
+    """One of the functions that compute a view. `actors` contains the actors whose reads of the view use the function.
+    None means all actors, and reads that belong to no actor.
     """
 
     function: Callable[..., Any]

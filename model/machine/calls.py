@@ -26,8 +26,8 @@ class Call:
         self.of_views: list[str] = []
 
     def constant(self, parameter: str) -> bool:
-        """Pass the constant that has the parameter's name. Return False if there is no such constant, or if the
-        constant is a `Component`.
+        """Pass the constant that has the parameter's name. Return False if no such constant exists, or if it is a
+        `Component`.
         """
         is_constant = parameter in self.constants and not isinstance(self.constants[parameter], Component)
         if is_constant:
@@ -35,19 +35,20 @@ class Call:
         return is_constant
 
     def pass_component(self, name: str, part: str = "") -> None:
-        """Pass the value of a component. If `part` is an expression such as `.records[0]`, pass that part of the value.
+        """Pass the value of a component. If `part` is an expression such as `.records[0]`, pass only that part of the
+        component's value.
         """
         self.passed.append(f"v{self.reads.setdefault(name, len(self.reads))}{part}")
 
     def pass_value(self, value: object, *names: str, calls: bool = False) -> None:
-        """Pass a fixed value. With `calls`, the fixed value is a function: pass the result of calling it with the
-        values of the components `names`.
+        """Pass a fixed value. If `calls` is True, `value` is a function of the components `names`, and its result is
+        passed instead.
         """
         values = [f"v{self.reads.setdefault(each, len(self.reads))}" for each in names]
         self.passed.append(f"{self._fix(value)}({', '.join(values)})" if calls else self._fix(value))
 
     def pass_view(self, view: Bound) -> None:
-        """Pass the value of a view, which may take step arguments as keywords."""
+        """Pass the value of a view, which may also depend on the arguments of the step."""
         values = [f"v{self.reads.setdefault(each, len(self.reads))}" for each in view.reads]
         if not values and not view.keywords:
             self.pass_value(view.call())
@@ -61,8 +62,8 @@ class Call:
         return f"c{len(self.fixed) - 1}"
 
     def bound(self, function: Callable[..., Any]) -> Bound:
-        """Return a function of component values that calls `function` with the passed values. Return `function` itself
-        if the passed values are exactly the component values.
+        """Return a function whose parameters are component values, and which calls `function` with all values passed so
+        far. Return `function` itself if the passed values are exactly the component values.
         """
         everything = tuple(dict.fromkeys((*self.keywords, *self.of_views)))
         if self.keywords:
@@ -75,7 +76,7 @@ class Call:
 
 @cache
 def _adapter(passed: tuple[str, ...], fixed: int, reads: int, keywords: bool) -> Callable[..., Callable[..., Any]]:
-    """Compile an adapter: given a function and its fixed values, the adapter returns a function of component values."""
+    """Compile a function that binds another function to fixed values, and returns a function of component values."""
     # Compiled source is faster than an interpreted argument list: a search makes millions of such calls.
     parameters = ", ".join(["f", *(f"c{number}" for number in range(fixed))])
     values = ", ".join([*(f"v{number}" for number in range(reads)), *(["**a"] if keywords else [])])

@@ -4,8 +4,8 @@ A mechanism selects transitions by action or tag, and by actor, because two acto
 methods of `Selection` refine the selected transitions. The methods of `Composition` add transitions, components and
 views.
 
-Mechanisms are applied in a declared order (`Mechanism.after`). If two mechanisms declare no order, their refinements of
-one transition must commute; refinements that do not commute raise `Unordered`.
+Mechanisms are applied in a declared order (`Mechanism.after`). If neither of two mechanisms is declared to come after
+the other, their refinements of a transition must commute; otherwise `Unordered` is raised.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from .transition import Transition
 
 
 class Fact(Protocol):
-    """A value that describes how one actor performs a task. For example, a `Publication` describes how an actor
-    publishes.
+    """A description of how one actor performs a task, which one mechanism registers and other mechanisms use. For
+    example, a `Publication` describes how an actor publishes.
     """
 
     @property
@@ -65,7 +65,8 @@ class Composition:
     _refined: dict[Key, list[Refinement]] = field(default_factory=dict)
 
     def begin(self, mechanism: str, after: Iterable[str]) -> None:
-        """Begin the refinements of one mechanism. `after` names the mechanisms that are applied before `mechanism`."""
+        """Set the mechanism whose refinements follow. `after` names the mechanisms that are applied before `mechanism`.
+        """
         self.mechanism = mechanism
         self._after[mechanism] = frozenset(name for each in after for name in (each, *self._after.get(each, ())))
 
@@ -89,26 +90,27 @@ class Composition:
     def withdraw(self, component: str) -> None:
         """Declare that an effect may remove elements from a component (state variable) that otherwise only grows.
 
-        The parallel search is partitioned by `published` only if no mechanism withdraws `published`.
+        The parallel search partitions states by `published` unless `withdraw` was called for that component.
         """
         self.withdrawn.add(component)
 
     def add_field(self, kind: str, name: str, first: tuple[Any, ...]) -> None:
-        """Add a typed record to each actor of a kind. Guards and effects read the record as the parameter `own_<name>`.
+        """Add a typed record to each actor of a kind. Guards and effects read that record as the parameter
+        `own_<name>`.
 
-        The record is stored in the actor's component. An effect that returns a new kernel record for `own` ends the
-        actor's operation and resets all added records to their initial values.
+        The record returns to its initial value when an operation ends, that is, when an effect returns a new kernel
+        record for `own`.
         """
         if name in self.fields.setdefault(kind, {}):
             raise ValueError(f"the field {name!r} of a {kind} is added twice")
         self.fields[kind][name] = first
 
     def map_view(self, name: str, function: Callable[..., Any], actors: Iterable[str] | None = None) -> None:
-        """Replace the value of a view by the result of a function. If the function has a parameter with the name of the
-        view, the parameter receives the previous value.
+        """Add a function whose result replaces the value of a view. If the function has a parameter with the name of
+        the view, that parameter receives the view's value before the change.
 
-        With `actors`, the function applies only for the given actors. By default the function applies for all actors
-        and for reads by no particular actor.
+        With `actors`, only reads by the given actors use the function. By default, all reads of the view use it,
+        including reads that belong to no actor.
         """
         step = ViewStep(function, None if actors is None else frozenset(actors))
         self.views[name] = (*self.views.get(name, ()), step)
@@ -130,15 +132,14 @@ class Composition:
             refine(fact)
 
     def facts(self, kind: type[FactOfType]) -> dict[str, FactOfType]:
-        """Return a mapping from each actor to its registered fact of the type `kind`."""
+        """Return the values of the class `kind` that were passed to `register`, by actor."""
         return self._facts.get(kind, {})
 
     def select(self, *names: str, actors: Iterable[str] | None = None) -> Selection:
-        """Select the transitions that have one of the actions or tags in `names`, for some actors (default: all
-        actors).
+        """Select the transitions whose action or tag is in `names`, for the given actors (default: all).
 
         Raises:
-            NoTransition: one of `actors` (by default, the whole model) has no transition with one of the names.
+            NoTransition: no transition of the model, or of one of the given actors, has any of the names.
         """
         chosen = None if actors is None else tuple(actors)
         selection = self.find(*names, actors=chosen)

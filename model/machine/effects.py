@@ -20,8 +20,8 @@ class Declared(NamedTuple):
     scratch: frozenset[str]
 
     def check(self, changes: dict[str, object]) -> dict[str, object]:
-        """Return the changes of all components except scratch components. Raises `UnknownName` for a component that is
-        in neither `writes` nor `scratch`.
+        """Return the changes without those of scratch components, whose values exist only during the step. Raises
+        `UnknownName` for a component that is in neither `writes` nor `scratch`.
         """
         if changes.keys() <= self.writes:
             return changes
@@ -37,10 +37,10 @@ class Records(NamedTuple):
     first: Mapping[str, Any]
 
     def changed(self, own: Any, name: str, value: Any) -> Any:
-        """Return the actor's component (state variable) after `value` replaces either the kernel record (`own`) or the
-        added record `name`.
+        """Return the actor's component (state variable) with one record replaced by `value`. The name "own" selects the
+        kernel record, and any other name a record added by a mechanism.
 
-        A new kernel record without added records gets the initial values of the added records.
+        A new kernel record ends the operation, so the added records return to their initial values.
         """
         if name == "own":
             return value if value.records or not self.first else value._replace(records=tuple(self.first.values()))

@@ -2,7 +2,7 @@
 
 A mark is a NamedTuple whose fields all have defaults. A mark with only default values is not stored, so that adding the
 mark does not change the marked value. The last field of a mark, `kind`, is a constant that differs for each type of
-mark. Without `kind`, marks of two types with equal fields would be equal.
+mark. Without `kind`, two marks of different types would be equal if their other fields were equal.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def with_mark(old: Marks, record: Any) -> Marks:
 
 
 def marks_of(own: Any) -> Marks:
-    """Return the marks that a completed instant takes over from its actor: the actor's added records that have a field
+    """Return the marks that an actor adds to the instant it completes. They are the actor's records that have a field
     `kind`.
     """
     return marks(*(each for each in own.records if hasattr(each, "kind")))

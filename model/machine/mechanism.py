@@ -33,7 +33,7 @@ class Kind:
     service: bool = False
 
     def actor(self, number: int) -> str:
-        """Return the name of the actor with this number, starting at 1; for example `w1`."""
+        """Return the name of an actor from its number, which counts from 1; for example `w1`."""
         return f"{self.prefix}{number}"
 
 
@@ -55,7 +55,7 @@ class Mechanism:
 
     `compose` adds transitions, components (state variables) and fields, and refines existing transitions. `after` names
     the mechanisms that are applied before this mechanism; "*" stands for every mechanism that does not declare "*"
-    itself. `idle_steps` maps a kind of actor to additional steps at which an actor is between two operations. `check`
+    itself. `idle_steps` maps a kind of actor to additional steps that count as idle (between two operations). `check`
     raises ValueError for an unsupported world. `agree` raises ValueError for an unsupported combination of options.
     `of_write` returns the mechanism's limits for one write, given the actor and the number of the write. Actors for
     which `of_write` returns different limits are not symmetric. `rules` refines how a table is read. `service` is True

@@ -33,8 +33,8 @@ Own = TypeVar("Own", bound=Options)
 
 
 class ProtocolOptions(Protocol):
-    """The part of a protocol's interface that the package `machine` uses: `protocol[Slicing]` returns the options of
-    the class `Slicing`.
+    """The operations on a protocol that the package `machine` uses. For example, `protocol[Slicing]` returns the
+    options of the class `Slicing`.
     """
 
     def __getitem__(self, part: type[Own], /) -> Own: ...
@@ -86,8 +86,7 @@ def names_of(part: type[Options] | type[Limits]) -> tuple[str, ...]:
 
 
 def declarations(part: type[Options] | type[Limits]) -> dict[str, Mapping[str, Any]]:
-    """Return the declaration of each option or limit by name: a mapping with `about`, `by`, and for a limit `section`.
-    """
+    """Return the metadata of each option or limit by name, such as its description (`about`)."""
     return {each.name: each.metadata for each in fields(part)}
 
 

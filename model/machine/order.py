@@ -13,8 +13,8 @@ class Unordered(TypeError):
 
 
 class Refinement(NamedTuple):
-    """One change that a mechanism makes to a transition. `operation` is the name of the `Selection` method that makes
-    the change.
+    """One change that a mechanism makes to a transition. `operation` is the name of the `Selection` method that was
+    called.
     `reads` and `writes` are the components that an added effect reads and changes.
     """
 
@@ -39,9 +39,6 @@ ORDERED: Final = {
 def commute(one: Refinement, other: Refinement) -> bool:
     """True if two refinements of one transition have the same result in either order.
 
-    `replace` and `split` commute with no refinement: conditions added before a split apply to both parts, conditions
-    added afterwards to one. An exit copies the `place` conditions of the transition from which it branches off, so
-    `exit` does not commute with `require_place`. Two steps inserted on the same side of a transition do not commute.
     Two effects commute if neither changes a component (state variable) that the other reads or changes.
     """
     first, second = one.operation, other.operation

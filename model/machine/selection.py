@@ -47,13 +47,15 @@ class Selection:
         return self._each(operation, lambda each: each.require(*guards))
 
     def extend(self, effect: Effect, *changes: str) -> Selection:
-        """Add an effect that happens last. `changes` names the components (state variables) that the effect changes; by
-        default, the actor's own component.
+        """Add an effect that happens after the existing effects of each selected transition. `changes` names the
+        components (state variables) that the effect changes; by default, the actor's own component.
         """
         return self._effect("extend", effect, changes or ("own",))
 
     def precede(self, effect: Effect, *changes: str) -> Selection:
-        """Add an effect that happens first. `changes` has the same meaning as for `extend`."""
+        """Add an effect that happens before the existing effects of each selected transition. `changes` has the same
+        meaning as for `extend`.
+        """
         return self._effect("precede", effect, changes or ("own",))
 
     def swap(self, guard: Guard, other: Guard) -> Selection:
