@@ -65,7 +65,9 @@ class Selection:
         )
 
     def add_argument(self, values: Callable[..., Iterable[Args]]) -> Selection:
-        """Add an argument. Each value of the new argument combines with all values of the existing arguments."""
+        """Add an argument to each selected transition. Each value of the new argument combines with all values of the
+        existing arguments.
+        """
         return self._each("add_argument", lambda each: each.add_argument(values))
 
     def tag(self, *tags: str) -> Selection:
@@ -112,8 +114,8 @@ class Selection:
         return self
 
     def insert_after(self, step: str, make: Callable[[str], Transition]) -> Selection:
-        """Insert a transition of the same actor after each selected transition. The selected transition now leads to
-        `step`, and the new transition from there to the original final step.
+        """Insert a transition of the same actor after each selected transition. The selected transition then leads to
+        `step`. The new transition leads from `step` to the original final step.
         """
         for key in self.keys:
             earlier = self.composition.transitions[key]
@@ -127,7 +129,8 @@ class Selection:
         """Add an exit to each selected transition: an alternative transition of the same actor that starts at the same
         step.
 
-        Selected transitions of one actor that start at one step share one exit.
+        If an actor has several selected transitions that start at the same step, only one alternative transition is
+        added for them.
         """
         steps: set[tuple[str, str]] = set()
         for key, start in zip(self.keys, self, strict=True):

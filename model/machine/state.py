@@ -85,8 +85,8 @@ class Coding:
         return self.mask(self.place[name] for name in names).__and__
 
     def values(self, position: int) -> Sequence[Any]:
-        """Return all values so far of the component at `position`, or of the components that share its numbering,
-        ordered by number.
+        """Return every value that the component at `position` has had, ordered by number. Components that share a
+        numbering share this list.
         """
         return self._tables[position][0]
 
@@ -95,7 +95,7 @@ class Coding:
         return [values for values, _ in self._tables]
 
     def load(self, dumped: Sequence[Sequence[Any]]) -> None:
-        """Restore the values returned by `dump` of another `Coding` of the same components."""
+        """Restore values that another `Coding` with the same components returned from `dump`."""
         for (values, numbers), others in zip(self._tables, dumped, strict=True):
             values[:] = others
             numbers.clear()

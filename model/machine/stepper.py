@@ -36,7 +36,7 @@ class Compiled(NamedTuple):
     """A transition that refers to components (state variables) by their positions in a state. `memo` caches the
     possible steps for each combination of component values.
 
-    `own` is the position of the actor's component. `mask` has all bits of the components that the transition reads or
+    `own` is the position of the actor's component. `mask` has the bits of every component that the transition reads or
     writes.
     """
 
@@ -52,7 +52,7 @@ class Compiled(NamedTuple):
 
     @classmethod
     def of(cls, row: BoundTransition, coding: Coding) -> Compiled:
-        """Compile a transition; its caches are empty."""
+        """Compile a transition, with empty caches."""
 
         def positions(names: Iterable[str]) -> tuple[int, ...]:
             return tuple(coding.place[name] for name in names)
@@ -80,8 +80,8 @@ class Stepper:
 
     `private` lists transitions, as (actor, action), whose steps other actors cannot observe. A sequence of private
     steps happens together with the next visible step of the same actor. The module `simulator.explore.reduction` checks
-    that merging private steps is sound. `continuations` lists actions that continue a client's call. While a continuing
-    action is possible, no other action is possible.
+    that merging private steps is sound. `continuations` lists actions that belong to a client call already in progress.
+    While such an action is possible, all other actions are blocked.
     """
 
     def __init__(

@@ -62,8 +62,8 @@ class Guard:
     `reason` states the condition in words, in which {me} stands for the name of the actor. `limit` is True for a limit
     of the world, such as the number of writes, and False for a condition of the protocol. `negated` is True if the
     opposite of the condition must hold. `place` is True if the condition, like `Transition.at`, describes how far the
-    actor's operation has progressed. A condition with `place` also applies to every alternative transition from the
-    same step.
+    actor's operation has progressed. Then alternative transitions that start at the same step (`Selection.exit`)
+    inherit the condition.
     """
 
     reason: str
@@ -74,9 +74,7 @@ class Guard:
     place: bool = False
 
     def __and__(self, other: Guard) -> Guard:
-        """Return the conjunction of two conditions. Raises ValueError if one of the conditions is a limit of the world
-        or is negated.
-        """
+        """Return the conjunction of two conditions. Raises ValueError if one of them has `limit` or `negated` set."""
         both = f"{self.reason}; {other.reason}"
         if any((self.limit, other.limit, self.negated, other.negated)):
             raise ValueError(f"a limit, or a negated condition, cannot be part of another: {both}")
@@ -88,8 +86,8 @@ class Guard:
 
 
 class Component(str):
-    """The name of a component (state variable). As a preset value, a `Component` lets a parameter with a different name
-    read the component.
+    """The name of a component (state variable). Preset a parameter to a `Component` to read a component whose name
+    differs from the parameter's.
     """
 
 
@@ -163,12 +161,12 @@ class Transition:
 
     `at` is the step that the actor's operation must have reached; '' allows any step. `to` is the step after the
     transition; '' if the effects decide the step. The transition is enabled if the actor is at the step `at` and every
-    guard holds. Each function of `arguments` lists the possible values of some arguments; a step takes one element of
-    each list.
+    guard holds. Each function of `arguments` returns the possible values of some arguments; each combination of these
+    values is a separate step.
 
     The effects happen in order; each effect reads the state left by the previous effect. An effect returns new values
-    for components (state variables) in `changes` or `scratch`. Subsequent effects read the new value of a scratch
-    component, but the step does not change the component. Mechanisms select a transition by its action or by one of its
+    for components (state variables) in `changes` or `scratch`. A value for a scratch component is visible only to
+    subsequent effects of the step, and is then discarded. Mechanisms select a transition by its action or by one of its
     `tags`.
     """
 
@@ -196,12 +194,11 @@ class Transition:
         return replace(self, effects=(*self.effects, effect), changes=_with(self.changes, changes))
 
     def precede(self, effect: Effect, *changes: str) -> Transition:
-        """Return a copy of the transition with an additional effect, which happens first."""
+        """Return a copy of the transition with an additional effect that happens before its existing effects."""
         return replace(self, effects=(effect, *self.effects), changes=_with(self.changes, changes))
 
     def make_scratch(self, *names: str) -> Transition:
-        """Make `names` scratch components: subsequent effects read their new values, but the step does not change them.
-        """
+        """Turn `names` into scratch components: a value assigned by an effect is discarded at the end of the step."""
         changes = tuple(name for name in self.changes if name not in names)
         return replace(self, changes=changes, scratch=_with(self.scratch, names))
 

@@ -22,7 +22,7 @@ PACKAGES = ("kernel", "variants", "mechanisms")
 
 
 def every() -> dict[str, Mechanism]:
-    """Return all declared mechanisms by module name: first the actors of the kernel, then variants, then mechanisms."""
+    """Map the module name of each declared mechanism to the mechanism."""
     return {name: each for package in PACKAGES for name, each in of_package(package).items()}
 
 
@@ -90,7 +90,9 @@ def limits() -> tuple[type[Limits], ...]:
 
 
 def kinds() -> dict[str, Kind]:
-    """Return all kinds of actors by name. Raises ValueError if two kinds would give their actors the same name."""
+    """Map the name of each kind of actor to the kind. Raises ValueError if two kinds would give their actors the same
+    name.
+    """
     found = {kind.name: kind for part in every().values() for kind in part.kinds}
     named: dict[str, str] = {}
     for name, kind in sorted(found.items()):

@@ -1,13 +1,13 @@
-"""Splits the act of taking a time into several steps, for worlds (bounded configurations) in which an actor can lose
-the lock while waiting. With the option `claims`, an actor claims each time that it takes, so that times are unique.
+"""Splits the choice of a time into several steps, for worlds (bounded configurations) in which an actor can lose the
+lock while waiting. With the option `claims`, an actor claims each time that it takes, so that times are unique.
 
 Under the lock, an actor waits until the clock-skew bound has passed (see `clocks`). If the lock is lost during the
 wait, another actor may read the same time. Therefore, if locks can be lost, taking a time has three steps: read the
 clock, wait, use the time. If locks cannot be lost, no other actor can act during the wait, so taking a time is one
 step.
 
-With the decision log (a log of commit decisions), an actor claims the time after the wait by a put-if-absent of an
-object named after the time. If the object already exists, the actor reads its clock again.
+To claim a time, an actor with the decision log puts an object named after the time, if that object does not exist. If
+the object already exists, another actor has the same time, so the actor takes a later one.
 """
 
 from __future__ import annotations
@@ -64,8 +64,9 @@ NOTHING_HELD = Held()
 
 
 def claims_times(world: World, protocol: ProtocolOptions) -> bool:
-    """True if actors claim times. If no lock can be lost, every claim of a time would succeed, so claims are not
-    modelled.
+    """True if actors claim times, that is, put an object named after each time. Claims are modelled only if a lock can
+    be
+    lost, because every claim would succeed otherwise.
     """
     logged = protocol[DecisionLog].decision == "log" and protocol[Claims].claims == "every_time"
     return world[LostLocks].lock_losses > 0 and logged
@@ -74,9 +75,9 @@ def claims_times(world: World, protocol: ProtocolOptions) -> bool:
 def waits(world: World, protocol: ProtocolOptions) -> bool:
     """True if reading the clock and waiting are modelled as separate steps.
 
-    A rollback identifies a write by its requested time. Without claims, two instants can have the same requested time,
-    so that a rollback could not distinguish them. In worlds with rollback actors and without claims, taking a time
-    therefore remains one step.
+    A rollback identifies a write by its requested time. If actors do not claim their times, two instants can have the
+    same requested time. A rollback could not distinguish them. In such a world, an actor takes a time in one step if it
+    does not claim the time.
     """
     return world[LostLocks].lock_losses > 0 and (
         claims_times(world, protocol) or not world.actors.get("rollbacker")
@@ -84,7 +85,7 @@ def waits(world: World, protocol: ProtocolOptions) -> bool:
 
 
 def compose(composition: Composition) -> None:
-    """Split each transition that takes a time into the steps read the clock, wait, and use the time."""
+    """Split each transition that takes a time into three steps: reading the clock, waiting, and using the time."""
     world, protocol = composition.world, composition.protocol
     if not waits(world, protocol):
         return

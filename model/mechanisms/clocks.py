@@ -67,21 +67,23 @@ class Clock(NamedTuple):
     coarse: bool = False
 
     def readings(self) -> Iterable[Args]:
-        """Return the possible readings of an actor's clock, as values of the step argument `ahead`. If all clocks are
-        equal, the step has no argument.
+        """Return the possible readings of an actor's clock, as values of the step argument `ahead`. Return an empty
+        argument if all clocks are equal.
         """
         if self.coarse:
             return ((("ahead", -1),), (("ahead", 0),))
         return tuple((("ahead", ahead),) for ahead in range(self.most_ahead + 1)) if self.most_ahead else ((),)
 
     def take(self, clock: int, ahead: int, after: int) -> tuple[int, int]:
-        """Return a time later than `after`, and the time on the slowest clock at which the actor's wait ends."""
+        """Return a time later than `after`, and the end of the actor's wait. The end of the wait is a time on the
+        slowest clock.
+        """
         time = max(clock + 1 + ahead, after + 1)
         return time, max(clock + min(1 + ahead, 1), time + self.wait - max(ahead, 0))
 
 
 def clock_of(world: World, protocol: ProtocolOptions) -> Clock:
-    """Return the `Clock`, which describes how actors take times, for a world (bounded configuration) and a protocol."""
+    """Return the `Clock` (the rules by which actors take times) of a world and a protocol."""
     match protocol[Clocks].clock:
         case "seconds":
             return Clock(coarse=True)
@@ -159,8 +161,7 @@ def listed_instants(
     """Define the view `listed_instants`: the instants that an actor lists under the lock before taking a requested
     time.
 
-    The view `other_writes` contributes the instants of writing actors that are not of the kind `writer`, such as bulk
-    inserters.
+    The view `other_writes` contains the instants of other kinds of writing actors, such as bulk inserters.
     """
     writers = (each for name, each in every_writer.items() if name != me)
     return Listing(published, plans, (*writers, *other_writes))
@@ -171,8 +172,8 @@ def listed_request_time(
 ) -> TakeTime:
     """Define the view `request_time` for worlds in which clocks differ or requested times must be unique.
 
-    If clocks differ, the requested time is later than every time on the timeline. Test-and-set compares only instants
-    of the same action, so a plan and a write may have the same requested time.
+    If clocks differ, an actor takes a requested time later than every time on the timeline. Test-and-set compares only
+    instants of the same action, so a plan and a write may have the same requested time.
     """
     return partial(_take_listed, request_time, own_clock, unique, listed_instants)
 

@@ -44,8 +44,9 @@ class Clustering(Options):
 
 
 class Clusters(NamedTuple):
-    """A mark (added record) on a plan. `clusters` is True if the plan writes new file groups that replace the planned
-    ones.
+    """A mark (added record) on a plan. `clusters` is True if the plan is a clustering that replaces its file groups
+    with
+    new ones.
     """
 
     clusters: bool = False
@@ -60,7 +61,7 @@ class Clustered(NamedTuple):
 
 
 class Into(NamedTuple):
-    """A mark (added record) on a write: the clustered file groups in which the write has put files, as pairs (file
+    """A mark (added record) on a write that put files in clustered file groups. `clusterings` contains pairs (file
     group, requested time of the clustering).
     """
 
@@ -69,7 +70,7 @@ class Into(NamedTuple):
 
 
 def clusters(plan: Plan) -> bool:
-    """True if a plan writes new file groups that replace the planned ones."""
+    """True if the plan is a clustering that replaces its file groups with new ones."""
     return bool(plan.marks) and mark(plan, Clusters).clusters
 
 
@@ -86,7 +87,7 @@ def into(write: Write) -> tuple[tuple[int, int], ...]:
 
 
 def refine(rules: Rules, protocol: Protocol) -> Rules:
-    """Return the rules under which a clustering replaces file groups by new ones."""
+    """Return the rules of a table in which a clustering replaces file groups with new ones."""
     if protocol[Clustering].clustering == "plan":
         return rules
     inner = rules.as_of

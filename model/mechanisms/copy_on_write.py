@@ -39,7 +39,7 @@ class TableKind(Limits):
 
 class Onto(NamedTuple):
     """A mark (added record) on a write: the base files with which the write merged its rows, as pairs (file group,
-    requested time). The requested time is None if the file group had no base file.
+    requested time). The second element of a pair is None if the file group had no base file.
     """
 
     bases: tuple[tuple[int, int | None], ...] = ()
@@ -50,8 +50,8 @@ class ChangedFiles(NamedTuple):
     """An incremental query of a copy-on-write table. Each element of `files` is the merge of a base file with the rows
     of one write, in completion order. The answer contains only the changes made by writes in the window.
 
-    A change is an upsert that won in the new base file, or a delete of a row that existed. An upsert that lost against
-    an existing row is not a change. A delete of a missing row is not a change either.
+    A change is an upsert that won in the new base file, or a delete of a row that existed. An upsert that loses to an
+    existing row is not a change. A delete of a missing row is not a change.
     """
 
     files: tuple[Fold, ...]
@@ -186,8 +186,8 @@ def is_copy_on_write(world: World) -> bool:
 
 
 def compose(composition: Composition) -> None:
-    """Let each writer choose the base files to merge with when requesting an instant, and put base files instead of log
-    files.
+    """Let each writer put base files instead of log files. When requesting an instant, the writer chooses the base
+    files that it will merge with.
     """
     writers = composition.actors_of("writer")
     if not is_copy_on_write(composition.world) or not writers:
@@ -210,13 +210,13 @@ def next_base(own: Writer, me: str, world: World) -> Iterable[Args]:
 
 
 def choose_bases(own: Writer, me: str, world: World, published: tuple[Any, ...]) -> Changes:
-    """Choose the newest base file of each file group to which the write belongs."""
+    """For each file group of the write, choose the newest base file."""
     groups = world.groups_of(me, own.number)
     return {"own_onto": Onto(tuple((group, newest_base(published, group)) for group in groups))}
 
 
 def pending_commits(pending_instants: Iterable[Instant]) -> Iterator[Instant]:
-    """Define the view `pending_instants`: every write of a copy-on-write table is a commit."""
+    """Define the view `pending_instants`, in which a pending write of a copy-on-write table has the action `commit`."""
     for each in pending_instants:
         yield each._replace(action="commit") if each.action == "deltacommit" else each
 

@@ -1,6 +1,6 @@
-"""An actor may crash between any two steps of an operation; a lock that the actor holds then expires.
+"""An actor may crash between any two steps of an operation. If the actor holds a lock, the lock then expires.
 
-A crashed actor stays dead, and its files stay on storage. The instant of a crashed writer stays pending. Other
+A crashed actor stays dead, and its files remain in storage. The instant of a crashed writer stays pending. Other
 mechanisms let live actors resume the plan of a crashed actor (`rivals`), or roll back the write of a crashed writer
 (`rollback`).
 """
@@ -66,7 +66,7 @@ CRASH_LEFT = Guard("a crash must be left", crash_is_left, limit=True)
 
 
 def crash(own: ActorState, crashes: int) -> Changes:
-    """Let the actor crash. The files that the actor has put stay on storage."""
+    """Let the actor crash. The files that the actor has put remain in storage."""
     return {"own": own._replace(step=DEAD), "crashes": crashes + 1}
 
 

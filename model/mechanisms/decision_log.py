@@ -4,8 +4,8 @@ are written with put-if-absent, so that each number is used once.
 An actor puts an entry only after the instants of all lower-numbered entries have been published. The completion time in
 a new entry is later than all times in lower-numbered entries. A lost lock therefore costs a retry, but never changes
 the order of commits. The plan of a table service gets an entry in the decision log as well. A write decided after a
-plan therefore cannot complete before the plan's requested time. If a rollback and a commit compete for a number, the
-loser finds the number taken and repeats its checks.
+plan therefore cannot complete before the plan's requested time. If a rollback and a commit try to put the same entry
+number, the loser repeats its checks.
 """
 
 from __future__ import annotations
@@ -98,8 +98,8 @@ def unpublished_decisions(decisions: Decisions, published: tuple[Any, ...]) -> D
     """Return the commit that is decided but not yet published, as a tuple of at most one entry.
 
     Only the last decision can be unpublished, because an actor puts an entry only after all previous decisions are
-    published. The entry of a plan is the plan's requested time, and never counts as unpublished, because plan and entry
-    are put together.
+    published. The entry of a plan is the plan's requested time. Such an entry never needs publication, because the plan
+    is put in the same step.
     """
     return tuple(entry for entry in decisions[-1:] if not isinstance(entry, int) and entry not in published)
 
@@ -133,8 +133,8 @@ def without_published(pending_instants: Iterable[Instant], active_instants: tupl
 
 
 def decided(decisions: Decisions) -> Decisions:
-    """Define the view of instants known to be done: those in the decision log. A decided instant needs no further work,
-    because the next actor that appends to the decision log publishes it.
+    """Define the view of instants whose plans no actor needs to run: those in the decision log. A decided instant needs
+    no further work, because the next actor that appends to the decision log publishes it.
     """
     return decisions
 
@@ -173,7 +173,9 @@ def _publication(composition: Composition, each: Publication) -> None:
 
 
 def decides_later(timed: Transition) -> Transition:
-    """Return the transition that takes a completion time, changed so that a decision-log entry decides the commit."""
+    """Replace the transition that publishes an instant, so that the actor's next step puts an entry in the decision
+    log.
+    """
     asked = (guard for guard in timed.guards if guard is not HOLDS_LOCK)
     return replace(timed, guards=(ALL_PUBLISHED, *asked), to=READY_TO_DECIDE)
 
@@ -197,7 +199,9 @@ def number_is_taken(own_seen: Seen, decisions: Decisions) -> bool:
 
 
 def look_again(own: Any) -> Changes:
-    """Return to the checks under the lock, because another actor has taken the number in the decision log."""
+    """Return to the checks under the lock, because another actor has put the decision-log entry with this actor's
+    number.
+    """
     return {"own": own._replace(step=UNDER_LOCK, completed=0), "own_seen": Seen()}
 
 
@@ -217,8 +221,8 @@ def publish_own_decision(
 
 
 def decide_time(own: Any, decisions: Decisions, published: tuple[Any, ...]) -> Changes:
-    """Publish the last decision, and put the settled time of a query as the next entry of the decision log. All
-    subsequent entries then have times later than the settled time.
+    """Publish the last decision, and append the settled time of a query to the decision log. All subsequent entries
+    then have times later than the settled time.
     """
     unpublished = unpublished_decisions(decisions, published)
     return {"published": (*published, *unpublished), "decisions": (*decisions, own.settled)}
@@ -248,8 +252,8 @@ def take_number(own: Any, decisions: Decisions, requested: str) -> Changes:
 
 
 def plan_is_late(own: Any, own_seen: Seen, plans: tuple[Any, ...], decisions: Decisions, requested: str) -> bool:
-    """True if another actor has appended an entry since `me` listed the decision log, or if another plan has the
-    requested time of the plan.
+    """True if another actor has put a plan with the same requested time, or has appended to the decision log since `me`
+    listed it.
     """
     return plan_is_there(own, plans, requested) or len(decisions) > own_seen.decisions
 

@@ -1,9 +1,10 @@
 """Models endless writers in finitely many states: a run never ends and may return to a previous state.
 
-Writers write, retry and lose locks without limit, and no component (state variable) counts how often. After each step,
-the model forgets the instants that cannot conflict with a pending write. All times are then replaced by small numbers
-in the same order. Guards only compare times, so the same runs are possible before and after the replacement. Promises
-about infinite runs are checked with endless writers.
+Writers write, retry and lose locks without limit; no component (state variable) counts these events. After each step,
+the model forgets the instants that cannot conflict with a pending write. The model then replaces all times with small
+numbers in the same order, so that equivalent states become equal. Guards only compare times with each other, so
+renumbering the times in the same order does not change the possible runs. Promises about infinite runs are checked with
+endless writers.
 """
 
 from __future__ import annotations
@@ -32,13 +33,13 @@ TIMES: Final[Mapping[type, tuple[str, ...]]] = {
 
 
 class Endless(Limits):
-    """The limit that makes the runs of writers endless."""
+    """The setting that lets writers run forever."""
 
     endless: int = limit(0, "1: writers write, retry and lose locks without end; limits of these are ignored")
 
 
 def compose(composition: Composition) -> None:
-    """Let every transition end by forgetting old instants and replacing all times by small numbers."""
+    """Add an effect to every transition that forgets old instants and renumbers all times."""
     if not composition.world[Endless].endless:
         return
     for me in composition.actors_of("writer"):
@@ -56,8 +57,8 @@ def compose(composition: Composition) -> None:
 def is_modelled(protocol: ProtocolOptions) -> bool:
     """True if endless writers are modelled under this protocol.
 
-    Two options are not modelled with endless writers. A shared log would grow without end. A conflict check by
-    requested times would read instants that completed before the writer began.
+    Shared logs are excluded, because they would grow without bound. Conflict checks by requested time are excluded,
+    because they need instants that the model has forgotten.
     """
     return protocol[SharedLogs].log_layout == "own" and protocol[Occ].conflict_window == "completion"
 
@@ -66,9 +67,7 @@ def number_again(
     acting: str, names: tuple[str, ...], every_writer: Mapping[str, Writer], clock: int, published: tuple[Any, ...],
     decisions: tuple[Any, ...] = (), claims: frozenset[int] = frozenset(),
 ) -> Changes:  # fmt: skip
-    """Forget instants, decisions and claims that no writer can observe any more, and replace the remaining times by
-    small numbers.
-    """
+    """Forget instants, decisions and claims that no writer can observe any more, and renumber the remaining times."""
     writers = {name: _unlimited(own) for name, own in every_writer.items()}
     starts = {sealed for own in writers.values() if (sealed := _sealed(own)) is not None}
     places = tuple(_places(published, starts, decisions[-1:]))
@@ -89,8 +88,8 @@ def number_again(
 
 
 class Renumbering:
-    """Maps each time of a state to the small number that replaces the time. Past times are numbered in ascending order.
-    Times after the clock keep their distance from the clock.
+    """Maps each time of a state to a small number, so that equivalent states become equal. Times up to the clock become
+    1, 2, ... in ascending order. The difference between a later time and the clock does not change.
     """
 
     def __init__(self, past: Mapping[int, int], clock: int, now: int) -> None:
@@ -100,15 +99,14 @@ class Renumbering:
         return time - self.clock + self.now if time > self.clock else self.past.get(time, 0)
 
     def entry(self, entry: Any) -> Any:
-        """Return a copy of an instant with its times replaced by small numbers; if `entry` is the time of a plan,
-        return the number that replaces it.
+        """Return a copy of an instant with its times renumbered. `entry` may also be a time, whose number is returned.
         """
         if isinstance(entry, int):
             return self(entry)
         return entry._replace(requested=self(entry.requested), completed=self(entry.completed))
 
     def actor(self, own: Writer) -> Writer:
-        """Return the state of a writer with all times replaced by small numbers."""
+        """Return the state of a writer with all times renumbered."""
         numbered: Writer = self._fields(own)._replace(records=tuple(map(self._fields, own.records)))
         return numbered
 
@@ -132,7 +130,7 @@ def _sealed(own: Writer) -> int | None:
 
 
 def _places(published: tuple[Any, ...], starts: set[int], decided: tuple[Any, ...]) -> Iterable[int]:
-    """Yield the positions in `published` that a conflict check, or the check of a promise, can still need.
+    """Yield the positions in `published` of the instants that must not be forgotten.
 
     A conflict check reads only instants published since its writer began. Among several instants with the same files, a
     conflict check needs only the first. The last entry of the decision log and the newest instant are always retained.

@@ -3,8 +3,8 @@
 A caller that got no answer sends the same rows again, in a second write with a new instant. A batch has an id and a
 digest of its rows; both are recorded in the completed instant. Under the lock, a writer searches for a completed
 instant of the same batch, both when requesting an instant and before publishing. The search before publication is
-needed because two attempts of one batch may be pending at once. If the completed instant records a different digest,
-the writer raises an error, because its rows are not stored.
+needed because two attempts of one batch may be pending at once. If that instant records a different digest, the rows of
+the new attempt are not stored, so the writer raises an error.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def completed(world: World, published: Iterable[Any], actor: str, number: int) -
 
 
 def has_other_rows(world: World, published: Iterable[Any], actor: str, number: int) -> bool:
-    """True if the batch of a write has completed with rows that differ from the rows of the write."""
+    """True if a write with the same batch id has completed with different rows."""
     write = completed(world, published, actor, number)
     return write is not None and rows_of(world, write.actor) != rows_of(world, actor)
 
@@ -175,8 +175,8 @@ def check(world: World) -> None:
 
 
 def batch_and_rows(world: World, actor: str, number: int) -> tuple[int, int]:
-    """Return the batch id and the number of the rows of a write. Two writers are symmetric only if both are equal for
-    all of their writes.
+    """Return the batch id and the row count of a write. Two writers are symmetric only if their writes have the same
+    batch ids and row counts.
     """
     return batch_of(world, actor, number), rows_of(world, actor)
 

@@ -1,5 +1,5 @@
-"""With fencing, each put carries a number that increases with each acquisition of the lock. The store refuses a put if
-it has already seen a put with a greater number.
+"""With fencing, each put carries a token, a number that increases with each acquisition of the lock. The store refuses
+a put if it has already received a put with a greater token.
 
 The component (state variable) `fence` lists the actors whose locks the store still accepts, oldest acquisition first.
 If no lock is lost, no put is refused.

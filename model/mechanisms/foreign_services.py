@@ -1,7 +1,7 @@
 """Models foreign table services: an engine other than nbcc compacts the table with different merge rules.
 
-Each plan records which engine completed it (`unmarked`: an engine other than nbcc). The engine that publishes a
-compaction, not the one that planned it, determines the merge rules of the base files.
+A plan has the mark `unmarked` if another engine completed the plan. The engine that publishes a compaction, not the one
+that planned it, determines the merge rules of the base files.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def merges_by_theirs(rules: Rules, table: Table, group: int, base: int | None) -
     """True if the base file was written by an engine other than nbcc, so that logs merge with it by the rules of that
     engine.
 
-    The base file of a pending plan does not count, because the engine that will complete the plan is not yet known.
+    False for the base file of a pending plan, because the engine that will complete the plan is not yet known.
     """
     if rules[ForeignServices].unmarked == "by_the_table":
         return False
@@ -104,7 +104,7 @@ def compose(composition: Composition) -> None:
 
 
 def note_engine(own: Any, plans: tuple[Plan, ...], protocol: Protocol) -> Changes:
-    """Record in the plan, under the lock, whether an engine other than nbcc completes the plan."""
+    """Record in the plan whether the engine that is completing it is an engine other than nbcc."""
     foreign = protocol[ForeignServices].services == "foreign"
 
     def noted(plan: Plan) -> Plan:

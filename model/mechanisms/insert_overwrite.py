@@ -1,11 +1,11 @@
 """A replace (insert overwrite or delete partition) hides every write that completed in the replaced partitions before
 the replace was requested.
 
-By default, a replace has a plan without inputs for all file groups of the replaced partitions. The plan begins a new
-file slice in each file group. The base files of the new slices contain the new rows, if any. A log that completed
-before the plan's requested time is hidden; a log that completes afterwards stays visible. Apache Hudi instead lists the
-replaced file ids (option `replacing = file_ids`). If buckets determine file ids, the list of replaced file ids
-permanently hides subsequent writes to the same buckets as well.
+By default, a replace has a plan that includes all file groups of the replaced partitions but no input files. The plan
+begins a new file slice in each file group. The base files of the new slices contain the new rows, if any. A log that
+completed before the plan's requested time is hidden; a log that completes afterwards stays visible. Apache Hudi has no
+such plan; its replace lists the replaced file ids (option `replacing = file_ids`). If buckets determine file ids, the
+list of replaced file ids permanently hides subsequent writes to the same buckets as well.
 
 Under optimistic concurrency control, a replace conflicts with every write to the same partitions that completes after
 the replace began (RFC-22, steps 1 to 4).
@@ -62,7 +62,7 @@ class Replaced(NamedTuple):
 
 
 def replaced(write: Write) -> tuple[int, ...]:
-    """Return the file groups in which a write, as a replace, hides older writes."""
+    """Return the file groups whose older writes are hidden by `write`; () if the write is not a replace."""
     return mark(write, Replaced).groups if write.marks else ()
 
 
@@ -152,7 +152,7 @@ def compose(composition: Composition) -> None:
 
 
 def schedule(composition: Composition, me: str, by_plan: bool) -> None:
-    """Add the transition by which an overwriter takes a requested time and puts the plan of the replace."""
+    """Add the transition in which an overwriter requests a replace and, if `by_plan` is True, puts its plan."""
     action = "overwriter_schedules_replace"
     plans = transition(action, me, at="idle", to=SCHEDULED, guards=(LOCK_IS_FREE, NO_PLAN_PENDING), effect=take_time,
                        changes=("own", "clock"), tags=(PLANS, READS_CLOCK))  # fmt: skip
@@ -224,7 +224,7 @@ def published_replace(world: World, me: str, own: Overwriter) -> tuple[Overwrite
 
 
 def take_back(own: Overwriter, plans: Plans) -> Changes:
-    """Delete the files of an aborted replace, and then, under the lock, its plan."""
+    """Let an overwriter give up its replace: delete the files, and then the plan."""
     return {"own": Overwriter("gave up"), "plans": tuple(plan for plan in plans if plan.requested != own.requested)}
 
 

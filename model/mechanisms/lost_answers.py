@@ -1,8 +1,8 @@
 """Models lost answers: a put that commits a write succeeds, but the response of the object store does not arrive.
 
 The put that commits a write creates the completed instant, or an entry of the decision log. The client of the store
-repeats the put, and the store refuses the repeated put because the file exists. A writer that treats the refusal as a
-failure reports a write as failed although readers see that write.
+repeats the put, and the store refuses the repeated put because the file exists. A writer that treats this refusal as a
+failure reports the write as failed, although readers see it.
 """
 
 from __future__ import annotations
@@ -45,8 +45,9 @@ class Answers(Limits):
 def compose(composition: Composition) -> None:
     """Add lost answers to every writer of a model.
 
-    The components (state variables) `reported_done` and `reported_failed` contain the requested times of writes whose
-    answer was lost. The two components record whether the writer reported the write as committed or as failed.
+    If the store's response to a commit is lost, the writer adds the requested time to the component (state variable)
+    `reported_done` or `reported_failed`. The two components record whether the writer reported the write as committed
+    or as failed.
     """
     if not composition.world[Answers].lost_answers:
         return
@@ -107,8 +108,8 @@ IS_OWN_ENTRY = Guard("the existing entry must be its own, and the writer must re
 
 
 def decide_without_answer(own: Writer, me: str, world: World, decisions: Decisions, lost_answers: int) -> Changes:
-    """Put the entry in the decision log, but lose the answer of the store. The client of the store repeats the put, and
-    finds the number taken.
+    """Put the entry in the decision log, but lose the store's response. The client of the store then repeats the put,
+    which fails because the entry already exists.
     """
     entry = write_of(world, me, own)
     return {"own_seen": Seen(), "decisions": (*decisions, entry), "lost_answers": lost_answers + 1}
@@ -121,7 +122,7 @@ def report_undecided(own: Writer, me: str, lock: str | None, reported_failed: tu
 
 
 def put_without_answer(own: Writer, me: str, world: World, published: Published, lost_answers: int) -> Changes:
-    """Put the completed instant, but lose the answer of the store. The client of the store repeats the put, and is
+    """Put the completed instant, but lose the store's response. The client of the store repeats the put, and is
     informed that the file exists.
     """
     return {"published": (*published, write_of(world, me, own)), "lost_answers": lost_answers + 1}

@@ -1,7 +1,7 @@
 """Before publishing, an actor checks under the lock whether its instant may still be published.
 
-Each mechanism may add a condition to the check before publication. If a condition is false, the actor releases the
-lock, and removes its files and its instant.
+A mechanism may add a condition to this check. If a condition is false, the actor releases the lock, and removes its
+files and its instant.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ class Refusal(NamedTuple):
 
 
 def refuse(composition: Composition, kind: str, me: str, guard: Guard, give_up: Effect, check: str = COMMITS) -> None:
-    """Require a condition before an actor publishes.
+    """Let an actor publish only if the condition `guard` holds; otherwise, the actor gives up.
 
     `give_up` is the effect that removes the actor's files and instant. `check` is the action or tag of the transitions
-    that require the condition.
+    that check the condition.
     """
     checks = composition.select(check, actors=[me])
     if earlier := composition.facts(Refusal).get(me):

@@ -125,7 +125,7 @@ def instants_on_both(archive: Times, removed: Times) -> Iterable[Args]:
 
 
 def resume_archiving(own: Archiver, *, instants: tuple[int, ...]) -> Changes:
-    """Let an archiver finish the removal of instants that a crashed archiver has begun."""
+    """Let an archiver finish removing instants after a crashed archiver has begun the removal."""
     return {"own": own._replace(left=instants)}
 
 

@@ -1,4 +1,4 @@
-"""A reader finds instants that were removed from the active timeline by reading the archive.
+"""To find instants that were removed from the active timeline, a reader reads the archive.
 
 A listing of the active timeline may miss instants that an archiver removes during the listing. An instant is added to
 the archive before it is removed from the active timeline. A reader that reads the archive after each listing therefore
@@ -34,7 +34,9 @@ class Archived(NamedTuple):
 
 
 def compose(composition: Composition) -> None:
-    """Let every reader read the archive at the time that the option `archive_lookup` states."""
+    """Let every reader read the archive before or after it lists the timeline, as selected by the option
+    `archive_lookup`.
+    """
     composition.add_field("reader", "begun", ReadBegun())
     composition.find("reader_starts_listing", "reader_lists_files").precede(note_newest_write, "own_begun")
     match composition.protocol[Archiving].archive_lookup:

@@ -3,9 +3,10 @@ timeline.
 
 Instants are archived in the order of requested times, because actors assume that instants older than the active
 timeline are completed. An instant requested or completed after the request of a pending instant stays on the active
-timeline. Failed writes therefore remain recognisable, and an optimistic writer finds every instant that completed since
-the writer began. The newest writes, the newest clean and all restores stay on the active timeline. A write also stays
-while snapshot queries merge its logs, because some readers search for such writes only on the active timeline.
+timeline. So actors can still recognise failed writes, and an optimistic writer finds every instant that completed since
+the writer began. The newest writes, the newest clean and all restores stay on the active timeline. A write remains on
+the active timeline while snapshot queries merge its logs. The reason is that some readers search for such writes only
+there.
 """
 
 from __future__ import annotations
@@ -52,8 +53,9 @@ def staying(rules: Rules, active: list[Any], table: Table, groups: int, retained
 
 
 def last_decided(decisions: tuple[Any, ...]) -> frozenset[int]:
-    """Return the requested time of the last entry in a decision log (an append-only log of commit decisions). The next
-    actor to append an entry checks on the active timeline whether the last instant has been published.
+    """Return the requested time of the last entry in a decision log (an append-only log of commit decisions). An
+    archiver must not move that instant. The next actor that appends to the decision log checks on the active timeline
+    whether the instant has been published.
     """
     return frozenset(entry if isinstance(entry, int) else entry.requested for entry in decisions[-1:])
 

@@ -63,9 +63,8 @@ class BulkInserter(NamedTuple):
     receive a base file, and `logs` those that receive a log file. `files` counts the files that the bulk inserter has
     put.
 
-    `sealed` is the number of published instants when the bulk inserter began to write (option `resolved`) or requested
-    the instant (optimistic concurrency control). `clear` is True after a check under the lock has found no conflicting
-    write.
+    A conflict check ignores the first `sealed` published instants, which were published before the bulk insert began.
+    `clear` is True after a check under the lock has found no conflicting write.
     """
 
     step: str = "idle"
@@ -81,13 +80,13 @@ class BulkInserter(NamedTuple):
 
     @property
     def number(self) -> int:
-        """The number of the current write, which is always 1."""
+        """Always 1, because a bulk inserter performs only one write."""
         return 1
 
     @property
     def group(self) -> int | None:
-        """The file group that receives the next file; None after the last file. File groups receive files in ascending
-        order.
+        """The file group that receives the next file; None after the last file. Files are put in ascending order of
+        file group.
         """
         return next(iter(sorted((*self.bases, *self.logs))[self.files :]), None)
 
@@ -154,7 +153,7 @@ def start_writing(own: BulkInserter, me: str, world: World, published: Published
 
 
 def filled_groups(published: Iterable[Any], plans: Plans) -> set[int]:
-    """Return the file groups that contain files of a completed write or belong to a plan."""
+    """Return the file groups that are part of a plan, or contain files of a completed write."""
     written = {group for entry in published if isinstance(entry, Write) for group, _ in entry.files}
     return written | {part.group for plan in plans for part in plan.groups}
 
@@ -208,7 +207,7 @@ def check_again(composition: Composition, me: str, by_rule: Mapping[str, str]) -
 def is_overtaken(
     own: BulkInserter, protocol: Protocol, published: Published, plans: Plans, rule: str, optimistic: bool
 ) -> bool:
-    """True if another write has completed in a file group that was empty, or if an optimistic bulk insert has a
+    """True if another write has completed in a file group that must be empty, or if an optimistic bulk insert has a
     conflict.
     """
     found = False

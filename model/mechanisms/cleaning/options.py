@@ -8,7 +8,7 @@ from ...machine.options import Limits, Options, limit, option
 
 
 class Cleaning(Options):
-    """The options of cleaning: which files a clean deletes, and from when on reads before the horizon are refused."""
+    """The options of cleaning, such as which files a clean deletes."""
 
     retention: Literal["completion", "barrier", "any_barrier"] = option(
         "completion",

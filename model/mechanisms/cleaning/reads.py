@@ -17,7 +17,7 @@ from .rules import Clean, DataFile, needed, published_horizon, taken_files
 
 
 def compose(composition: Composition) -> None:
-    """A read ends without an answer if a clean has deleted a file that the read opens. A compactor stops if a clean has
+    """A read ends without an answer if a clean has deleted a file that the read needs. A compactor stops if a clean has
     deleted an input file of the compaction plan.
     """
     composition.find("reader_reads").divert(misses_file, end_without_answer)

@@ -1,9 +1,9 @@
 """Decides which files a clean may delete: the files of slices that no read at or after the horizon needs.
 
 The horizon H is the oldest completion time that can be read. A read as of T >= H starts, in each file group, at the
-newest base file that was complete at T. Reads therefore never need slices older than the newest base file that was
-complete at H. A pending compaction plan needs no older slices either, because its inputs are the newest base file and
-the logs of that base file's slice.
+newest base file that was complete at T. So no such read needs slices older than the newest base file that was complete
+at H. The inputs of a pending compaction plan are the newest base file and the logs of its slice, so the plan needs no
+older slice.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class CompletedClean(NamedTuple):
 
 class Oldest(NamedTuple):
     """A mark (added record) on a table with a cleaning horizon: for each file group, the barrier (requested time of the
-    compaction) of the oldest visible slice. If the barrier is 0, all slices of the file group are visible.
+    compaction) of the oldest visible slice. A barrier of 0 means that all slices of the file group are visible.
     """
 
     barriers: tuple[int, ...] = ()
@@ -94,8 +94,8 @@ def refine(rules: Rules, protocol: Protocol) -> Rules:
 
 
 def horizon(table: Table, retained: int) -> int | None:
-    """Return the completion time of the oldest among the newest `retained` completed writes; None while fewer writes
-    have completed.
+    """Return the completion time of the oldest of the `retained` last completed writes; None if fewer writes have
+    completed.
     """
     done = sorted(write.completed for write in table.writes if write.completed is not None)
     return done[-retained] if len(done) >= retained else None
@@ -152,7 +152,7 @@ def needed(rules: Rules, table: Table, group: int, time: float) -> frozenset[Dat
 
 
 def opened(rules: Rules, table: Table, group: int, query: Query, until: float) -> frozenset[DataFile]:
-    """Return the files of the file group that a query opens. `until` is the time of an as-of read, or the end of an
+    """Return the files that a query opens in one file group. `until` is the time of an as-of read, or the end of an
     incremental window.
     """
     match query.kind:

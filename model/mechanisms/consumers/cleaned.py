@@ -19,16 +19,14 @@ Cleans = tuple[Clean, ...]
 
 
 def compose(composition: Composition) -> None:
-    """Let a consumer end an incremental window unread if the window begins before the cleaning horizon, or needs
-    deleted files.
-    """
+    """Let a consumer abandon an incremental window that begins before the cleaning horizon or needs deleted files."""
     composition.map_view(READABLE, readable_writes)
     composition.select(LISTS_WINDOW).extend(note_horizon)
     composition.select("consumer_reads_window").divert(cannot_be_read, end_unread)
 
 
 def note_horizon(own: Consumer, cleans: Cleans, published: Published, rules: Rules) -> Changes:
-    """Record whether the incremental window begins before the cleaning horizon that the consumer lists."""
+    """Record whether the incremental window begins before the cleaning horizon on the timeline."""
     return {"own": own._replace(behind=own.after < published_horizon(rules, cleans, published))}
 
 
@@ -53,8 +51,8 @@ def cannot_be_read(
 def end_unread(
     own: Consumer, readable_writes: tuple[int, ...], cleans: Cleans, published: Published, rules: Rules
 ) -> Changes:
-    """End an incremental window without reading it. The window counts as refused if it begins before the cleaning
-    horizon; otherwise it counts as lost.
+    """End an incremental window without reading it. The step is "refused" if the window begins before the cleaning
+    horizon; otherwise "lost".
     """
     behind = _is_behind(own, readable_writes, cleans, published, rules)
     return {"own": own._replace(step="refused" if behind else "lost")}

@@ -41,11 +41,11 @@ LISTS_WINDOW = "lists window"
 class Consumer(NamedTuple):
     """The state of one consumer.
 
-    `checkpoint` is the stored checkpoint. `after` and `until` bound the current or last incremental window. `kept`
-    contains the requested times of the writes in the current or last window. `delivered` contains the requested times
-    of the writes delivered so far. `again` is the requested time of a write that the consumer delivered twice. `store`
-    is the checkpoint that will be stored with the rows of the current window. `behind` is True if the window begins
-    before the cleaning horizon, so that files of the window may have been deleted.
+    `checkpoint` is the end of the last window whose rows the consumer has stored. `after` and `until` bound the current
+    or last incremental window. `kept` contains the requested times of the writes in that window. `delivered` contains
+    the requested times of the writes delivered so far. `again` is the requested time of a write that the consumer
+    delivered twice. `store` is the checkpoint that will be stored with the rows of the current window. `behind` is True
+    if the window begins before the cleaning horizon, so that files of the window may have been deleted.
     """
 
     step: str = "idle"
@@ -86,8 +86,8 @@ def compose(composition: Composition) -> None:
 
 
 def time_of(entry: Any, protocol: Protocol) -> int:
-    """Return the time by which an instant belongs to an incremental window: the completion time or the requested time,
-    depending on the option `incremental_axis`.
+    """Return the time that decides whether an instant is in an incremental window. The option `incremental_axis`
+    selects the completion time or the requested time.
     """
     time: int = entry.completed if protocol[Windows].incremental_axis == "completion" else entry.requested
     return time
@@ -108,7 +108,7 @@ def bounds_before_pending(
     every_bulk_inserter: Mapping[str, Any] = NO_ACTORS,
 ) -> tuple[int, int]:  # fmt: skip
     """Return the end of the incremental window and the new checkpoint under options 1 and 2 of RFC-22. The checkpoint
-    stays before the oldest pending write. Under option 2, the window also ends before the oldest pending write.
+    stays before the oldest pending write. With option 2 of RFC-22, the window ends before that write too.
     """
     done = {entry.requested for entry in published}
     writers = (*every_writer.values(), *every_bulk_inserter.values())

@@ -1,8 +1,9 @@
 """A consumer reads consecutive incremental windows, and stores the start of the next window as a checkpoint.
 
-RFC-22, "Incremental reads", discusses three ways for a checkpoint to advance past pending writers. Under option 1, a
-consumer reads everything but advances the checkpoint only up to the oldest pending writer. Under option 2, a consumer
-reads only up to the oldest pending writer. Under option 3, incremental windows are bounded by completion times.
+RFC-22, "Incremental reads", discusses three ways for a checkpoint to advance past pending writers. With option 1 of
+RFC-22, a consumer reads all completed writes, but its checkpoint stays before the oldest pending write. With option 2
+of RFC-22, a consumer reads only the writes before the oldest pending write. With option 3 of RFC-22, completion times
+bound the incremental windows.
 
     The module `consumer` defines the consuming actor. The module `cleaned` defines how a consumer handles deleted
     files.

@@ -98,7 +98,7 @@ def visible_table(table: Table, visible_instants: Published, log_plans: Plans) -
 
 
 def kept_table(kept_table: Table, kept_instants: Published, log_plans: Plans) -> Table:
-    """Add the log compactions to the view `kept_table`."""
+    """Define the view `kept_table`, the table that a reader reads: add its log compactions."""
     return with_log_plans(kept_table, kept_instants, log_plans)
 
 

@@ -2,8 +2,7 @@
 
 Readers ignore the input logs of a completed log compaction (RFC-66, `handle_log_compaction`).
 
-    The module `log_compactor` defines the log compacting actor, and adds log compactions to the table that actors
-    observe.
+    The module `log_compactor` defines the actor that runs log compactions.
 """
 
 from __future__ import annotations

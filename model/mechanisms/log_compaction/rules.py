@@ -4,8 +4,8 @@
 A completed log compaction *covers* its input logs. A read as of a time at or after the completion of a log compaction
 uses the compacted log instead of the covered logs. The compacted log belongs to the file slice of its newest input and
 has the rank of that input, as in hudi-rs. The inputs are contiguous in completion order, so the compacted log does not
-change which record wins. Incremental reads and older as-of reads use the inputs, which record the write and the time of
-each row.
+change which record wins. Incremental reads use the input logs, because those record the write and the time of each row.
+So do reads as of a time before the completion of the log compaction.
 """
 
 from __future__ import annotations
@@ -144,8 +144,8 @@ def inputs(table: Table, group: int) -> dict[int, tuple[Log, ...]]:
 
 
 def read_instead(rules: Rules, table: Table, group: int, logs: tuple[Log, ...], time: float) -> tuple[Log, ...]:
-    """Return the logs that a read as of `time` uses instead of `logs`. The log of a log compaction takes the position
-    of its last input log; all other input logs are omitted.
+    """Return `logs` as a read as of `time` sees them: compacted logs replace their input logs. The log of a log
+    compaction takes the position of its last input log; all other input logs are omitted.
     """
     done = {plan.requested for plan, completed in log_compactions(table) if _is_visible(rules, plan, completed, time)}
     if not done:

@@ -1,4 +1,4 @@
-"""Defines the row of a key under a user-defined merge function, as the result of all writes of the key.
+"""Defines the correct row of a key under a user-defined merge function, given all writes of the key.
 
 A delete hides every record that completed before the delete. The merge function combines the records that completed
 after the last delete into one value. If the function satisfies the laws (LAWS in docs/contract.md), every order and

@@ -42,7 +42,7 @@ FUNCTIONS: Final[dict[str, Callable[[Value, Value], Value]]] = {
 
 class Merged(NamedTuple):
     """The merged state of one key. `value` is the merged value; () if the key has no row. `newest` is the log of the
-    newest record in the value. `delete` is the log of the last delete, if the answer includes deletes.
+    newest record merged into `value`. `delete` is the log of the last delete, if the answer includes deletes.
     """
 
     value: Value = ()
@@ -109,7 +109,7 @@ def merged_on(state: Merged, window: Merged, laws: str) -> Merged | None:
 
 
 def records_of(made: Merged, records: Callable[[Log], Record], laws: str) -> Iterator[Record]:
-    """Yield the records of an answer for one key: the merged row and the delete, if any. The merged row has the
+    """Yield the records that a read returns for one key: the merged row and the delete, if any. The merged row has the
     requested time of its newest write and the greatest ordering value of its records. A delete in an answer has no
     ordering value.
     """
@@ -133,8 +133,8 @@ def logs_in(value: Value) -> Iterator[Log]:
 
 
 def text_of(value: Value, name: Callable[[Log], str], laws: str) -> str:
-    """Return a merged value as text, which consists of the names of its records. The names are sorted unless the order
-    of merges matters. In the text, `(a b)` stands for the merge of the records a and b.
+    """Return a merged value as text, which consists of the names of its records. Names are sorted unless the merge
+    function is not commutative. In the text, `(a b)` stands for the merge of the records a and b.
     """
     parts = []
     for part in value:

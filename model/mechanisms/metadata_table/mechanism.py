@@ -151,19 +151,19 @@ def leave(own: Any, publish: Publish) -> Changes:
 
 
 def listed_instants(visible_instants: tuple[Any, ...], metadata: MetadataTable) -> tuple[Any, ...]:
-    """Define the view `visible_instants`: instants that are not in the metadata table have no files."""
+    """Define the view `visible_instants`: remove the files of instants that the metadata table does not list."""
     return through(visible_instants, metadata.listed)
 
 
 def every_write(unpublished_writes: tuple[Write, ...]) -> tuple[Write, ...]:
-    """Define the view `visible_writes` for readers that trust only the metadata table, not the timeline: all pending
-    writes.
+    """Define the view `visible_writes` for readers that trust the metadata table instead of the timeline. It contains
+    all pending writes.
     """
     return unpublished_writes
 
 
 def listed_writes(visible_writes: tuple[Write, ...], metadata: MetadataTable) -> tuple[Write, ...]:
-    """Define the view `visible_writes`: only pending writes whose files the metadata table lists."""
+    """Define the view `visible_writes`: remove writes whose files the metadata table does not list."""
     return tuple(write for write in visible_writes if write.requested in metadata.listed)
 
 
@@ -200,9 +200,7 @@ def check(world: World) -> None:
 
 
 def agree(protocol: Protocol) -> None:
-    """Raise ValueError for a decision log (log of commit decisions) unless the metadata table is written under the
-    lock, before the data table.
-    """
+    """Raise ValueError if a decision log is combined with an unsupported order or locking of metadata-table commits."""
     options = protocol[MetadataOptions]
     usual = (options.metadata_commit, options.metadata_lock) == ("before_data", "under_lock")
     if protocol[DecisionLog].decision == "log" and not usual:

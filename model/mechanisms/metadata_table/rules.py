@@ -40,7 +40,7 @@ def refine(rules: Rules, protocol: Protocol) -> Rules:
 
 def through(published: tuple[Any, ...], listed: frozenset[int] | None) -> tuple[Any, ...]:
     """Return the published instants as a reader sees them through the metadata table. If `listed` is None, the reader
-    lists the object store, and sees all published instants unchanged.
+    does not use the metadata table, and all instants are returned unchanged.
 
     A write that is not in `listed` is returned without files. A compaction that is not in `listed` is omitted.
     """

@@ -1,9 +1,9 @@
 """Decides which completed instants conflict with a write that is about to publish (RFC-22, "Concurrency Control", step
 4).
 
-By default, two writes conflict if both have files in the same bucket of the same partition, under any file ids. File
-ids do not count, because two writers that find a bucket empty may each start a file group. A compaction does not
-conflict with a writer of log files, because the completion time of a log decides its file slice.
+By default, two writes conflict if both have files in the same bucket of the same partition. Their file ids are not
+compared, because two writers that find a bucket empty may each start a file group. A compaction does not conflict with
+a writer of log files, because the completion time of a log decides its file slice.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ Published = tuple[Write | Compaction, ...]
 class Attempt(NamedTuple):
     """An unpublished write whose conflicts are to be checked.
 
-    `groups` lists the touched file groups, and `file_ids` the file ids. `sealed` is the number of published instants
-    when the actor began.
+    `groups` contains the file groups that the write changes, and `file_ids` their file ids. `sealed` is the number of
+    published instants when the actor began.
     """
 
     groups: tuple[int, ...]
@@ -36,8 +36,8 @@ def concurrent(published: Published, sealed: int, protocol: Protocol) -> Publish
     """Return the instants that may conflict with an unpublished write, in the order of publication.
 
     Under the option `conflict_window = requested`, an instant may conflict only if it was requested after the newest
-    instant that the write saw. The check by requested times misses instants that were requested before the newest seen
-    instant but complete after the write began.
+    instant that the write saw. This check misses instants that were requested before that newest instant but completed
+    after it.
     """
     if protocol[Occ].conflict_window == "completion":
         return published[sealed:]
@@ -69,8 +69,8 @@ def _same(write: Write, attempt: Attempt, group: int, protocol: Protocol) -> boo
 
 
 def clusterings(published: Published, groups: Iterable[int]) -> tuple[tuple[int, int], ...]:
-    """Return pairs (file group, requested time of the newest clustering that replaced the group), for the replaced ones
-    among `groups`.
+    """For each of `groups` that a clustering has replaced, return a pair (file group, requested time of the newest such
+    clustering).
     """
     done = (entry for entry in published if isinstance(entry, Compaction))
     newest = {group: entry.requested for entry in done for group in clustered(entry)}

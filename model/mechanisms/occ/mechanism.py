@@ -83,15 +83,15 @@ def take_back(own: Writer, own_validation: Validation, world: World) -> Changes:
 
 
 def request_again(own: Writer, clock: int, request_time: TakeTime) -> Changes:
-    """Request a new instant for an aborted write. The count of attempts is retained."""
+    """Request a new instant for an aborted write. The new attempt retains the writer's count of attempts."""
     changes = request_instant(own._replace(number=own.number - 1), clock, request_time)
     requested: Any = changes["own"]
     return {**changes, "own": requested._replace(records=own.records)}
 
 
 def sealing(composition: Composition, me: str) -> None:
-    """Let a writer record the completed instants when requesting an instant and, with the option `timeline = reloaded`,
-    again with each file.
+    """Let a writer record how many instants are completed when it requests an instant. With the option `timeline =
+    reloaded`, it does so again whenever it puts a file.
     """
     requests = composition.select(REQUESTS, actors=[me]).extend(seal_timeline, "own_validation")
     if composition.actors_of("clusterer"):
@@ -115,7 +115,8 @@ def find_clusterings(own: Writer, me: str, world: World, published: tuple[Any, .
 
 
 def reload_timeline(own_validation: Validation, published: tuple[Any, ...]) -> Changes:
-    """List the timeline again during the write; instants that are already completed no longer count as conflicts."""
+    """List the timeline again during the write. Instants completed before this listing do not conflict with the write.
+    """
     return {"own_validation": own_validation._replace(sealed=len(published))}
 
 
@@ -128,8 +129,8 @@ def reload_base(own_onto: Onto, published: tuple[Any, ...], *, group: int) -> Ch
 def marked(
     own: Writer, me: str, world: World, every_writer: Mapping[str, Writer], rollbacks: tuple[Rollback, ...] = ()
 ) -> int | None:
-    """Return the requested time of another pending write that has a marker file in the writer's next file group; None
-    if there is none.
+    """Return the requested time of another pending write with a marker file in the file group that the writer changes
+    next; None if there is none.
     """
     left = world.files(me, own.number)[own.files :]
     if not left:  # a guard is also evaluated for a dead writer, which may have put all its files

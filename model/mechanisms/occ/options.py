@@ -1,4 +1,4 @@
-"""The options and limits of optimistic concurrency control, and the record that it adds to each optimistic actor."""
+"""The options and limits of optimistic concurrency control, and the state that it adds to each optimistic actor."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 """Evaluates reads of a table with partial updates: merges the records of one key, column by column, along a tree of
 base and log files.
 
-The merge tree (`Fold`) has the same form as in tables without partial updates. Each column has the value of the
-highest-ranked record that sets the column and outranks the greatest delete. A base file or compacted log retains
-everything about a key that subsequent merges need.
+The merge tree (`Fold`) has the same form as in tables without partial updates. The value of a column comes from the
+highest-ranked record that sets the column and outranks every delete. A base file or compacted log retains everything
+about a key that subsequent merges need.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ ROW = ""
 
 class Made(NamedTuple):
     """The answer for one key. `columns` lists pairs (column, log that contains its value), beginning with the column
-    `ROW`. `delete` is the log of the greatest delete, if the answer includes deletes.
+    `ROW`. `delete` is the log of the highest-ranked delete, if the answer includes deletes.
     """
 
     columns: tuple[tuple[str, Log], ...] = ()
@@ -89,8 +89,8 @@ def _of_one_rank(state: State) -> State:
 
 
 def _join_rows(older: State, newer: State) -> State:
-    """Merge two rows that have one rank for all columns: columns of the higher-ranked row replace those of the
-    lower-ranked row.
+    """Merge two rows that each have a single rank for all columns. Columns of the higher-ranked row replace those of
+    the lower-ranked row.
 
     All columns of the result have the rank of the higher-ranked row. A delete is compared with the whole resulting row
     instead of each column.

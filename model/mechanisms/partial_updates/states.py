@@ -22,9 +22,9 @@ class Part(NamedTuple):
 
 
 class State(NamedTuple):
-    """The state of one key. `delete` is the rank of the greatest delete; () if there is no delete. `row` is the rank of
-    the highest record that outranks the delete; () if there is no row. `columns` lists (name, rank, value) of each
-    column; all columns outrank the delete.
+    """The state of one key. `delete` is the rank of the highest-ranked delete; () if there is no delete. `row` is the
+    highest rank of a record that outranks this delete; () if the key has no row. `columns` lists (name, rank, value) of
+    each column; all columns outrank the delete.
     """
 
     delete: Rank = ()
@@ -33,8 +33,7 @@ class State(NamedTuple):
 
 
 def row_of(parts: Iterable[Part]) -> dict[str, Any] | None:
-    """Return the row that results from all records by definition, as a dict of column values; None if there is no row.
-    """
+    """Return the correct row of a key from all its records, as a dict of column values; None if the key has no row."""
     parts = sorted(parts, key=lambda part: part.rank)
     deleted = max((part.rank for part in parts if part.values is None), default=())
     above = [part for part in parts if part.values is not None and part.rank > deleted]

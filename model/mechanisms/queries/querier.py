@@ -1,11 +1,11 @@
 """A querier lists the timeline, settles the time of the query, lists the timeline again, and reads the files.
 
-A time T is settled when an instant that completed at or after T is published. If the first listing shows no instant
-that completed at or after T, the querier takes a time later than T under the lock. Once the querier has taken a time
-later than T, no instant can complete at or before T. The second listing therefore shows every instant that completed by
-T. The first listing covers only the active timeline. If the newest instant is archived, the first listing misses that
-instant, and the querier takes a time under the lock. A read-optimised query states no time; its T is the greatest
-settled time in the first listing.
+A time T is settled once an instant that completed at or after T has been published. If the first listing shows no
+instant that completed at or after T, the querier takes a time later than T under the lock. Once the querier has taken a
+time later than T, no instant can complete at or before T. So the second listing shows every instant that completed at
+or before T. The first listing covers only the active timeline. If the newest instant is archived, the first listing
+misses that instant, and the querier takes a time under the lock. A read-optimised query states no time; its T is the
+greatest settled time in the first listing.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ class Querier(NamedTuple):
     """The state of one querier. `kind`, `after` and `until` describe the current or last query. `settled` is the
     greatest time that the querier knows to be settled.
 
-    `table` is the table that the second listing shows. `refusal` is the error class by which the query is refused;
-    empty if the query is answered. `queries` counts the queries so far.
+    `table` is the table as the second listing describes it. `refusal` is the class of the error with which the table
+    refuses the query; empty if the query is answered. `queries` counts the queries so far.
     """
 
     step: str = "idle"
@@ -62,7 +62,7 @@ class Querier(NamedTuple):
 
     @property
     def query(self) -> Query:
-        """The current or last query. A read-optimised query states no time."""
+        """The current or last query. A read-optimised query has no time."""
         if self.kind == "as_of":
             return Query(self.kind, until=self.until)
         stated = self.kind != "read_optimized"
@@ -112,7 +112,8 @@ HAS_COMPLETED = Guard("something must have completed", has_completed)
 
 
 def any_time(clock: int) -> Iterator[Args]:
-    """Yield every time up to the clock, the next time, and a time far in the future."""
+    """Yield the possible times of an as-of query: every time up to the next clock value, and a time far in the future.
+    """
     for time in (*range(1, clock + 2), clock + FUTURE):
         yield (("at", (time,)),)
 
@@ -201,9 +202,7 @@ def read(
     own: Querier, world: World, rules: Rules, deleted: frozenset[DataFile] = frozenset(),
     restores: Restores = (),
 ) -> Changes:  # fmt: skip
-    """Read the files of the query. The query is refused if a clean or restore has deleted one of the files since the
-    second listing.
-    """
+    """Read the files of the query. The query is refused if a clean or restore has deleted a file that it needs."""
     if own.refusal or own.table is None or not (deleted or restores):
         return {"own": own}
     files = (file for group in range(world.groups) for file in opened(rules, own.table, group, own.query, own.until))

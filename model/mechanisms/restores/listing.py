@@ -2,9 +2,9 @@
 
 A listing shows every instant that stays on the timeline throughout the listing. A listing also shows an arbitrary
 subset of the instants that appear or disappear during the listing. The plan of a restore is put before any instant is
-removed. A reader that sees the plan ignores the instants that the restore undoes. The second listing of a reader may
-miss both the plan of a restore and an instant that the restore undoes. If the second listing misses an instant that the
-first listing showed, the reader lists again.
+removed. A reader whose listing shows the plan of a restore ignores the instants that the restore undoes. The second
+listing of a reader may miss both the plan of a restore and an instant that the restore undoes. If the second listing
+misses an instant that the first listing showed, the reader lists again.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ Planned = tuple[Restore, ...]
 
 
 class Seen(NamedTuple):
-    """A record added to each reader. `restores` is the number of planned restores when the current listing began.
-    `before` is the number of planned restores when the first listing began.
+    """The state that restores add to each reader. `restores` and `before` count the restores that were planned when the
+    current listing and the first listing began.
 
-    `first` contains the requested times of the instants in the previous listing that put files and completed by T, the
-    reader's time.
+    `first` contains the requested times of the writes and compactions that the previous listing showed, up to the
+    reader's time T.
     """
 
     restores: int = 0
@@ -109,7 +109,7 @@ def end_first_listing(
 def keep_shown(
     own: Reader, own_seen: Seen, shown_instants: Published, restores: Planned, *, seen: tuple[int, ...]
 ) -> Changes:
-    """Keep the listed instants that completed at or before T, the reader's time, and the listed plans.
+    """Record the listed plans, and the listed instants that completed at or before the reader's time T.
 
     A plan that disappears during the listing is not kept.
     """
@@ -160,8 +160,8 @@ def present(published: Published, restores: Planned) -> tuple[int, ...]:
 
 
 def listed_parts(own: Reader, own_seen: Seen, published: Published, restores: Planned) -> Iterable[Args]:
-    """Yield every subset of the instants and restore plans that appeared or disappeared since the listing began, as
-    requested times.
+    """Yield each possible listing, as requested times. A listing may show any of the restore plans and instants that
+    appeared or disappeared since it began.
     """
     throughout = _throughout(own, published, restores)
     entries = [entry.requested for entry in ever_published(published, restores)]

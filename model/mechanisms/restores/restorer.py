@@ -132,8 +132,7 @@ def put_plan(
     own: Restorer, me: str, restores: Planned, published: Published, plans: Plans, savepoints: Savepoints,
     read_meanwhile: bool, log_plans: Plans | None = None,
 ) -> Changes:  # fmt: skip
-    """Put the plan of the restore on the timeline, from which the instants listed in the plan disappear for all actors.
-    """
+    """Put the plan of the restore. From this step on, no actor sees the instants listed in the plan."""
     gone = tuple(plan for plan in (*plans, *(log_plans or ())) if plan.requested in own.undone)
     entries = taken_off(published, own.undone) if read_meanwhile else ()
     plan = Restore(own.restore, own.to, me, False, own.undone, own.kept, gone, entries=entries)
@@ -179,7 +178,5 @@ def pending_restores(
 
 
 def settled_time(settled_time: int, restores: Planned) -> int:
-    """Define the view `settled_time`: at least the requested time of each restore, because no further instant can
-    complete at or before that time.
-    """
+    """Define the view `settled_time`: raise it to the requested time of the newest restore."""
     return max(settled_time, *(each.requested for each in restores), 0)
