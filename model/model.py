@@ -170,8 +170,8 @@ class Model:
     # What can be observed.
 
     def view(self, state: State, name: str, actor: str = "") -> Any:
-        """Return the value of a view (a derived value, such as `visible_instants`), as `actor` observes it. Without
-        `actor`, no actor-specific change applies.
+        """Return the value of a view (a derived value, such as `visible_instants`), as `actor` observes it. If `actor`
+        is empty, changes that mechanisms make for single actors do not apply.
         """
         key = (name, actor) if actor else name
         bound = self._views.get(key) or self._views.setdefault(key, self._names.view(name, actor))
@@ -255,7 +255,7 @@ class Model:
         return answer(self.rules, table, self.world.groups, query, settled, data, self.merger)
 
     def read_refusal(self, state: State, query: Query) -> BadInput | Cleaned | None:
-        """Return the error by which the table refuses a query; None if the table does not refuse it. The protocol may
+        """Return the error with which the table refuses a query; None if the table does not refuse it. The protocol may
         still refuse the query with `NoAnswer`.
         """
         instants = (*self.component(state, "published"), *self.pending(state))
@@ -292,11 +292,12 @@ class Model:
         return answer(self.rules, seen, self.world.groups, query, 0, data, self.merger)
 
     def finished(self, state: State) -> bool:
-        """True if no live actor is within an operation. A finished state without successors is no deadlock."""
+        """True if no live actor is in the middle of an operation. A finished state without successors is no deadlock.
+        """
         return not self.busy(state)
 
     def busy(self, state: State) -> tuple[str, ...]:
-        """Return the live actors that are within an operation."""
+        """Return the live actors that are in the middle of an operation."""
 
         def compute(*values: Any) -> tuple[str, ...]:
             actors = zip(self._all_actors, values, strict=True)
@@ -305,7 +306,7 @@ class Model:
         return self.derive(state, self._all_actors, "busy", compute)
 
     def is_busy(self, actor: str, own: Any) -> bool:
-        """True if an actor whose component has the value `own` is alive and within an operation."""
+        """True if an actor is alive and in the middle of an operation. `own` is the value of the actor's component."""
         return own.step != DEAD and own.step not in self._idle_steps[actor]
 
     def stopped_by_limits(self, state: State) -> Iterator[str]:

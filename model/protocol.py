@@ -1,7 +1,7 @@
 """A protocol is a choice of one value for each option of the model. With the default values, a model satisfies every
 promise.
 
-Every other value reproduces a behaviour of an RFC, an older table layout, or another reader.
+Each non-default value of an option reproduces a behaviour of an RFC, an older table layout, or another reader.
 """
 
 from __future__ import annotations

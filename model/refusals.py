@@ -1,4 +1,4 @@
-"""Decides whether a table refuses a read because of its times, and with which error (promise ANSWER in
+"""Decides from the times of a read whether the table refuses it, and with which error (promise ANSWER in
 docs/contract.md).
 """
 
@@ -15,8 +15,8 @@ class ReadBounds(NamedTuple):
     """The values that decide which times of a table can be read.
 
     `settled` is the greatest time that can be read. `first` is the completion time of the first write; None if no write
-    has completed. `horizon` is the cleaning horizon (see `Model.horizon`). `pinned` contains the times of savepoints.
-    An as-of read of a savepoint's time is answered even before the cleaning horizon.
+    has completed. `horizon` is the cleaning horizon (see `Model.horizon`). `pinned` contains the times of savepoints. A
+    read as of the time of a savepoint is answered even if that time is before the horizon.
     """
 
     settled: int
@@ -29,10 +29,10 @@ class ReadBounds(NamedTuple):
 def refusal_of(
     kind: Kind, times: Sequence[float], bounds: ReadBounds, requests: Container[float]
 ) -> BadInput | Cleaned | None:
-    """Return the error by which the table refuses a read because of its times; None if the times can be read.
+    """Return the error with which the table refuses a read at these times; None if the times can be read.
 
-    `times` is the value of `Query.times`. `requests` contains the requested times of instants with data files, except
-    those that equal the completion time of another instant.
+    `requests` contains the requested times of instants with data files, except those that equal the completion time of
+    another instant.
     """
     return _no_point_in_history(kind, times, bounds, requests) or _no_longer_retained(kind, times, bounds)
 

@@ -33,8 +33,8 @@ State = Callable[["Rules", Table, int, float], Fold]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rules:
-    """The functions that define how a table is read under one protocol. The kernel modules document each function. Two
-    `Rules` are equal only if they are the same object.
+    """The functions that define how a table is read under one protocol. Each function is documented in the kernel
+    module that implements it. Two `Rules` are equal only if they are the same object.
 
     `options` are the options of the protocol; for example, `rules[Slicing].slicing` is the value of one option.
     `under(**changes)` returns the rules for the protocol with some options changed.

@@ -15,7 +15,7 @@ LISTED = 12
 def nearest(word: str, known: Iterable[str], others: str = "") -> str:
     """Return the end of an error message: the known word most similar to `word`, if any, and up to 12 known words.
 
-    If there are more known words and `others` is a command that prints them, the message names the command instead.
+    If more than 12 words are known, and `others` is a command that prints them, the message names the command instead.
     """
     words = sorted(known)
     begun = [each for each in words if word and each.startswith(word)]
@@ -37,8 +37,8 @@ def refuse_unknown(given: Mapping[str, object], known: Iterable[str], where: str
 
 
 def write_shape(row: Mapping[str, object]) -> tuple[tuple[str, int], tuple[int, ...]]:
-    """Parse one `[[writes]]` entry of a world file. Return the key (writer, number of the write), and the number of log
-    files in each file group.
+    """Parse one `[[writes]]` entry of a world file. Return the key (writer, number of the write) and the number of log
+    files that the write puts in each file group.
     """
     where = "world [[writes]]"
     fields = ("writer", "number", "versions")

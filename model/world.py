@@ -22,20 +22,21 @@ MergeMode = Literal["EVENT_TIME_ORDERING", "COMMIT_TIME_ORDERING", "CUSTOM"]
 
 @dataclass(frozen=True, slots=True, init=False)
 class World:
-    """The configuration of one search: the table, the actors and the limits. All counts in a world are whole numbers.
-    File groups are numbered partition by partition: group = partition * buckets + bucket.
+    """The configuration of one search: the table, the actors and the limits. File groups are numbered partition by
+    partition: group = partition * buckets + bucket.
 
     `actors` maps each kind of actor, such as `writer`, to the number of its actors. A kind that is absent in `actors`
     has no actors.
-    `writes` maps (writer, number of its write, from 1) to one count for each file group: how many log files the write
-    puts there. A write does not touch a file group whose count is 0. A write that is absent in `writes` puts
-    `log_versions` log files in every group.
+    `writes` maps (writer, number of its write) to the number of log files that the write puts in each file group.
+    Writes are numbered from 1. A write does not touch a file group whose count is 0. A write that is absent from
+    `writes` puts `log_versions` log files in every file group.
     `reads` maps (writer, number of its write) to the file groups that the write reads; by default, the groups that it
-    writes. An optimistic writer declares the groups in `reads` for its conflict check (`conflict_reads`).
+    writes. The option `conflict_reads` decides whether an optimistic writer includes these groups in its conflict
+    check.
     `settings` maps an actor, or a kind of actor, to the protocol options that it overrides.
     `limits` contains the limits declared by mechanisms, for example `world[Crashes].crashes`.
-    `keys` and `orderings` are the numbers of distinct keys and ordering values in a random history. The search itself
-    uses no rows.
+    `keys` and `orderings` are the numbers of distinct keys and ordering values in a random history. The search ignores
+    both numbers.
     `granularity` sets the size of one step. At granularity `storage`, a step is one access to storage that other actors
     can observe. At granularity `call`, no other actor acts during a client's call, for example while a writer puts all
     its data files. Each run at granularity `call` is also a run at granularity `storage`.
@@ -142,7 +143,7 @@ class World:
         return tuple((group, version) for group, most in enumerate(versions) for version in range(1, most + 1))
 
     def groups_of(self, writer: str, number: int) -> tuple[int, ...]:
-        """Return the file groups to which one write adds log files."""
+        """Return the file groups to which the given write adds log files."""
         return tuple(dict.fromkeys(group for group, _ in self.files(writer, number)))
 
     def alike(self, one: str, other: str) -> bool:
@@ -166,9 +167,7 @@ class World:
         return Protocol.from_mapping({**protocol.to_mapping(), **chosen}) if chosen else protocol
 
     def limits_of(self, actor: str, part: type[Part]) -> Part:
-        """Return the limits that apply to one actor: those of the world, with the numbers overridden for the actor or
-        its kind.
-        """
+        """Return the limits of one actor. Values set for the actor or its kind override those of the world."""
         stated = self._chosen(actor)
         return replace(self[part], **{name: stated[name] for name in names_of(part) if name in stated})
 

@@ -2,8 +2,8 @@
 
 No actor can distinguish a slow runner (an actor that runs a plan) from a crashed one, so an idle actor may resume any
 pending plan. All runners of a plan write the same content, each into separate files. Under the lock, a runner checks
-whether another runner has completed the plan. A runner whose plan is already completed deletes its files and publishes
-nothing.
+whether another runner has completed the plan. If another runner has completed the plan, the runner deletes the files
+that it has put, and publishes nothing.
 
 Before publishing, a runner deletes the files put by other runners of the plan. If a runner crashes after deleting the
 files of other runners, those runners find their files missing, and the plan stays pending.
@@ -86,7 +86,7 @@ def resumes(composition: Composition, runs: Runner) -> None:
 def pending_plan(
     instants_known_done: Published, plans: tuple[Any, ...], runners: tuple[str, ...], completes: type[Any]
 ) -> Any:
-    """Return the oldest pending plan of actors of one kind; None if no plan is pending."""
+    """Return the oldest pending plan of the actors in `runners`; None if there is none."""
     theirs = [plan for plan in plans if plan.runner in runners]
     done = {each.requested for each in instants_known_done if isinstance(each, completes)} if theirs else ()
     return next((plan for plan in theirs if plan.requested not in done), None)
@@ -102,11 +102,11 @@ def resume_plan(
 
 
 def gives_way(composition: Composition, runs: Runner) -> None:
-    """Require that a plan is pending before a runner starts or completes it. The operation of a runner ends if the plan
-    is already completed.
+    """Let a runner start or publish a plan only if no other runner has completed the plan. The operation of a runner
+    ends if the plan is already completed.
 
-    The runner checks the plan in the step that takes the lock. If locks can be lost, or commits are decided by a
-    decision log, the runner checks the plan in the next step under the lock.
+    The runner checks the plan in the step that takes the lock. If locks can be lost, or a decision log decides commits,
+    the runner checks the plan in the step that commits instead.
     """
     me = runs.actor
     pending = is_pending(runs)
@@ -147,15 +147,15 @@ def checks_before_lock(composition: Composition, me: str) -> bool:
 
 
 def checks_to_commit(composition: Composition, me: str) -> bool:
-    """True if the runner checks the plan in the transition that commits, because locks can be lost or a decision log
-    decides commits.
+    """True if a runner checks the plan in the step that commits, and not in the step that takes the lock. This is so if
+    locks can be lost or a decision log decides commits.
     """
     lossy = composition.world[LostLocks].lock_losses or composition.protocol.to_mapping()["decision"] == "log"
     return bool(lossy) and not checks_before_lock(composition, me)
 
 
 def idle(composition: Composition, me: str) -> Effect:
-    """Return the effect by which a runner ends its operation without publishing an instant."""
+    """Return the effect that ends a runner's operation without publishing an instant."""
     return composition.facts(Planner)[me].give_up
 
 
@@ -192,7 +192,7 @@ def loses_files(composition: Composition, runs: Runner) -> None:
     """Let a runner delete the files of other runners before publishing, and let those runners detect that their files
     are missing.
 
-    If a runner checks its plan and its files in one step, missing files are detected only while the plan is pending.
+    If one step checks both the plan and the files, a completed plan is detected first.
     """
     me, kind = runs.actor, runs.kind
     gone = (is_pending(runs), ~HAS_FILES) if checks_to_commit(composition, me) else (~HAS_FILES,)
@@ -220,8 +220,8 @@ HAS_FILES = Guard("no other runner may have deleted its files", has_files)
 def remove_files(
     own: Any, me: str, without_files: frozenset[str], peers: Mapping[str, Any], count: str
 ) -> Changes:
-    """Under the lock, delete the files that other live runners have put for the plan. The deletion of crashed runners'
-    files is not modelled, because no actor observes it.
+    """Under the lock, delete the files that other live runners have put for the plan. Files of crashed runners are not
+    deleted in the model, because no actor observes them.
     """
     rivals = {name for name, peer in peers.items() if peer.plan == own.plan and getattr(peer, count)}
     alive = {name for name in rivals if peers[name].step != DEAD}
@@ -229,7 +229,7 @@ def remove_files(
 
 
 def forget_files(me: str, without_files: frozenset[str]) -> Changes:
-    """Record that no file of the runner is missing, because the runner begins or ends an operation."""
+    """Remove the actor from the set of runners whose files are missing."""
     return {WITHOUT_FILES: without_files - {me}}
 
 

@@ -44,8 +44,8 @@ class SavepointLimits(Limits):
 
 
 class Savepoint(NamedTuple):
-    """A savepoint of the instant with the same requested time, which completed at `at`. `files` lists the files that a
-    read as of `at` opens.
+    """A savepoint of the instant that has the same requested time. That instant completed at `at`. `files` contains the
+    files that a read as of `at` needs.
 
     `writes` lists the requested times of the writes that had completed when the savepoint was begun. `completed` is
     None while the savepoint is inflight.
@@ -59,7 +59,7 @@ class Savepoint(NamedTuple):
 
 
 def files_as_of(rules: Rules, table: Table, groups: int, time: int) -> tuple[DataFile, ...]:
-    """Return the files that reads as of `time` open, together with the input logs of log compactions."""
+    """Return the files that a read as of `time` needs, and the input logs of log compactions among these files."""
     files: set[DataFile] = set()
     for group in range(groups):
         opened = needed(rules, table, group, time)
@@ -78,7 +78,7 @@ def kept(rules: Rules, savepoints: tuple[Savepoint, ...]) -> frozenset[DataFile]
 
 
 def without(victims: tuple[Victims, ...], files: frozenset[DataFile]) -> tuple[Victims, ...]:
-    """Return the files to delete in each file group, without those in `files`."""
+    """Return the files to delete in each file group, except those in `files`."""
     left = (each._replace(files=tuple(file for file in each.files if file not in files)) for each in victims)
     return tuple(each for each in left if each.files)
 

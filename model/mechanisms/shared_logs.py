@@ -51,8 +51,8 @@ LOGS = "shared_logs"
 
 
 class Block(NamedTuple):
-    """A block of a log file, appended by the instant requested at `instant`. If `target` is not 0, the block is a
-    rollback block that undoes the write requested at `target`.
+    """A block of a log file, appended by the write or rollback whose requested time is `instant`. If `target` is not 0,
+    the block is a rollback block that undoes the write requested at `target`.
     """
 
     instant: int
@@ -72,8 +72,8 @@ def appended(logs: tuple[Blocks, ...], group: int, block: Block) -> tuple[Blocks
 def undone(blocks: Blocks, rollback_block: str) -> frozenset[Log]:
     """Return the blocks of a shared log that readers skip because a rollback block undoes them.
 
-    Under `rollback_block = in_front`, a rollback block undoes only the blocks directly before it, because readers of
-    that kind read the log in one pass.
+    Readers under `rollback_block = in_front` read a log in one pass, so a rollback block undoes only the blocks
+    directly before it.
     """
     found: set[Log] = set()
     for at, rollback in enumerate(blocks):
@@ -183,8 +183,8 @@ def append_rollback_block(own: Rollbacker, shared_logs: tuple[Blocks, ...], *, g
 
 
 def forget_nothing(rollbacks: tuple[Rollback, ...]) -> Changes:
-    """Let another rollback of the write start from the first file, so that rollback blocks are appended to the same
-    logs again.
+    """Let another rollback of the write start from the first file. Rollback blocks are then appended to the same logs
+    again.
     """
     return {"rollbacks": tuple(each._replace(forgotten=0) for each in rollbacks)}
 

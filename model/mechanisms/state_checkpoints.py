@@ -1,10 +1,11 @@
-"""A state checkpoint stores the table's live files, so that a read need not process all commits from the first one on.
+"""A state checkpoint stores which files of the table are live, so that a read need not process all commits since the
+first.
 
-A checkpointer (an actor) lists the timeline and takes the greatest settled time T. The checkpointer then lists the
-timeline again and puts a checkpoint: the live base file and logs of each file group as of T. A read as of T or a later
-time merges the files of the checkpoint with the commits that completed after T. The checkpointer takes no lock, because
-a checkpoint is derived from commits and changes no answer (promise SAME). A restore that is planned after T invalidates
-the checkpoint, because the restore may undo writes of the checkpoint.
+A checkpointer (an actor) lists the timeline, and takes the greatest settled time T as the time of the checkpoint. After
+a second listing of the timeline, it puts a checkpoint with the live base file and logs of each file group. A read as of
+T or later merges the files of the checkpoint with the commits that completed after T. The checkpointer takes no lock,
+because a checkpoint is derived from commits and changes no answer (promise SAME). A restore that is planned after the
+checkpoint's time invalidates the checkpoint, because the restore may undo writes of the checkpoint.
 """
 
 from __future__ import annotations
@@ -26,8 +27,8 @@ TOOK_TIME, LISTED = "has taken the time of its checkpoint", "has listed the stat
 
 
 class StateCheckpoint(NamedTuple):
-    """The state of a table as of `time`. In `table`, writes have only their live files, and only plans with live base
-    files are completed.
+    """The state of a table as of `time`. `table` contains only the files that a read as of that time needs. A plan in
+    `table` is completed only if the read needs its base file.
     """
 
     time: int
@@ -35,8 +36,8 @@ class StateCheckpoint(NamedTuple):
 
 
 class Checkpointer(NamedTuple):
-    """The state of one checkpointer (an actor that puts state checkpoints). `time` is the time of the current
-    checkpoint, and `checkpoint` the checkpoint to put.
+    """The state of one checkpointer (an actor that puts state checkpoints). `time` and `checkpoint` describe the
+    checkpoint that the checkpointer is about to put.
     """
 
     step: str = "idle"
@@ -114,7 +115,7 @@ def list_state(
 
 
 def put_checkpoint(own: Checkpointer, state_checkpoints: tuple[StateCheckpoint, ...]) -> Changes:
-    """Put the state checkpoint, from which reads may now start."""
+    """Put the state checkpoint, so that subsequent reads may use it."""
     assert own.checkpoint is not None, "the second listing made it"
     return {
         "own": own._replace(step="idle", time=0, checkpoint=None),

@@ -38,8 +38,8 @@ class Read(NamedTuple):
 
 
 def answer_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """Check promise ANSWER: each read at a settled and retained time is answered. Every other read is refused with the
-    error class required by the contract.
+    """Check promise ANSWER: each read at a settled and retained time is answered. A read at any other time is refused
+    with the error class that the contract requires.
     """
     view, contract = view_of(model, after), _Contract(model, after)
     bounds = model.read_bounds(after)
@@ -170,11 +170,12 @@ def _newest(published: tuple[Any, ...]) -> Write | None:
 
 
 def _time_is_too_early(model: Model, before: State, step: Step, after: State) -> str | None:
-    """Return a sentence if the time of a reader is earlier than the newest write that the reader must include; None
-    otherwise.
+    """Return a sentence if a reader's time is earlier than the completion time of the newest write it must include;
+    None otherwise.
 
     The first listing shows every instant that existed when the reader began, and sets the time of the read. In a world
-    with an archiver, the time of a read is final only when the reader answers. A reader's time never decreases.
+    with an archiver, a reader may raise its time until it answers, so only the time of the answer is checked. A
+    reader's time never decreases.
     """
     had, has = model.component(before, step.actor), model.component(after, step.actor)
     published = model.component(before, "published")

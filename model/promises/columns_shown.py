@@ -1,4 +1,4 @@
-"""Checks reads of a table with added columns: a read must show the right columns, and rows must have their values.
+"""Checks which added columns a read shows, and whether each row has values in the columns that its writer knew.
 
 Each log is checked separately, because any log may contain the only row of a key. The row of a log must have values in
 all columns that the writer knew and that the table had at the time of the read. A read must show an added column once
@@ -38,8 +38,8 @@ def columns_broken(view: View, what: str, group: int, shape: Fold, time: float) 
 
 
 def columns_changed(old: View, new: View, group: int, time: float) -> str | None:
-    """Return a phrase for a change of the columns of a read as of `time` between two states; None if there is none. For
-    a snapshot query, which always shows the current columns, only the values of rows are compared.
+    """Return a phrase if a read as of `time` shows different columns in two states; None otherwise. For a snapshot
+    query, which always shows the current columns, only the values of rows are compared.
     """
     if not schemas_of(new.table):
         return None

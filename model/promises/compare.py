@@ -16,7 +16,9 @@ from .view import View
 def against_oracle(
     view: View, what: str, group: int, shape: Fold, *, right: tuple[Log, ...], deletes: bool = False
 ) -> str | None:
-    """Compare a read of one file group with the required answer, which merges the logs `right` of completed writes."""
+    """Compare a read of one file group with the required answer. `right` contains the logs of completed writes that the
+    required answer merges.
+    """
     if reads_right(shape, right, view.merger, deletes):
         return None
     names = view.names(group, shape, Fold(None, right))  # a replace may have hidden some of them since
@@ -44,8 +46,8 @@ def misses(view: View, shape: Fold, right: Iterable[Log]) -> str:
 
 
 def one_against_other(view: View, group: int, before: Fold, after: Fold, deletes: bool = False) -> str | None:
-    """Return a phrase for the difference between a read before and after a step: the row of one key in both reads. The
-    result is None if the two reads are equal.
+    """Return a phrase with the row of one key in two reads, before and after a step. The result is None if the two
+    reads are equal.
     """
     if before == after:
         return None

@@ -67,7 +67,7 @@ def _no_reason(named: int, since: int, groups: set[int], published: Published) -
 
 
 def first_or_none(sentences: Iterable[str]) -> str | None:
-    """Return the first sentence, or None if there is none."""
+    """Return the first of `sentences`; None if there is none."""
     return next(iter(sentences), None)
 
 

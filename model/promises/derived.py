@@ -17,8 +17,8 @@ from .view import answered_times, distinct_times, on_table, view_of
 
 
 def same_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """Check promise SAME: a snapshot, or a read as of a retained time, has the same answer through a state checkpoint
-    as from all commits.
+    """Check promise SAME: snapshots, and reads as of retained times, have the same answers with and without a state
+    checkpoint.
     """
     view, restores = view_of(model, after), model.restores(after)
     for checkpoint in _checkpoints(model, after):

@@ -101,8 +101,8 @@ def _reads_archived_tables(model: Model) -> bool:
 
 
 def acknowledged_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """Check promise ACK: readers see every write reported as committed, and no write reported as failed. A read that
-    begins after a write has returned is as of the write's completion time or later.
+    """Check promise ACK: readers see every write reported as committed, and no write reported as failed. If a read
+    begins after a write has returned, the read's time is the write's completion time or later.
     """
     failed, done = (set(value_in(model, after, name)) for name in ("reported_failed", "reported_done"))
     for entry in model.component(after, "published"):
@@ -177,8 +177,8 @@ def once_holds(model: Model, before: State | None, step: Step | None, after: Sta
 
 
 def streams_served(model: Model, state: State) -> str | None:
-    """Return a sentence if a stream's sink has one write in two batches of one query, or misses a write that Spark's
-    logs cover; None otherwise.
+    """Return a sentence if a stream's sink has received a write twice from one query, or lacks a write before the
+    stored offset; None otherwise.
     """
     done = {entry.requested: entry for entry in model.component(state, "published") if isinstance(entry, Write)}
     for name in model.actors_of("stream"):

@@ -1,10 +1,10 @@
 """Promise ISO, and the isolation anomalies that a protocol allows (RFC-22, fundamentals).
 
 A transaction is a write that reads file groups when it begins (`World.reads`; by default the groups that it writes).
-Each entry of `ANOMALIES` is the promise that an anomaly cannot occur. The verdict VIOLATED on the promise of an anomaly
-means that the anomaly can occur under the protocol. ISO is the promise that optimistic writers cause no lost update and
-no write skew. The concurrency modes `nbcc` and `single_writer` exclude dirty reads, non-repeatable reads and phantom
-reads. The concurrency mode `occ` also excludes lost updates, and write skew between writes that declare their reads.
+Each entry of `ANOMALIES` is the promise that an anomaly cannot occur. If the promise about an anomaly is VIOLATED, the
+anomaly can occur under the protocol. ISO is the promise that optimistic writers cause no lost update and no write skew.
+The concurrency modes `nbcc` and `single_writer` exclude dirty reads, non-repeatable reads and phantom reads. The
+concurrency mode `occ` also excludes lost updates, and write skew between writes that declare their reads.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def non_repeatable_read(model: Model, before: State | None, step: Step | None, a
 
 
 def phantom_read(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """A row that a read did not return is present if the read is repeated as of the same time."""
+    """A read that is repeated as of the same time returns a row that it did not return before."""
     return _changed(model, before, after, appears=True)
 
 

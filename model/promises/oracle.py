@@ -29,7 +29,7 @@ def completed(published: Iterable[object], after: float, until: float) -> tuple[
 
 def logs_by_rank(writes: Iterable[Write], group: int) -> tuple[Log, ...]:
     """Return the log files of a file group, sorted by completion time and version. Among rows with equal ordering
-    values, the row in the last file wins.
+    values, the row in the last of these files wins.
 
     A replace (insert overwrite) ranks by its requested time, and hides every write that completed before that time.
     """

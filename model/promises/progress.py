@@ -30,10 +30,10 @@ RESUMED_BY = {
 
 
 def outstanding(model: Model, state: State) -> Mapping[str, str]:
-    """Return a sentence for each operation that must still end, by the name of the operation; empty if there is none.
+    """Return the operations that must still end: a mapping from the name of each operation to a sentence about it.
 
-    A pending plan must complete only if a live actor can resume the plan. A failed write must be removed only if a live
-    rollback actor exists.
+    A pending plan need not complete unless a live actor can resume it. A failed write need not be removed unless a
+    rollback actor is alive.
     """
     left = {name: f"{name} never finishes its operation" for name in model.busy(state)}
     owed = [instant for instant in model.pending(state) if instant.state != "completed"]
@@ -72,7 +72,7 @@ def needs_lock(model: Model, step: Step) -> bool:
 
 
 def progress_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """Check promise PROGRESS at a state without a successor. The search itself checks PROGRESS at cycles."""
+    """Check promise PROGRESS at a state without a successor. The search checks it for infinite runs."""
     if next(model.successors(after), None) is not None or limited(model, after):
         return None
     left = outstanding(model, after)

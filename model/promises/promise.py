@@ -46,8 +46,8 @@ class Promise:
     For a promise about runs, `outstanding` maps each event that must still occur to a sentence. `limited` names the
     actors that are blocked only by limits of the world. `fair` returns True for a step whose action, if it stays
     possible, must eventually happen. `often` returns True for a step whose action, if it becomes possible infinitely
-    often, must eventually happen. `first(model, states)` checks all states of a finished search. `first` returns the
-    index of the first state that violates the promise, with a sentence about the violation; or None.
+    often, must eventually happen. `first(model, states)` searches all states of a finished search for the first that
+    violates the promise. It returns the index of that state, and a sentence about the violation; or None.
     """
 
     name: str

@@ -47,8 +47,8 @@ def newest_barrier(view: View, group: int) -> int:
 
 
 def state_at_barrier(view: View, group: int, barrier: int) -> tuple[Log, ...]:
-    """Return the logs that a base file requested at `barrier` must contain, by rank: those that completed before
-    `barrier`, or were put by the write requested at `barrier`.
+    """Return the logs that the base file requested at `barrier` must contain, by rank. These are the logs that
+    completed before `barrier`, and the files put by the write requested at `barrier`.
     """
     writes = (
         write

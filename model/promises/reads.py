@@ -70,7 +70,9 @@ def _wrong(seen: View, what: str, time: float, right: View, until: float) -> str
 
 
 def same_reads(old: View, new: View, times: tuple[float, ...]) -> str | None:
-    """Return a sentence about a read as of one of `times` that differs between two states; None if no read differs."""
+    """Compare the reads as of each of `times` in two states. Return a sentence about the first read that differs; None
+    if all are equal.
+    """
     if old is new:
         return None
     for time in completions_first(old, times):

@@ -41,7 +41,7 @@ def _operation(row: Row) -> str:
 
 
 def key_given(rows: Mapping[Log, Row], writes: Mapping[int, Write]) -> str:
-    """Return a phrase for one key that describes its record in each log."""
+    """Return a phrase that states the record of one key in each log."""
     operations = [
         f"{log_named(log, writes)} {_operation(row)} with ordering value {row.ordering}"
         for log, row in rows.items()

@@ -44,8 +44,7 @@ def planned_between_writes(model: Model, state: State) -> bool:
 
 
 def served_between_writes(model: Model, state: State) -> bool:
-    """True if there is a plan and two completed writes, or a rollback and one completed write, or an archived instant.
-    """
+    """True if a table service has planned work on completed writes, rolled back a write or archived an instant."""
     if value_in(model, state, "removed"):
         return True
     rolled_back = value_in(model, state, "rollbacks")

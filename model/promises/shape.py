@@ -1,9 +1,8 @@
 """A shape is an abstraction of states: every promise that uses shapes has the same verdict for two states with the same
 shape.
 
-Promises compare times only with each other, and check the content of writes instead of their actors. A shape therefore
-replaces each time by its rank, and contains no names of actors. A search has several times fewer distinct shapes than
-states.
+Promises compare times only with each other, and do not depend on which actor made a write. A shape replaces each time
+with its rank, and omits the names of actors. A search reaches several times fewer distinct shapes than states.
 """
 
 from __future__ import annotations
@@ -63,7 +62,7 @@ class Abstract(NamedTuple):
 
 class Undone(NamedTuple):
     """The part of a shape (an abstraction of states) that describes rollbacks. `gone` contains the number of deleted
-    files of each rolled-back write. Deleted files count only for published writes.
+    files of each rolled-back write. A shape omits this number for writes that are not published.
     """
 
     form: bool
@@ -82,9 +81,7 @@ def shape_of(model: Model, *states: State) -> int | None:
 
 
 class _Field(NamedTuple):
-    """A component (state variable) with the function that abstracts its values. `numbers` maps the bits of a value to
-    the number of its abstraction.
-    """
+    """A component (state variable) with the function that abstracts its values."""
 
     model: Model
     name: str
@@ -98,8 +95,8 @@ class _Field(NamedTuple):
 
 
 class _Shapes:
-    """Numbers the shapes (abstractions of states), which are computed from the components of the table and of the
-    readers.
+    """Assigns a number to each distinct shape (abstraction of states). A shape is computed from the components of the
+    table and of the readers.
 
     Values that differ only in the names of actors have the same abstraction. Each distinct shape is built only once.
     """

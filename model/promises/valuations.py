@@ -1,5 +1,5 @@
 """A valuation assigns a possible record of one key to each log of a file group. The functions search for a valuation
-(records of one key) on which two answers differ.
+for which two reads, or a read and the required answer, show different rows.
 
 A log has no record, an upsert (of some columns) or a delete of the key; ordering values form a weak order. The answer
 for one key depends only on the valuation (the key's record in each log). Logs are renamed by rank before the
@@ -28,8 +28,8 @@ LARGEST = 5
 
 @cache
 def valuations(count: int, event_time: bool, columns: tuple[str, ...] = ()) -> tuple[Valuation, ...]:
-    """Return every valuation (records of one key) of the logs (1, 0) .. (count, 0), fewest records first. If rows merge
-    by commit time, ordering values are all equal.
+    """Return every valuation of `count` logs, fewest records first. The logs are named (1, 0) to (count, 0), like
+    (requested time, version) of a real log. If rows merge by commit time, ordering values are all equal.
 
     `columns` names the columns that partial updates may set; () if there are no partial updates.
     """
@@ -47,7 +47,7 @@ def valuations(count: int, event_time: bool, columns: tuple[str, ...] = ()) -> t
 
 
 def of_merger(count: int, merger: Merger) -> tuple[Valuation, ...]:
-    """Return the valuations (records of one key in each log) that `merger` can distinguish."""
+    """Return the valuations of `count` logs. Ordering values differ only if `merger` uses event-time ordering."""
     return valuations(count, merger.event_time, merger.columns)
 
 
@@ -83,13 +83,13 @@ def records_by_definition(
 
 
 def names_for(logs: tuple[Log, ...]) -> dict[Log, Log]:
-    """Return the short name (position, 0) of each log, where positions in `logs` count from 1."""
+    """Map each log to a short name (position, 0); positions in `logs` count from 1."""
     return {log: (place + 1, 0) for place, log in enumerate(logs)}
 
 
 def read(shape: Fold, rows: Valuation, merger: Merger, deletes: bool) -> Shown:
-    """Return the row of one key that a read shows; None if there is no row. If a delete wins, it is returned only with
-    `deletes`.
+    """Return the row of one key that a read shows; None if there is no row. A winning delete is returned only if
+    `deletes` is True.
     """
     if merger.combination:
         combined: Shown = merger.combination.read(shape, rows.get, merger, deletes)
@@ -117,7 +117,8 @@ def expected(logs: tuple[Log, ...], rows: Valuation, merger: Merger, deletes: bo
 
 @lru_cache(maxsize=1 << 16)
 def reads_right(shape: Fold, logs: tuple[Log, ...], merger: Merger, deletes: bool) -> bool:
-    """True if, on every valuation (records of one key), a read shows the row required by the completed `logs`."""
+    """True if, for every possible record of a key in each log, a read shows the row required by the completed `logs`.
+    """
     names = names_for(_once_each(logs, logs_of(shape)))
     wanted = tuple([names[log] for log in logs])
     return differs_from_oracle(renamed(shape, names), wanted, len(names), merger, deletes) is None
@@ -131,8 +132,8 @@ def _once_each(*several: Iterable[Log]) -> tuple[Log, ...]:
 def differs_from_oracle(
     shape: Fold, logs: tuple[Log, ...], count: int, merger: Merger, deletes: bool
 ) -> Valuation | None:
-    """Return the first valuation (records of one key) on which a read does not show the row required by the completed
-    `logs`; None if there is none.
+    """Return the first valuation (records of one key) for which a read shows a wrong row; None if there is none. The
+    completed `logs` determine the right row.
     """
     for rows in of_merger(count, merger):
         if read(shape, rows, merger, deletes) != expected(logs, rows, merger, deletes):
@@ -151,11 +152,11 @@ def differ(one: Fold, other: Fold, count: int, merger: Merger, deletes: bool) ->
 
 @lru_cache(maxsize=1 << 16)
 def adds_up_wrongly(before: Fold, window: Fold, after: Fold, count: int, merger: Merger) -> Valuation | None:
-    """Return the first valuation (records of one key) on which the read before a window, merged with the window,
-    differs from the read after it; None if there is none.
+    """Merge the answer of a window into the read before the window, and compare the result with the read after the
+    window. Return the first valuation (records of one key) for which they differ; None if they never differ.
 
-    The merge includes the tombstones of the state before the window. Only rows are compared, because a table service
-    may drop a tombstone that can no longer hide a write.
+    The read before the window includes tombstones. Only rows are compared, because a table service may drop a tombstone
+    that can no longer hide a write.
     """
     names = tuple((place + 1, 0) for place in range(count))
     states, windows = (_every_read(shape, count, merger, deletes=True) for shape in (before, window))

@@ -116,8 +116,8 @@ class View:
         """Maps each time in `asked_times` that is not a completion time to the newest completion time before it (0 if
         there is none).
 
-        If the protocol selects instants by requested time, the mapping is empty, so that only reads as of completion
-        times are checked.
+        The mapping is empty if the protocol selects instants by requested time. In that case, only reads as of
+        completion times are checked.
         """
         by_completion = self.model.protocol[AsOf].as_of_axis == "completion"
         others = (time for time in self.asked_times if time not in self.times) if by_completion else ()
@@ -125,9 +125,9 @@ class View:
 
     @cached_property
     def repeated_times(self) -> dict[float, int]:
-        """Maps a time in `other_times` to the completion time before it, if the reads as of both times are equal.
+        """The entries (time, completion time) of `other_times` for which the reads as of both times are equal.
 
-        The same writes had completed by both times, so either both reads are right or both are wrong.
+        The same writes are complete at both times of an entry, so it is enough to check one of the reads.
         """
         others = ((time, nearest) for time, nearest in self.other_times.items() if nearest)
         return {
@@ -138,8 +138,8 @@ class View:
 
     @cached_property
     def other_windows(self) -> tuple[tuple[float, float], ...]:
-        """Windows that start or end at a requested time, if they are read differently from the corresponding windows
-        between completion times.
+        """Windows that start or end at a requested time, and need a separate check. A window is omitted if it is read
+        like the window with the preceding completion time in place of the requested time.
         """
         if self.model.protocol[Windows].incremental_axis != "completion":
             return ()
@@ -221,22 +221,21 @@ def settled_times(model: Model, state: State) -> tuple[float, ...]:
 
 
 def answered_times(model: Model, state: State) -> tuple[float, ...]:
-    """Return the settled times as of which a read must be answered."""
+    """Return the settled times T for which the table must answer a read as of T."""
     table, restores = model.table(state), model.restores(state)
     times = (t for t in settled_times(model, state) if not hides(restores, t))
     return tuple(t for t in times if not model.rules.is_refused(table, t))
 
 
 def distinct_times(view: View, times: tuple[float, ...]) -> list[float]:
-    """Return `times`, completion times first, without times at which a read equals the read as of the preceding
-    completion time.
+    """Return `times`, completion times first. A time is omitted if its read equals the read at the preceding completion
+    time, and `times` contains that completion time.
     """
     return completions_first(view, (time for time in times if view.repeated_times.get(time, 0) not in times))
 
 
 def completions_first(view: View, times: Iterable[float]) -> list[float]:
-    """Return the times in ascending order, completion times first, so that messages name a completion time if possible.
-    """
+    """Return completion times before all other times, so that messages name a completion time if possible."""
     return sorted(times, key=view.other_times.__contains__)
 
 
@@ -255,8 +254,8 @@ def answers(model: Model, state: State) -> Iterator[tuple[str, int, Table]]:
 
 
 def truths(model: Model, state: State, name: str) -> list[View]:
-    """Return the views that count as right for a reader's answer. The answer may include or ignore a restore that was
-    planned during the reader's listing.
+    """Return the correct views of the table for a reader, whose answer must agree with one of them. The answer may
+    include or ignore a restore that was planned during the reader's listing.
     """
     view, restores = view_of(model, state), model.restores(state)
     if not restores:
@@ -283,5 +282,5 @@ def on_table(model: Model) -> tuple[str, ...]:
 
 
 def on_table_and_readers(model: Model) -> tuple[str, ...]:
-    """Return the components (state variables) on which reads of the table and the answers of readers depend."""
+    """Return the components (state variables) that determine reads of the table, and the components of the readers."""
     return (*on_table(model), *model.actors_of("reader"))

@@ -2,10 +2,10 @@
 
 The data phase of an actor consists of the actions that put or delete data files. While the lock is held, WAIT is
 violated if the holder would put or delete data files, or take too many steps, before releasing the lock. While the lock
-is free, WAIT is violated if a writer that acts alone cannot continue until another actor has put or deleted data files.
+is free, WAIT is violated if a writer cannot take its next step until another actor puts or deletes data files.
 
-To check a state, the steps that each actor can take alone are computed. The check may read every component (state
-variable).
+To check a state, the module follows the steps that each actor can take while no other actor acts. The check may read
+every component (state variable).
 """
 
 from __future__ import annotations
@@ -142,8 +142,8 @@ def _held_up(model: Model, state: State, me: str) -> tuple[str, ...]:
 
 
 def _alone(model: Model, state: State, me: str) -> Iterator[tuple[State, list[tuple[Step, State]]]]:
-    """Yield the states that an actor reaches alone, up to the end of its operation, each with the actor's possible
-    steps.
+    """Yield each state that one actor reaches while no other actor acts, up to the end of its operation. Each state is
+    paired with the actor's possible steps.
     """
     queue = [state]
     for each in queue:  # grows meanwhile
@@ -154,10 +154,9 @@ def _alone(model: Model, state: State, me: str) -> Iterator[tuple[State, list[tu
 
 
 def _frees(model: Model, state: State, me: str, other: str) -> tuple[bool, Step | None]:
-    """Return (True, None) if `other`, acting alone, enables `me` to continue without putting or deleting data files.
+    """Return True if `other`, acting alone, enables `me` to continue without putting or deleting data files.
 
-    If `other` must first put or delete data files, return False and the first step that does so. If `other` alone
-    cannot enable `me`, return (False, None).
+    The second result is a step that puts or deletes data files, if `other` must take such a step first; otherwise None.
     """
     first: dict[State, Step | None] = {state: None}
     queue = [state]

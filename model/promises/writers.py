@@ -28,7 +28,7 @@ from .view import View, on_table, view_of
 
 
 def free_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """Check promise FREE: if a live writer puts its completed instant, the write is published."""
+    """Check promise FREE: a live writer is never refused publication."""
     if step is not None and step.action == "writer_stops_waiting":
         return f"{step.actor} is alive, and gave up its write because another actor held the lock for too long"
     if before is None or step is None or step.action != "writer_publishes_instant":

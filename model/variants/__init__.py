@@ -1,3 +1,3 @@
-"""Variants model other interpretations of the RFCs than nbcc's, and readers other than nbcc. Each variant is selected
-by an option of the protocol.
+"""Variants model alternative interpretations of the RFCs, and readers of other engines. Each variant is selected by an
+option of the protocol.
 """

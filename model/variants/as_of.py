@@ -51,9 +51,9 @@ def refine(rules: Rules, protocol: Protocol) -> Rules:
 
 
 def visible_by(by_completion: bool, before: bool) -> IsVisible:
-    """Return the rule that decides whether an as-of read includes an instant. The rule compares the instant's
-    completion time, or else requested time, with the time of the read. With `before`, an instant whose time equals the
-    time of the read is not included.
+    """Return the rule that decides whether an as-of read includes an instant. The rule compares the time of the read
+    with the completion time of the instant, or with its requested time if `by_completion` is False. With `before`, an
+    instant whose time equals the time of the read is not included.
     """
 
     def is_visible(requested: int, completed: int | None, time: float) -> bool:
@@ -69,9 +69,9 @@ def newest_first(rules: Rules, table: Table, group: int, time: float) -> Iterato
     """Yield the file slices that begin at or before `time`, newest first. The first slice, which has no barrier, begins
     with its earliest log.
 
-    See `get_file_slice_barriers` in RFC-66. A pending plan that was requested after `time` begins no slice under the
-    option value `requested`. Under `requested_slices`, a pending plan that was requested after `time` begins a slice,
-    and a read as of `time` omits the late logs in that slice.
+    See `get_file_slice_barriers` in RFC-66. If the option `as_of_axis` is `requested`, a pending plan requested after
+    `time` begins no slice. If the option is `requested_slices`, such a plan begins a slice, and a read as of `time`
+    omits the logs in that slice.
     """
     if rules[AsOf].as_of_axis == "requested":
         plans = [(p, done) for p, done in zip(table.plans, table.completed, strict=True) if done or p.requested <= time]

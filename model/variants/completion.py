@@ -2,8 +2,8 @@
 publication.
 
 RFC-66, "Assumption On Locks", requires one lock for the completion time and the publication. If the time is taken
-before the lock, instants may be published out of the order of their completion times. A reader then misses an instant
-that completed before the reader's time but is published after the read.
+before the lock, instants may be published out of the order of their completion times. In that case, a reader misses an
+instant that completed before the reader's time but is published after the read.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ TIMED_EARLY = "given a completion time"
 
 
 class Completion(Options):
-    """The option that decides whether an actor takes its completion time under the lock or before it."""
+    """The option that decides whether an actor takes its completion time under the lock or before acquiring it."""
 
     completion_time: Literal["under_lock", "outside_lock"] = option(
         "under_lock",

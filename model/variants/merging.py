@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Merging(Options):
-    """The options of merging a base file with logs, for which the RFCs allow several interpretations."""
+    """Options for merging a base file with logs, where the RFCs allow several interpretations."""
 
     tombstones: Literal["keep", "drop"] = option(
         "keep",
@@ -52,11 +52,9 @@ def merger_of(inner: Callable[[Any], Merger], options: Merging) -> Callable[[Any
 
 
 def with_tombstones_among_logs(inner: FoldOf) -> FoldOf:
-    """Wrap the rule `fold_of` so that the tombstones of a compaction merge among the logs, at the time of the
-    compaction.
+    """Wrap the rule `fold_of` so that a compaction's tombstones are merged like a log with the time of the compaction.
 
-    A base file has no tombstones if its compaction dropped deletes. The base file of a bulk insert has no tombstones
-    either.
+    A base file has no tombstones if its compaction dropped deletes. The base file of a bulk insert has no tombstones.
     """
 
     def fold_of(

@@ -127,19 +127,21 @@ def is_not_under_way_at_a_barrier(rules: Rules, table: Table, group: int) -> Cal
 
 
 def is_no_tombstone_log(rules: Rules, table: Table, group: int) -> Callable[[Write], bool]:
-    """Return a predicate that rejects writes with the requested time of a base file, because their logs count as
-    tombstones.
+    """Return a predicate that rejects each write with the same requested time as a completed base file. Readers treat
+    the logs of such a write as the compaction's tombstones.
     """
     taken = {requested for requested, done in rules.bases(table, group) if done}
     return lambda write: write.requested not in taken
 
 
 def is_after_the_first_request(rules: Rules, table: Table, group: int) -> Callable[[Write], bool]:
-    """Return a predicate that rejects all writes if the file group has no base file or plan, and its first log belongs
-    to a pending write.
+    """Return a predicate that rejects all writes of a file group without a base file or plan, while its earliest
+    requested
+    write is pending.
 
-    The predicate rejects writes only if a completed write of the table was requested before the pending write. If no
-    completed write was requested before the pending write, readers treat the pending write as completed.
+    If that write was requested before every completed write of the table, readers treat it as completed, and no write
+    is
+    rejected.
     """
     if rules.bases(table, group):
         return lambda write: True
@@ -157,8 +159,8 @@ def slice_begin(rules: Rules, members: tuple[Write, ...]) -> int:
 
 
 def one_slice(rules: Rules, table: Table, group: int, time: float) -> tuple[int | None, tuple[Write, ...]]:
-    """Return the newest file slice with a file that completed at or before `time`. The base file of that slice is
-    included even if it completed after `time`.
+    """Return the newest file slice with a file that completed at or before `time`. Logs that completed after `time` are
+    left out, but the slice's base file is included even if it completed after `time`.
 
     RFC-66, "Time Travel Queries", calls the returned slice latestFileSliceThatIsOverlappingWithCompletionTime.
     """

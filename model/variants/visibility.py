@@ -1,4 +1,6 @@
-"""Models readers that show pending instants or hide completed instants (RFC-22, comments; readers of other engines)."""
+"""Models readers that show pending instants or hide completed instants. Such readers are described in comments on
+RFC-22, or belong to other engines.
+"""
 
 from __future__ import annotations
 

@@ -73,8 +73,8 @@ def without_deletes(inner: OneWindow) -> OneWindow:
 def slice_of_files(rules: Rules, table: Table, group: int, after: float, until: float) -> Fold:
     """Read an incremental window as literally stated in RFC-66's pseudocode for incremental queries.
 
-    The files that completed in (after, until] are sliced by their base files, and the newest slice is merged. The
-    answer contains only rows of writes that completed in (after, until].
+    Of the files that completed in (after, until], only the newest base file and the logs after its requested time are
+    merged. The answer contains only rows of writes that completed in (after, until].
     """
     return _slice_of_files(rules, table, group, (after, until), rules.in_window(table, after, until))
 
@@ -99,11 +99,10 @@ def _slice_of_files(
 
 
 def slice_of_window(rules: Rules, table: Table, group: int, after: float, until: float) -> Fold:
-    """Read an incremental window from the newest slice of the files of the window's instants, like a snapshot that is
-    restricted to the window.
+    """Read an incremental window like a snapshot of a table that contains only the files completed in the window.
 
-    One slice of the files that completed in the window is merged; pending plans also begin slices. Rows of the base
-    file that were written outside the window are removed before the merge.
+    Only the newest of their base files, and the logs in its slice and newer slices, are merged. Pending plans also
+    begin slices. Rows of the base file that were written outside the window are removed before the merge.
     """
     inside = rules.in_window(table, after, until)
     compacted, first, last = _requests(rules, table, group, (after, until), inside)
@@ -121,11 +120,11 @@ def slice_of_window(rules: Rules, table: Table, group: int, after: float, until:
 
 
 def slice_of_table(rules: Rules, table: Table, group: int, after: float, until: float) -> Fold:
-    """Read an incremental window from the newest file slice, over all files of the table, that begins before the window
-    ends; only completed plans begin slices.
+    """Read an incremental window from one file slice of the whole table. It is the newest slice that begins at or
+    before the last requested time of the window's instants. Only completed plans begin slices.
 
-    Logs are merged if they were requested between the first and last requested time of the window's instants. A base
-    file is omitted if it was requested before all instants of the window.
+    Logs are merged if they were requested between the first and last requested time of the window's instants. The base
+    file of the slice is not merged if it was requested before all instants of the window.
     """
     inside = rules.in_window(table, after, until)
     _, first, last = _requests(rules, table, group, (after, until), inside)

@@ -25,8 +25,8 @@ class Restore(NamedTuple):
 
     `undone` lists the requested times of undone instants in removal order; the first `gone` of them are already
     removed. Readers ignore all undone instants as soon as the restore is planned. `runner` is the actor that runs the
-    restore. `kept` lists the writes of the savepoint. `plans` lists the undone compaction plans. `entries` lists the
-    undone completed instants, if the world has readers or consumers that may still use them.
+    restore. `kept` contains the writes that the savepoint retains. `plans` lists the undone compaction plans. `entries`
+    contains the completed instants that the restore undoes, if readers or consumers may still use them.
     """
 
     requested: int
@@ -89,8 +89,8 @@ def taken_off(published: tuple[Any, ...], undone: tuple[int, ...]) -> tuple[Any,
 
 
 def has_put_files(entry: Any) -> bool:
-    """True if a completed instant has put data files. Log compactions count too, because their logs may contain undone
-    rows.
+    """True if the action of a completed instant puts data files. Log compactions are included, because their logs may
+    contain undone rows.
     """
     return isinstance(entry, WRITES)
 
@@ -106,7 +106,9 @@ def is_gone(restores: tuple[Restore, ...], requested: int) -> bool:
 
 
 def loses_input(plan: int, group: int, restores: tuple[Restore, ...]) -> bool:
-    """True if a restore has deleted an input file of the plan requested at `plan` in one file group."""
+    """True if a restore has deleted an input file of a plan in one file group. `plan` is the requested time of the
+    plan.
+    """
     for each in restores:
         found = next((known for known in each.plans if known.requested == plan), None)
         part = found.part_in(group) if found else None

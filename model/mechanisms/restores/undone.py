@@ -1,7 +1,7 @@
 """Defines how actors detect that a restore has undone their instant.
 
-Writers and overwriters detect a restore only under the lock. Compactors and log compactors may also find an input file
-deleted, or the plan undone before its start.
+Writers and overwriters (insert-overwrite actors) detect a restore only under the lock. Compactors and log compactors
+may also find that an input file is deleted, or that the plan was undone before they started it.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def give_up_write(own: Writer) -> Changes:
 
 
 def actions() -> Iterator[Action]:
-    """Yield the actions of actors whose instant is undone, except writers, whose actions are declared in the mechanism
+    """Yield the actions of actors that find their instant undone. The actions of writers are declared in the mechanism
     `rollback`.
     """
     kinds = [kind for kind, *_ in RUNNERS]

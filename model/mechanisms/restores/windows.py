@@ -16,8 +16,8 @@ Planned = tuple[Restore, ...]
 
 
 class UndoneWindow(NamedTuple):
-    """A record added to each consumer. `undone` is True if the incremental window begins or ends within the range
-    undone by a restore.
+    """The state that restores add to each consumer. `undone` is True if the incremental window begins or ends within
+    the range undone by a restore.
     """
 
     undone: bool = False
@@ -36,9 +36,7 @@ def compose(composition: Composition) -> None:
 
 
 def newest_time(newest_time: int, restores: Planned) -> int:
-    """Define the view `newest_time`: at least the requested time of each restore, because no further instant can
-    complete at or before that time.
-    """
+    """Define the view `newest_time`: raise it to the requested time of the newest restore."""
     return max(newest_time, *(each.requested for each in restores), 0)
 
 

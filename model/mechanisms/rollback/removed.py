@@ -21,7 +21,7 @@ def compose(composition: Composition) -> None:
 
 
 def is_removed(requested: int, state: str, rollbacks: Rollbacks) -> bool:
-    """True if a rollback has removed the instant of a write, requested or inflight as in `state`, from the timeline.
+    """True if the last rollback that removed a write's instant found it in the state `state` (requested or inflight).
 
     A stalled writer may put its inflight instant after a rollback has removed the requested instant.
     """

@@ -3,8 +3,7 @@
 RFC-22, "Inline rollback", has two policies. Under `failed_writes = lazy`, pending writes whose heartbeat has expired
 are rolled back. Under `failed_writes = eager`, all pending writes are rolled back, because the table has only one
 writer process. A rollback deletes data files first and then the instant, so that an interrupted rollback can be
-resumed. The plan of a rollback stays on the timeline. Any rollbacker may resume a planned rollback, and several may do
-so at once.
+resumed. Any rollbacker may resume a planned rollback, and several may do so at once.
 """
 
 from __future__ import annotations
@@ -52,8 +51,8 @@ class Rollbacker(NamedTuple):
     """The state of one rollbacker (rollback actor). `rollback` is the requested time of the rollback, and `target` that
     of the failed write.
 
-    `files` lists the files of the failed write to delete, starting at file number `first`. `done` counts the files that
-    the rollbacker has deleted.
+    `files` contains the files of the failed write that the rollbacker must delete; the first of them has the number
+    `first`. `done` counts the files that the rollbacker has deleted.
     """
 
     step: str = "idle"
@@ -71,7 +70,7 @@ ROLLBACKER = Kind(name="rollbacker", prefix="roll", first=Rollbacker(), in_rando
 
 class Undoing(NamedTuple):
     """Describes how one actor undoes a write. `target` names the actor's field that contains the requested time of the
-    write.
+    write to undo.
     """
 
     actor: str

@@ -1,10 +1,9 @@
 """A schema evolver (an actor that adds columns) adds a column under the lock, and then publishes a commit without
 files.
 
-The component (state variable) `schemas` contains, for each added column, the time from which on the table has the
-column. A schema evolver takes the time of an added column under the lock. A writer or table service that opened the
-table before a column was added continues without the column. The commit without files exists for readers that take the
-table's columns from the newest commit.
+The component (state variable) `schemas` contains the time at which each column was added. A writer or table service
+that opened the table before a column was added continues without the column. That commit is published for readers that
+take the table's columns from the newest commit.
 """
 
 from __future__ import annotations
@@ -90,7 +89,7 @@ CHANGE_LEFT = Guard("a change of columns must be left", change_is_left, limit=Tr
 
 
 def add_column(clock: int, completion_time: TakeTime, schemas: Schemas) -> Changes:
-    """Under the lock, take the time from which on the table has one more column."""
+    """Under the lock, add a column, and take the time at which it was added."""
     since, clock = completion_time(clock)
     return {"own": SchemaEvolver(columns=len(schemas) + 1), "clock": clock, "schemas": (*schemas, since)}
 
@@ -111,8 +110,8 @@ def published_change(me: str, own: SchemaEvolver) -> tuple[SchemaEvolver, Altere
 
 
 def known_columns(schemas: Schemas) -> Iterable[Args]:
-    """Return the possible numbers of added columns that a writer knows; a writer may have opened the table at any time
-    so far.
+    """Return the numbers of added columns that a writer may know, because it may have opened the table at any earlier
+    time.
     """
     return tuple((("columns", known),) for known in range(len(schemas) + 1))
 
@@ -122,8 +121,8 @@ def know_columns(*, columns: int) -> Changes:
 
 
 def open_plan(schemas: Schemas, table_protocol: Protocol) -> Changes:
-    """Record the number of added columns that a table service writes: the current number, or that at the time it opened
-    the table.
+    """Record how many added columns a table service writes: all current ones, or only those that existed when the
+    service opened the table.
     """
     current = table_protocol[SchemaEvolution].columns_written == "current"
     return {"own_known_columns": Columns(len(schemas) if current else 0)}

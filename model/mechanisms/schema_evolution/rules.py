@@ -1,8 +1,9 @@
-"""Defines which added columns a read shows. A schema is modelled by the number of its added nullable columns.
+"""Defines which added columns a read shows. A schema is modelled as the number of nullable columns that have been added
+to the table.
 
 A schema change is recorded by an instant, but takes effect before the instant completes. The table has the new column
 from the time that the schema evolver takes under the lock. An actor that opened the table before a column was added
-continues without the new column. `schemas` contains the times at which columns were added.
+continues without the new column. `schemas` contains the time at which each column was added.
 
     A snapshot query shows the current columns of the table. By default, a read as of a time shows the columns that the
     table had at that time. A row has values in the columns that its writer knew, except those dropped by a compaction.
@@ -38,7 +39,7 @@ class Altered(NamedTuple):
 
 
 class Columns(NamedTuple):
-    """A mark (added record) on a write: `found` is the number of added columns that the writer knew."""
+    """A mark (added record) on a write. `found` is the number of added columns known to the writer."""
 
     found: int = 0
     kind: str = "columns"
@@ -54,8 +55,8 @@ class PlanColumns(NamedTuple):
 
 
 class Schemas(NamedTuple):
-    """A mark (added record) on a table. `since` lists the times at which columns were added, and `altered` the commits
-    that record them.
+    """A mark (added record) on a table with added columns. `since` lists the times at which columns were added, and
+    `altered` the commits that record them.
     """
 
     since: tuple[int, ...] = ()
@@ -64,12 +65,12 @@ class Schemas(NamedTuple):
 
 
 def columns(write: Write) -> int:
-    """Return the number of added columns that the writer of a write knew."""
+    """Return how many added columns the writer of `write` knew when it wrote."""
     return mark(write, Columns).found if write.marks else 0
 
 
 def columns_in(table: Table, schemas: tuple[int, ...], published: Iterable[Any]) -> Table:
-    """Return the table with the times of added columns, and the commits that record them, added as a mark."""
+    """Add a mark to a table, with the times of added columns and the commits that record them."""
     altered = tuple(each for each in published if isinstance(each, Altered))
     return table._replace(marks=with_mark(table.marks, Schemas(schemas, altered)))
 
@@ -100,7 +101,7 @@ def refine(rules: Rules, protocol: Protocol) -> Rules:
 def with_columns(
     rules: Rules, table: Table, query: Query, show: Callable[[Fold, Ranked], Record]
 ) -> Callable[[Fold, Ranked], Record]:
-    """Wrap the rule `show`, so that each row of an answer lists its value in each shown column."""
+    """Wrap the rule `show` so that each row includes its values in the shown columns."""
     of_now = query.kind not in ("as_of", "incremental") or query.until is None
     shown = shown_at(rules, table, inf if of_now else query.until or 0)
 
@@ -133,8 +134,8 @@ def shown_at(rules: Rules, table: Table, time: float) -> int:
 
 
 def kept_of(shape: Fold, log: Log) -> float:
-    """Return the number of added columns that a merge tree retains for the rows of a log; infinity if the log is read
-    directly.
+    """Return the number of added columns that a merge tree retains for the rows of a log. The number is infinite if no
+    compaction has merged the log.
     """
     if log in shape.logs:
         return inf
@@ -146,8 +147,8 @@ def kept_of(shape: Fold, log: Log) -> float:
 
 
 def text_of(value: str, own: float, shown: int) -> str:
-    """Return the values of a row in the shown columns as text, for example `w1.1 c1:w1.1 c2:-`. The row has no value in
-    columns with a number above `own`.
+    """Return the values of a row in the shown columns as text, for example `w1.1 c1:w1.1 c2:-`. The text contains `-`
+    for each column whose number is greater than `own`.
     """
     return " ".join((value, *(f"c{n}:{value if n <= own else '-'}" for n in range(1, shown + 1))))
 

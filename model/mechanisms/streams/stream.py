@@ -2,8 +2,8 @@
 
 A batch has four steps. First, the stream chooses the next offset, which is a completion time. Second, Spark stores the
 offset in the offset log. Third, the stream reads an incremental window, and the sink writes the rows under the id of
-the batch. Fourth, Spark stores the number of the batch in the commit log. After a restart, Spark resends a batch that
-is in the offset log but not in the commit log.
+the batch. Fourth, Spark stores the batch id in the commit log. After a restart, Spark resends a batch that is in the
+offset log but not in the commit log.
 
 The Spark checkpoint consists of the offset log, the commit log and the id of the query. After a restart, the Spark
 checkpoint may be intact, lost, or replaced by an older copy.
@@ -137,7 +137,7 @@ def has_newer(own: Stream, newest_offset: int) -> bool:
 
 
 def is_not_other_rows(own: Stream, published: Published, protocol: Protocol) -> bool:
-    """True unless the sink contains different rows under the id of the batch. If batches are identified by number
+    """True unless the sink already contains other rows under the id of the batch. If batches are identified by number
     alone, the sink does not compare rows.
     """
     if protocol[Streams].batch_identity == "number":
@@ -211,8 +211,8 @@ def restart(own: Stream) -> Changes:
 
 
 def lose_checkpoint(own: Stream) -> Changes:
-    """Restart as a new query without a Spark checkpoint. The new query reads from the beginning of the table and
-    numbers its batches from 1.
+    """Restart as a new query without a Spark checkpoint. After such a restart, the stream reads from the beginning of
+    the table and numbers its batches from 1.
     """
     begun = own._replace(restarts=own.restarts + 1, lost=own.lost + 1, queries=own.queries + 1)
     return resumed(begun, Checkpoint(begun.queries))
