@@ -35,8 +35,8 @@ class World:
     check.
     `settings` maps an actor, or a kind of actor, to the protocol options that it overrides.
     `limits` contains the limits declared by mechanisms, for example `world[Crashes].crashes`.
-    `keys` and `orderings` are the numbers of distinct keys and ordering values in a random history. The search ignores
-    both numbers.
+    `keys` and `orderings` are the numbers of distinct keys and ordering values in a random history. The search does not
+    use `keys` and `orderings`.
     `granularity` sets the size of one step. At granularity `storage`, a step is one access to storage that other actors
     can observe. At granularity `call`, no other actor acts during a client's call, for example while a writer puts all
     its data files. Each run at granularity `call` is also a run at granularity `storage`.

@@ -1,8 +1,8 @@
 """The tombstone rule: in a table merged by event time, a compaction retains each winning delete in the base file.
 
 RFC-66 does not say how a compaction handles deletes. With event-time ordering, a write whose ordering value is smaller
-than that of a delete may complete after the compaction. If the base file had no tombstone, that write would undo the
-delete. With commit-time ordering, the write that completes last wins, so no tombstone is needed.
+than that of a delete may complete after the compaction. Without a tombstone in the base file, such a write would undo
+the delete. With commit-time ordering, the write that completes last wins, so no tombstone is needed.
 """
 
 from __future__ import annotations

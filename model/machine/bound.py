@@ -58,7 +58,7 @@ class BoundTransition(NamedTuple):
 
 class ViewStep(NamedTuple):
     """One of the functions that compute a view. `actors` contains the actors whose reads of the view use the function.
-    None means all actors, and reads that belong to no actor.
+    If `actors` is None, all reads of the view use the function, including reads that belong to no actor.
     """
 
     function: Callable[..., Any]

@@ -109,8 +109,8 @@ class Composition:
         """Add a function whose result replaces the value of a view. If the function has a parameter with the name of
         the view, that parameter receives the view's value before the change.
 
-        With `actors`, only reads by the given actors use the function. By default, all reads of the view use it,
-        including reads that belong to no actor.
+        With `actors`, only reads by the given actors use the function. By default, all reads of the view use the
+        function, including reads that belong to no actor.
         """
         step = ViewStep(function, None if actors is None else frozenset(actors))
         self.views[name] = (*self.views.get(name, ()), step)

@@ -13,8 +13,8 @@ class Unordered(TypeError):
 
 
 class Refinement(NamedTuple):
-    """One change that a mechanism makes to a transition. `operation` is the name of the `Selection` method that was
-    called.
+    """One change that a mechanism makes to a transition. `operation` is the name of a method of `Selection`, such as
+    `extend`.
     `reads` and `writes` are the components that an added effect reads and changes.
     """
 

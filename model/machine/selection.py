@@ -59,7 +59,7 @@ class Selection:
         return self._effect("precede", effect, changes or ("own",))
 
     def swap(self, guard: Guard, other: Guard) -> Selection:
-        """Replace the condition `guard` of each selected transition by the condition `other`."""
+        """Replace the condition `guard` of each selected transition with the condition `other`."""
         return self._each(
             "swap", lambda each: replace(each, guards=tuple(other if g == guard else g for g in each.guards))
         )
@@ -79,7 +79,7 @@ class Selection:
         return self._each("untag", lambda each: replace(each, tags=each.tags - {*tags}))
 
     def replace(self, change: Callable[[Transition], Transition]) -> Selection:
-        """Replace each selected transition by the result of `change`, whose action may differ."""
+        """Replace each selected transition with the result of `change`, whose action may differ."""
         return self._each("replace", change)
 
     def divert(self, when: Callable[..., object], *effects: Effect, changes: tuple[str, ...] = ()) -> Selection:
@@ -95,7 +95,7 @@ class Selection:
     def split(
         self, first: Callable[[Transition], Transition], then: Callable[[Transition], Transition]
     ) -> None:
-        """Replace each selected transition by two transitions: the results of `first` and `then`, which both receive
+        """Replace each selected transition with two transitions: the results of `first` and `then`, which both receive
         the original transition.
         """
         for key in self.keys:

@@ -81,7 +81,7 @@ class Stepper:
     `private` lists transitions, as (actor, action), whose steps other actors cannot observe. A sequence of private
     steps happens together with the next visible step of the same actor. The module `simulator.explore.reduction` checks
     that merging private steps is sound. `continuations` lists actions that belong to a client call already in progress.
-    While such an action is possible, all other actions are blocked.
+    While an action in `continuations` is possible, all other actions are blocked.
     """
 
     def __init__(

@@ -62,8 +62,8 @@ class Guard:
     `reason` states the condition in words, in which {me} stands for the name of the actor. `limit` is True for a limit
     of the world, such as the number of writes, and False for a condition of the protocol. `negated` is True if the
     opposite of the condition must hold. `place` is True if the condition, like `Transition.at`, describes how far the
-    actor's operation has progressed. Then alternative transitions that start at the same step (`Selection.exit`)
-    inherit the condition.
+    actor's operation has progressed. Alternative transitions that start at the same step (`Selection.exit`) inherit
+    each condition with `place=True`.
     """
 
     reason: str
@@ -74,7 +74,9 @@ class Guard:
     place: bool = False
 
     def __and__(self, other: Guard) -> Guard:
-        """Return the conjunction of two conditions. Raises ValueError if one of them has `limit` or `negated` set."""
+        """Return the conjunction of two conditions. Raises ValueError if one of the conditions has `limit` or `negated`
+        set.
+        """
         both = f"{self.reason}; {other.reason}"
         if any((self.limit, other.limit, self.negated, other.negated)):
             raise ValueError(f"a limit, or a negated condition, cannot be part of another: {both}")
@@ -190,7 +192,7 @@ class Transition:
         return replace(self, guards=(*self.guards, *guards))
 
     def extend(self, effect: Effect, *changes: str) -> Transition:
-        """Return a copy of the transition with an additional effect, which happens last."""
+        """Return a copy of the transition with an additional effect that happens after its existing effects."""
         return replace(self, effects=(*self.effects, effect), changes=_with(self.changes, changes))
 
     def precede(self, effect: Effect, *changes: str) -> Transition:

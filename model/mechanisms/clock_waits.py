@@ -7,7 +7,7 @@ clock, wait, use the time. If locks cannot be lost, no other actor can act durin
 step.
 
 To claim a time, an actor with the decision log puts an object named after the time, if that object does not exist. If
-the object already exists, another actor has the same time, so the actor takes a later one.
+the object already exists, another actor has claimed the same time, so the actor takes a later time.
 """
 
 from __future__ import annotations
@@ -65,8 +65,7 @@ NOTHING_HELD = Held()
 
 def claims_times(world: World, protocol: ProtocolOptions) -> bool:
     """True if actors claim times, that is, put an object named after each time. Claims are modelled only if a lock can
-    be
-    lost, because every claim would succeed otherwise.
+    be lost, because every claim would succeed otherwise.
     """
     logged = protocol[DecisionLog].decision == "log" and protocol[Claims].claims == "every_time"
     return world[LostLocks].lock_losses > 0 and logged
@@ -76,8 +75,8 @@ def waits(world: World, protocol: ProtocolOptions) -> bool:
     """True if reading the clock and waiting are modelled as separate steps.
 
     A rollback identifies a write by its requested time. If actors do not claim their times, two instants can have the
-    same requested time. A rollback could not distinguish them. In such a world, an actor takes a time in one step if it
-    does not claim the time.
+    same requested time, and a rollback cannot distinguish them. In worlds with rollback actors, taking a time is
+    therefore one step unless actors claim their times.
     """
     return world[LostLocks].lock_losses > 0 and (
         claims_times(world, protocol) or not world.actors.get("rollbacker")

@@ -45,8 +45,7 @@ class Clustering(Options):
 
 class Clusters(NamedTuple):
     """A mark (added record) on a plan. `clusters` is True if the plan is a clustering that replaces its file groups
-    with
-    new ones.
+    with new ones.
     """
 
     clusters: bool = False

@@ -173,8 +173,8 @@ def _publication(composition: Composition, each: Publication) -> None:
 
 
 def decides_later(timed: Transition) -> Transition:
-    """Replace the transition that publishes an instant, so that the actor's next step puts an entry in the decision
-    log.
+    """Return a copy of the transition that takes a completion time. The actor's next step then puts an entry in the
+    decision log.
     """
     asked = (guard for guard in timed.guards if guard is not HOLDS_LOCK)
     return replace(timed, guards=(ALL_PUBLISHED, *asked), to=READY_TO_DECIDE)

@@ -3,8 +3,8 @@
 A caller that got no answer sends the same rows again, in a second write with a new instant. A batch has an id and a
 digest of its rows; both are recorded in the completed instant. Under the lock, a writer searches for a completed
 instant of the same batch, both when requesting an instant and before publishing. The search before publication is
-needed because two attempts of one batch may be pending at once. If that instant records a different digest, the rows of
-the new attempt are not stored, so the writer raises an error.
+needed because two attempts of one batch may be pending at once. If the completed instant of the batch has another
+digest, the rows of the new attempt are not stored, so the writer raises an error.
 """
 
 from __future__ import annotations

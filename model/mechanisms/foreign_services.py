@@ -1,7 +1,7 @@
 """Models foreign table services: an engine other than nbcc compacts the table with different merge rules.
 
-A plan has the mark `unmarked` if another engine completed the plan. The engine that publishes a compaction, not the one
-that planned it, determines the merge rules of the base files.
+A plan has the mark `Unmarked` if an engine other than nbcc completed the plan. The engine that publishes a compaction,
+not the one that planned it, determines the merge rules of the base files.
 """
 
 from __future__ import annotations
@@ -62,7 +62,8 @@ def merges_by_theirs(rules: Rules, table: Table, group: int, base: int | None) -
     """True if the base file was written by an engine other than nbcc, so that logs merge with it by the rules of that
     engine.
 
-    False for the base file of a pending plan, because the engine that will complete the plan is not yet known.
+    The result is False for the base file of a pending plan, because the engine that will complete the plan is not yet
+    known.
     """
     if rules[ForeignServices].unmarked == "by_the_table":
         return False

@@ -120,7 +120,7 @@ class Overwriter(NamedTuple):
 
     @property
     def number(self) -> int:
-        """The number of the current write, which is always 1."""
+        """Always 1, because an overwriter performs only one write."""
         return 1
 
 

@@ -1,8 +1,8 @@
 """Models lost answers: a put that commits a write succeeds, but the response of the object store does not arrive.
 
 The put that commits a write creates the completed instant, or an entry of the decision log. The client of the store
-repeats the put, and the store refuses the repeated put because the file exists. A writer that treats this refusal as a
-failure reports the write as failed, although readers see it.
+repeats the put, and the store refuses the repeated put because the file exists. A writer that treats the refusal of a
+repeated put as a failure reports the write as failed, although readers see it.
 """
 
 from __future__ import annotations
@@ -122,8 +122,8 @@ def report_undecided(own: Writer, me: str, lock: str | None, reported_failed: tu
 
 
 def put_without_answer(own: Writer, me: str, world: World, published: Published, lost_answers: int) -> Changes:
-    """Put the completed instant, but lose the store's response. The client of the store repeats the put, and is
-    informed that the file exists.
+    """Put the completed instant, but lose the store's response. The client of the store then repeats the put, which
+    fails because the file already exists.
     """
     return {"published": (*published, write_of(world, me, own)), "lost_answers": lost_answers + 1}
 

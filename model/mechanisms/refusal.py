@@ -1,7 +1,7 @@
 """Before publishing, an actor checks under the lock whether its instant may still be published.
 
-A mechanism may add a condition to this check. If a condition is false, the actor releases the lock, and removes its
-files and its instant.
+A mechanism may add a condition that an actor must check before publishing. If a condition is false, the actor releases
+the lock, and removes its files and its instant.
 """
 
 from __future__ import annotations

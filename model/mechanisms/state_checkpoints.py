@@ -2,10 +2,11 @@
 first.
 
 A checkpointer (an actor) lists the timeline, and takes the greatest settled time T as the time of the checkpoint. After
-a second listing of the timeline, it puts a checkpoint with the live base file and logs of each file group. A read as of
-T or later merges the files of the checkpoint with the commits that completed after T. The checkpointer takes no lock,
-because a checkpoint is derived from commits and changes no answer (promise SAME). A restore that is planned after the
-checkpoint's time invalidates the checkpoint, because the restore may undo writes of the checkpoint.
+a second listing of the timeline, the checkpointer puts a checkpoint with the live base file and logs of each file
+group. A read as of T or later merges the files of the checkpoint with the commits that completed after T. The
+checkpointer takes no lock, because a checkpoint is derived from commits and changes no answer (promise SAME). A restore
+that is planned after the checkpoint's time invalidates the checkpoint, because the restore may undo writes of the
+checkpoint.
 """
 
 from __future__ import annotations

@@ -38,8 +38,8 @@ class Read(NamedTuple):
 
 
 def answer_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """Check promise ANSWER: each read at a settled and retained time is answered. A read at any other time is refused
-    with the error class that the contract requires.
+    """Check promise ANSWER: each read at a settled and retained time is answered. A read at an unsettled or no longer
+    retained time is refused with the error class that the contract requires.
     """
     view, contract = view_of(model, after), _Contract(model, after)
     bounds = model.read_bounds(after)

@@ -72,7 +72,7 @@ def needs_lock(model: Model, step: Step) -> bool:
 
 
 def progress_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """Check promise PROGRESS at a state without a successor. The search checks it for infinite runs."""
+    """Check promise PROGRESS at a state without a successor. The search checks PROGRESS for infinite runs."""
     if next(model.successors(after), None) is not None or limited(model, after):
         return None
     left = outstanding(model, after)

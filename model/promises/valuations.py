@@ -29,7 +29,7 @@ LARGEST = 5
 @cache
 def valuations(count: int, event_time: bool, columns: tuple[str, ...] = ()) -> tuple[Valuation, ...]:
     """Return every valuation of `count` logs, fewest records first. The logs are named (1, 0) to (count, 0), like
-    (requested time, version) of a real log. If rows merge by commit time, ordering values are all equal.
+    (requested time, version) of a real log. If `event_time` is False, ordering values are all equal.
 
     `columns` names the columns that partial updates may set; () if there are no partial updates.
     """

@@ -2,8 +2,8 @@
 publication.
 
 RFC-66, "Assumption On Locks", requires one lock for the completion time and the publication. If the time is taken
-before the lock, instants may be published out of the order of their completion times. In that case, a reader misses an
-instant that completed before the reader's time but is published after the read.
+before the lock, instants may be published out of the order of their completion times. Out-of-order publication makes a
+reader miss each instant that completed before the reader's time but is published after the read.
 """
 
 from __future__ import annotations

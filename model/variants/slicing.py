@@ -135,13 +135,11 @@ def is_no_tombstone_log(rules: Rules, table: Table, group: int) -> Callable[[Wri
 
 
 def is_after_the_first_request(rules: Rules, table: Table, group: int) -> Callable[[Write], bool]:
-    """Return a predicate that rejects all writes of a file group without a base file or plan, while its earliest
-    requested
-    write is pending.
+    """Return a predicate for the writes of a file group without a base file or plan. It rejects all of them while the
+    write with the earliest requested time is pending.
 
     If that write was requested before every completed write of the table, readers treat it as completed, and no write
-    is
-    rejected.
+    is rejected.
     """
     if rules.bases(table, group):
         return lambda write: True

@@ -71,7 +71,7 @@ def without_deletes(inner: OneWindow) -> OneWindow:
 
 
 def slice_of_files(rules: Rules, table: Table, group: int, after: float, until: float) -> Fold:
-    """Read an incremental window as literally stated in RFC-66's pseudocode for incremental queries.
+    """Read an incremental window exactly as stated in RFC-66's pseudocode for incremental queries.
 
     Of the files that completed in (after, until], only the newest base file and the logs after its requested time are
     merged. The answer contains only rows of writes that completed in (after, until].

@@ -26,14 +26,14 @@ def compose(composition: Composition) -> None:
 
 
 def misses_file(own: Reader, kept_table: Table, deleted: frozenset[DataFile], world: World, rules: Rules) -> bool:
-    """True if a clean has deleted a file that the read opens."""
+    """True if a clean has deleted a file that the read needs."""
     opened = (needed(rules, kept_table, group, inf) for group in range(world.groups))
     return not deleted.isdisjoint(chain.from_iterable(opened))
 
 
 def end_without_answer(own: Reader, cleans: tuple[Clean, ...], published: Published, rules: Rules) -> Changes:
-    """End a read whose file is missing: if the read's time is before the cleaning horizon, the read is refused;
-    otherwise it counts as lost.
+    """End a read whose file is missing. The reader's step is "refused" if the read's time is before the cleaning
+    horizon; otherwise "lost".
     """
     behind = own.time < published_horizon(rules, cleans, published)
     return {"own": own._replace(step="refused" if behind else "lost")}

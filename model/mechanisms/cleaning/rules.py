@@ -1,9 +1,9 @@
 """Decides which files a clean may delete: the files of slices that no read at or after the horizon needs.
 
 The horizon H is the oldest completion time that can be read. A read as of T >= H starts, in each file group, at the
-newest base file that was complete at T. So no such read needs slices older than the newest base file that was complete
-at H. The inputs of a pending compaction plan are the newest base file and the logs of its slice, so the plan needs no
-older slice.
+newest base file that was complete at T. Reads as of H or later need no slice older than the newest base file that was
+complete at H. The inputs of a pending compaction plan are the newest base file and the logs of its slice, so the plan
+needs no older slice.
 """
 
 from __future__ import annotations

@@ -41,11 +41,12 @@ LISTS_WINDOW = "lists window"
 class Consumer(NamedTuple):
     """The state of one consumer.
 
-    `checkpoint` is the end of the last window whose rows the consumer has stored. `after` and `until` bound the current
-    or last incremental window. `kept` contains the requested times of the writes in that window. `delivered` contains
-    the requested times of the writes delivered so far. `again` is the requested time of a write that the consumer
-    delivered twice. `store` is the checkpoint that will be stored with the rows of the current window. `behind` is True
-    if the window begins before the cleaning horizon, so that files of the window may have been deleted.
+    `checkpoint` is the time at which the next incremental window begins. `after` and `until` bound the current or last
+    incremental window. `kept` contains the requested times of the writes in the window from `after` to `until`.
+    `delivered` contains the requested times of the writes delivered so far. `again` is the requested time of a write
+    that the consumer delivered twice. `store` is the checkpoint that will be stored with the rows of the current
+    window. `behind` is True if the window begins before the cleaning horizon, so that files of the window may have been
+    deleted.
     """
 
     step: str = "idle"
@@ -108,7 +109,8 @@ def bounds_before_pending(
     every_bulk_inserter: Mapping[str, Any] = NO_ACTORS,
 ) -> tuple[int, int]:  # fmt: skip
     """Return the end of the incremental window and the new checkpoint under options 1 and 2 of RFC-22. The checkpoint
-    stays before the oldest pending write. With option 2 of RFC-22, the window ends before that write too.
+    stays before the oldest pending write. With option 2 of RFC-22, both the checkpoint and the end of the window are
+    before the oldest pending write.
     """
     done = {entry.requested for entry in published}
     writers = (*every_writer.values(), *every_bulk_inserter.values())

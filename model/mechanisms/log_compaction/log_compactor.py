@@ -88,12 +88,12 @@ def compose(composition: Composition) -> None:
 
 
 def completed_table(completed_table: Table, published: Published, log_plans: Plans) -> Table:
-    """Add the log compactions to the view `completed_table`."""
+    """Define the view `completed_table`, the table that a table service lists: add its log compactions."""
     return with_log_plans(completed_table, published, log_plans)
 
 
 def visible_table(table: Table, visible_instants: Published, log_plans: Plans) -> Table:
-    """Add the log compactions to the view `table`."""
+    """Define the view `table`, the table that reads use: add its log compactions."""
     return with_log_plans(table, visible_instants, log_plans)
 
 

@@ -5,7 +5,7 @@ A completed log compaction *covers* its input logs. A read as of a time at or af
 uses the compacted log instead of the covered logs. The compacted log belongs to the file slice of its newest input and
 has the rank of that input, as in hudi-rs. The inputs are contiguous in completion order, so the compacted log does not
 change which record wins. Incremental reads use the input logs, because those record the write and the time of each row.
-So do reads as of a time before the completion of the log compaction.
+Reads as of a time before the completion of the log compaction also use the input logs.
 """
 
 from __future__ import annotations

@@ -36,8 +36,8 @@ def concurrent(published: Published, sealed: int, protocol: Protocol) -> Publish
     """Return the instants that may conflict with an unpublished write, in the order of publication.
 
     Under the option `conflict_window = requested`, an instant may conflict only if it was requested after the newest
-    instant that the write saw. This check misses instants that were requested before that newest instant but completed
-    after it.
+    instant that the write saw. Such a check misses an instant that was requested before that newest instant but
+    completes after the write began.
     """
     if protocol[Occ].conflict_window == "completion":
         return published[sealed:]

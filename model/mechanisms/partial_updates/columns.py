@@ -121,11 +121,11 @@ def by_definition(logs: Iterable[Log], rows: Mapping[Log, Content], merger: Merg
 
 
 def records_of(made: Made, records: Callable[[Log], Record], window: bool) -> Iterator[Record]:
-    """Yield the records of an answer for one key.
+    """Yield the records that a read returns for one key.
 
     The answer of an incremental query contains each record that contributes columns, reduced to those columns, with its
     ordering value. A consumer can therefore merge the answer of an incremental query into an older state of the table.
-    The answer of an incremental query also contains the greatest delete of the key.
+    The answer of an incremental query also contains the highest-ranked delete of the key.
     """
     logs = dict(made.columns)
     top = logs.pop(ROW, None)

@@ -1,9 +1,9 @@
 """Defines the columns of a key after partial updates (promise SNAP in docs/contract.md).
 
 Each record has a rank, and either deletes the row or sets some columns. The row exists if and only if some record
-outranks the greatest delete. Each column has the value of the highest-ranked record that sets the column and outranks
-the greatest delete. A `State` retains what subsequent merges need: the rank of the greatest delete, and each column
-that outranks that delete.
+outranks every delete. The value of a column comes from the highest-ranked record that sets the column and outranks
+every delete. A `State` retains what subsequent merges need: the rank of the highest-ranked delete, and each column that
+outranks that delete.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ class Part(NamedTuple):
 
 class State(NamedTuple):
     """The state of one key. `delete` is the rank of the highest-ranked delete; () if there is no delete. `row` is the
-    highest rank of a record that outranks this delete; () if the key has no row. `columns` lists (name, rank, value) of
-    each column; all columns outrank the delete.
+    highest rank of a record that outranks every delete; () if the key has no row. `columns` lists (name, rank, value)
+    of each column; all columns outrank every delete.
     """
 
     delete: Rank = ()

@@ -2,10 +2,10 @@
 
 A time T is settled once an instant that completed at or after T has been published. If the first listing shows no
 instant that completed at or after T, the querier takes a time later than T under the lock. Once the querier has taken a
-time later than T, no instant can complete at or before T. So the second listing shows every instant that completed at
-or before T. The first listing covers only the active timeline. If the newest instant is archived, the first listing
-misses that instant, and the querier takes a time under the lock. A read-optimised query states no time; its T is the
-greatest settled time in the first listing.
+time later than T, no instant can complete at or before T. The second listing of the querier shows every instant that
+completed at or before T. The first listing covers only the active timeline. If the newest instant is archived, the
+first listing misses that instant, and the querier takes a time under the lock. A read-optimised query states no time;
+its T is the greatest settled time in the first listing.
 """
 
 from __future__ import annotations

@@ -43,8 +43,8 @@ class Restorer(NamedTuple):
     """The state of one restorer. `restore` is the requested time of the restorer's restore. `undone` lists the instants
     to undo, and `done` counts those already undone.
 
-    Until the plan is put, `to` is the completion time of the savepoint's instant, and `kept` lists the writes of the
-    savepoint.
+    Until the plan is put, `to` is the completion time of the savepoint's instant, and `kept` contains the writes that
+    the savepoint retains.
     """
 
     step: str = "idle"

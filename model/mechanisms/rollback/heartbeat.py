@@ -25,7 +25,7 @@ UNAWARE = "unaware of what comes"
 
 
 class Heartbeat(NamedTuple):
-    """A record added to each writer: whether the writer's heartbeat has expired."""
+    """The state that heartbeats add to each writer: whether the writer's heartbeat has expired."""
 
     expired: bool = False
 
