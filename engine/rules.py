@@ -42,8 +42,7 @@ class Rules:
     `conflict_window` selects the writes that an optimistic writer checks for conflicts: writes that completed, or were
         requested, since the writer began.
     `conflict_reads` states whether a write to a partition that an optimistic writer has read is also a conflict.
-    `priority` states whether an optimistic writer conflicts with a compaction of the same file group that completes
-        first.
+    `priority` states whether a completed compaction conflicts with an optimistic writer of the same file group.
     `failed_writes` states whether a rollback undoes only writes with an expired heartbeat, or all pending writes.
     `batch_ids` states whether a repeated batch is detected at request and publication, only at request, or never.
     `retention` selects the time that the horizon (the oldest readable time) must reach before a clean may delete the

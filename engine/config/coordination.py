@@ -40,8 +40,8 @@ HUDI_HEARTBEATS: Final = HeartbeatInterval()
 class Coordination:
     """The options for the coordination of a table's writers.
 
-    `skew_ms` is the maximum difference between the clocks of two writers in milliseconds. The default is 0 ms
-        if all writers run on one machine, and 200 ms otherwise.
+    `skew_ms` is the maximum difference between the clocks of two writers in milliseconds. None means 0 ms if all
+        writers run on one machine, and 200 ms otherwise.
     `decision` states how a commit is decided: by holding the lock, or by creating the next entry of the decision log.
     `lock` is the name of the lock provider; '' means the default provider of the store (`lock.providers`).
     `lock_expire_minutes` is the age in minutes after which FileSystemBasedLockProvider ignores a lock file; 0 means

@@ -44,8 +44,8 @@ class TableConfig:
 
     `schema` contains the columns of the table, without Hudi's meta columns.
     `ordering` is the name of the ordering column. If `ordering` is None, each write outranks all earlier writes.
-    `buckets` is the number of file groups in each partition. None means that the number of
-        buckets is unknown, as in tables of other engines.
+    `buckets` is the number of file groups in each partition. None means that the number of buckets is
+        unknown, as in tables of other engines.
     `own` is True if the table has the properties of an nbcc table.
     `writer_features` are the table features that a writer must support.
     `metadata_table` contains the partition names of Hudi's metadata table, or is empty if no metadata table is active.

@@ -1,12 +1,12 @@
 """Merges partial updates: each record sets some columns, and each column is merged separately.
 
-A row exists if and only if a record outranks every delete of the row's key. The value of a column comes from the
-highest-ranked such record that sets the column (docs/contract.md, SNAP). In an event-time table, a column of a merged
-row may come from a record with a smaller ordering value than the row, so the merged row alone is not sufficient for
-further merges. A compaction or log compaction therefore keeps the highest-ranked delete and the contributing records.
-Each contributing record has only the columns whose values come from it. In Hudi, the contributing records form
-partial-update blocks, and merging them with the base file does not change its rows. Hudi reads the kept delete as a
-delete that loses to the base file.
+A row exists if and only if a record outranks every delete of the row's key. A column takes its value from the
+highest-ranked record that sets the column and outranks every delete (docs/contract.md, SNAP). In an event-time table, a
+column of a merged row may come from a record with a smaller ordering value than the row, so the merged row alone is not
+sufficient for further merges. A compaction or log compaction therefore keeps the highest-ranked delete and the
+contributing records. Each contributing record has only the columns whose values come from it. Hudi reads the
+contributing records as partial updates. Merging these with the base file does not change its rows. Hudi reads the kept
+delete as a delete that loses to the base file.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def merge_columns(layers: Sequence[Layer], rule: MergeRule) -> Merged:
 
 def in_window(layers: Sequence[Layer], rule: MergeRule) -> Merged:
     """Return the contributing records (those that set a column of the merged row) as the result rows of an incremental
-    query. Each result row sets only the columns whose values come from that record.
+    query. Each result row sets only the columns whose merged values come from its record.
     """
     contributions, names = contributing(layers, rule), _data_columns(layers, rule)
     deleted = [each.deletes for each in contributions if len(each.deletes)]
@@ -95,8 +95,8 @@ def contributing(layers: Sequence[Layer], rule: MergeRule) -> list[Contribution]
 def split(layers: Sequence[Layer], rule: MergeRule) -> list[Contribution]:
     """Return the contributing rows that a compaction must store in addition to the merged rows in the base file.
 
-    A key needs such rows if its columns come from records with different ordering values. A key also needs them if a
-    delete has the same ordering value as the merged row.
+    Contributing rows are stored for a key whose columns come from records with different ordering values. They are also
+    stored if a delete has the same ordering value as the merged row.
     """
     if rule.ranked_by is None:
         return []

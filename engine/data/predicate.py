@@ -25,8 +25,8 @@ class Predicate:
     """A condition that selects the rows for which `expression` is true. Rows for which `expression` is null are not
     selected.
 
-    `schema` contains the columns that the expression reads, with their types in the table. `equal` contains the columns
-    for which the condition permits only one value, with this value.
+    `schema` contains the columns that the expression reads, with their types in the table. `equal` maps a column to a
+    value if the condition can be true only for this value.
     """
 
     expression: pc.Expression

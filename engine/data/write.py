@@ -52,9 +52,8 @@ class GroupBatch(NamedTuple):
 
 
 def bucket_column(rows: pa.Table, shape: TableShape, shares: int = 1) -> pa.Array:
-    """Return a number for each row that determines its bucket and its share of the bucket: ``bucket + share *
-    buckets``. Each key has one share, from 0 to ``shares - 1``, and the shares of a bucket are written by different
-    tasks.
+    """Return ``bucket + share * buckets`` for each row, which determines the row's bucket and its share of the bucket.
+    Different tasks write the shares of a bucket, which are numbered from 0 to ``shares - 1``. Each key has one share.
     """
     return pa.array(buckets_of(hashed_values(rows, shape.keys), shape.buckets * shares))
 

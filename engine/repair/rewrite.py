@@ -26,8 +26,8 @@ def rewrite_log(context: Context, config: TableConfig, path: str) -> Instant:
     """Write the rows and deletes of the log file at `path` again, in a new commit. A repeated call for one log file
     writes nothing and returns the instant of the first call.
 
-    Raises `BadInput` if the log does not exist, or if readers already see its rows. Raises `Unsupported` if the table
-    has a different merge mode than EVENT_TIME_ORDERING.
+    Raises `BadInput` if the log does not exist, or if readers already see its rows. Raises `Unsupported` unless the
+    table merges whole rows by event time.
     """
     asked, path = f"write the rows of {path} again", normpath(path)  # canonical, because the batch id contains it
     name = parse_log(split_path(path)[1])

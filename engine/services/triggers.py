@@ -58,7 +58,7 @@ def compaction_due(context: Context, timeline: Timeline, policy: MaintenancePoli
 
 
 def log_compaction_due(context: Context, timeline: Timeline, policy: MaintenancePolicy) -> Reasons:
-    """Return the number of logs in the longest slice as the reason for a log compaction. The result is empty if the
+    """Return the greatest number of logs in one slice as the reason for a log compaction. The result is empty if the
     number is less than `policy.log_compact_logs`.
     """
     most = max((each.number for each in logs_of(worth_log_compacting(context, timeline))), default=0)

@@ -44,7 +44,7 @@ def sender() -> Mapping[str, str]:
 
 def guarded(function: F) -> F:
     """Return a picklable wrapper of the function, for use in a Spark job. Before a worker loads the function, it checks
-    that its versions of nbcc and other packages suit the driver.
+    that its nbcc sources and package versions can run the driver's tasks.
     """
     made: F = guard.deferred(pickled(function), sender(), function.__name__)
     return made
@@ -52,7 +52,7 @@ def guarded(function: F) -> F:
 
 def reduced(value: object, state: Mapping[str, Any]) -> tuple[Any, ...]:
     """Return the `__reduce__` value for an object with the attributes `state`. Before a worker loads the object, it
-    checks that its versions of nbcc and other packages suit the driver.
+    checks that its nbcc sources and package versions can run the driver's tasks.
     """
     return guard.restore, (pickled((type(value), dict(state))), sender())
 
