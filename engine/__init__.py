@@ -1,7 +1,7 @@
 """The engine: reads and writes Hudi tables on Spark, or in one process without Spark.
 
-The package imports a submodule only when one of the submodule's names is first used. `import nbcc.engine.errors`
-therefore does not import Arrow.
+The package imports a submodule only when one of the submodule's names is first used. Importing `nbcc.engine.errors`
+does not import Arrow.
 """
 
 from __future__ import annotations

@@ -74,8 +74,8 @@ class Cleaned(NbccError):
 
 
 class CannotRun(NbccError):
-    """Raised if this machine lacks a requirement of the request, such as Java or disk space. A command that raises
-    `CannotRun` exits with code 4.
+    """Raised if something that the request needs is not available on this machine, such as Java or enough disk space. A
+    command that raises `CannotRun` exits with code 4.
     """
 
 

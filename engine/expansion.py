@@ -1,8 +1,8 @@
 """Reads Parquet files within a memory limit. Dictionary pages let a small file expand to any number of long values.
 
-The Parquet footer bounds the decoded size of most columns. If the bound of a file exceeds the limit, string columns are
-read as Arrow dictionaries, whose size is stated in the file. The module computes the decoded size of all string columns
-before it decodes any of them.
+For most columns, the Parquet footer contains an upper bound of the decoded size. If the bound of a file exceeds the
+limit, string columns are read as Arrow dictionaries, whose size is stated in the file. The module computes the decoded
+size of all string columns before it decodes any of them.
 """
 
 from __future__ import annotations
@@ -36,10 +36,11 @@ class _Bound(NamedTuple):
 
 
 class Opened(NamedTuple):
-    """An open Parquet file of `size` bytes. `reopen` opens the file again and reads the given columns as dictionaries.
+    """An open Parquet file of `size` bytes. `reopen` opens the file again and reads the given columns as Arrow
+    dictionaries.
 
-    `few` lists the columns to read as dictionaries. `row_groups` lists the numbers of the row groups to read; None
-    means all row groups.
+    `few` lists the columns that are always read as Arrow dictionaries. `row_groups` lists the numbers of the row groups
+    to read; None means all row groups.
     """
 
     name: str

@@ -24,9 +24,10 @@ class Limits:
     file. `schema_depth` limits the nesting levels of an Avro schema. `schema_types` limits the number of types in an
     Avro schema; a type that is used twice counts twice. `decoded_bytes` limits the decoded size in bytes of one data
     file, log block or archive file. `decoded_ratio` limits the decoded size to a multiple of the size of the file or
-    block. The decoder applies the greater of `decoded_bytes` and `decoded_ratio` times the file size. `task_bytes`
-    limits the memory for the rows of a task. A file group that needs more memory than `task_bytes` is processed in
-    parts; other tasks that exceed `task_bytes` fail (docs/clusters.md). By default `task_bytes` sets no limit.
+    block. The limit that applies is the greater of `decoded_bytes` and `decoded_ratio` times the file size.
+    `task_bytes` limits the memory for the rows of a task. A file group that needs more memory than `task_bytes` is
+    processed in parts; other tasks that exceed `task_bytes` fail (docs/clusters.md). By default `task_bytes` sets no
+    limit.
     """
 
     metadata_bytes: int = 1 << 26

@@ -17,7 +17,7 @@ class Names(Protocol):
         ...
 
     def file_id(self, bucket: int) -> str:
-        """Return the file id of a bucket. The bucket has the same file id in every partition."""
+        """Return the file id of a bucket, which is the same in every partition."""
         ...
 
 

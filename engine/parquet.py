@@ -60,10 +60,10 @@ def encode_base_file(rows: pa.Table, *, is_sorted: bool = False) -> bytes:
 
 
 def write_base_file(parts: Iterable[pa.Table], target: BinaryIO) -> int:
-    """Write tables with equal schemas as one base file, and return the number of rows.
+    """Write Arrow tables with equal schemas to one base file, and return the number of rows.
 
-    The base file has no statistics for floating-point columns, because any part may contain NaN. The function keeps
-    only one part in memory at a time.
+    The base file has no statistics for floating-point columns, because a later table may contain NaN. Only one table is
+    in memory at a time.
     """
     parts = iter(parts)
     first = next(parts)
@@ -144,9 +144,9 @@ def decode_parquet(
     ignored. `row_groups` lists the numbers of the row groups to decode (default: all).
 
     The columns have the types of the file, and dictionary columns are decoded to plain values. If `packed` is True, the
-    columns in `FEW_VALUES` stay dictionaries, for callers that merge and write rows. `name` is the file name for error
-    messages. Raises `Damaged` if the bytes are not Parquet. Raises `LimitExceeded` if the rows need more memory than
-    `bounds` allows (default: the limits of this process).
+    columns in `FEW_VALUES` remain dictionary-encoded, which suits callers that merge and write rows. `name` is the file
+    name for error messages. Raises `Damaged` if the bytes are not Parquet. Raises `LimitExceeded` if the rows need more
+    memory than `bounds` allows (default: the limits of this process).
     """
     buffer, few = pa.py_buffer(data), FEW_VALUES if packed else ()
 
@@ -171,8 +171,9 @@ def parquet_batches(
     bounds: Limits,
     row_groups: Sequence[int],
 ) -> Iterator[pa.Table]:
-    """Yield the rows that `decode_parquet` with `packed` would return, in batches. `reopen` opens the file of `size`
-    bytes and reads the given columns as dictionaries.
+    """Yield the rows of a Parquet file in batches. The columns in `FEW_VALUES` remain dictionary-encoded, as in
+    `decode_parquet` with `packed`. `reopen` opens the file and reads the given columns as Arrow dictionaries. `size` is
+    the file size in bytes.
     """
     file = reopen(FEW_VALUES)
     opened = Opened(name, size, reopen, file, FEW_VALUES, row_groups)

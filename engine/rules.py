@@ -42,12 +42,12 @@ class Rules:
     `conflict_window` selects the writes that an optimistic writer checks for conflicts: writes that completed, or were
         requested, since the writer began.
     `conflict_reads` states whether a write to a partition that an optimistic writer has read is also a conflict.
-    `priority` states whether a compaction that completes before an optimistic writer conflicts with the writer.
+    `priority` states whether a completed compaction conflicts with an optimistic writer of the same file group.
     `failed_writes` states whether a rollback undoes only writes with an expired heartbeat, or all pending writes.
     `batch_ids` states whether a repeated batch is detected at request and publication, only at request, or never.
-    `retention` states when a clean may delete files of an older slice: once the clean's horizon (the oldest readable
-        time) reaches the next base file's completion time, the next base file's requested time, or any plan's requested
-        time.
+    `retention` selects the time that the horizon (the oldest readable time) must reach before a clean may delete the
+        files of a slice: the completion time of the next slice's base file, its requested time, or the requested time
+        of the next plan.
     `savepoint_keeps` states whether a clean keeps all files of a savepoint, only base files, or no files.
     `restore_by` selects the instants that a restore undoes: those that completed, or were requested, after the
         savepoint's instant.
@@ -59,14 +59,14 @@ class Rules:
         decision log.
     `claims` states whether an actor with a decision log reserves each time by creating an object with that time in its
         name. If times are not reserved, a compaction and a write may have the same requested time.
-    `tombstone_logs` selects the logs that count as the deletes kept by a compaction: logs listed in its commit, or any
-        log requested at the base file's time.
+    `tombstone_logs` states how the log with the deletes of a compaction is recognized: the compaction's commit lists
+        the log, or the log and the base file have the same requested time.
     `files` selects the files that readers use: files listed in completed instants, all files in the directories, files
         in Hudi's metadata table, or the directories' files checked against the metadata table.
     `log_compaction_rank` selects the completion time that ranks the log written by a log compaction: the time of the
         newest input log, or of the log compaction.
-    `bulk_insert` states whether a bulk insert checks before publication that no other write has completed in the file
-        groups of its base files.
+    `bulk_insert` states whether a bulk insert checks, before it is published, that the file groups of its base files
+        are still empty.
     `unmarked` selects the rules that merge a file group whose base file another engine wrote: the rules of that engine,
         or the rules of the table.
     """

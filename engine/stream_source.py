@@ -89,10 +89,10 @@ def end_of_next(
     """Return the end of the next micro-batch's time window, which starts at `after`. Returns `after` if no write has
     completed since `after`.
 
-    The end of a window is the completion time of a write, at most the greatest settled time (up to which the timeline
-    can no longer change). The completion time of a table service never ends a window, because services change no rows.
-    A window contains at least one write, and ends before the write that would exceed `most_files` or `most_bytes`.
-    No window ends after the time `last`.
+    A window ends at the completion time of a write. It ends no later than the greatest settled time, up to which the
+    timeline can no longer change. The completion time of a table service never ends a window, because services change
+    no rows. A window contains at least one write, and ends before the write that would exceed `most_files` or
+    `most_bytes`. No window ends after the time `last`.
     """
     timeline = load_settled(context.storage, context.rules, commits=context.commits)
     newest = timeline.greatest_completion or BEGINNING
@@ -131,7 +131,7 @@ def stream_tasks(
 ) -> tuple[Sequence[AnyRead], pa.Schema]:
     """Return the tasks that read the writes that completed in (after, until], and the schema of their rows.
 
-    The returned rows have the present columns of the table. Raises `Unsupported` if a write in the window replaced a
+    The returned rows have the table's current columns. Raises `Unsupported` if a write in the window replaced a
     partition, because a stream without change log cannot deliver the deletion of the replaced rows.
     """
     shape = table_shape(config, context.rules)

@@ -79,9 +79,10 @@ class Table(TableReads):
         or bigint. Writes reject key values that contain both ':' and ','. If the key has several columns, writes reject
         key values with ':' or ',', because Hudi's readers split keys at these characters. `options` is described in
         docs/options.md and docs/locks.md. `storage_options` is described in docs/storage-options.md.
-        `session_time_zone` is the time zone of timestamps without a time zone, in the schema and in Arrow batches
-        written through this Table. `session_time_zone` acts like spark.sql.session.timeZone, and is not stored in the
-        table. If `session_time_zone` is None, timestamps without a time zone are rejected.
+        `session_time_zone` is the time zone in which timestamps without a time zone are interpreted. It applies to the
+        schema and to Arrow batches written through this Table. `session_time_zone` acts like
+        spark.sql.session.timeZone, and is not stored in the table. If `session_time_zone` is None, timestamps without a
+        time zone are rejected.
         """
         storage = open_storage(path, storage_options)
         name = os.path.basename(os.fspath(path).rstrip("/\\"))
@@ -144,13 +145,14 @@ class Table(TableReads):
 
         An optimistic writer raises `Conflict` if a concurrent write to the same buckets completes before the writer.
         `retries` is the number of further attempts after a `Conflict`, each under a new instant. `based_on` is the time
-        of the read from which the rows were computed. `reads` lists the partitions from which the rows were computed
-        (default: all). If `based_on` is given, a write to a partition in `reads` that completes after `based_on` is
-        also a conflict. `columns` lists the columns to set in addition to key, partition and ordering columns (partial
-        update). `batch_id` identifies the batch: only one batch with a given id is committed, even if several writers
-        send the batch. If a repeated batch has the same digest as the committed batch, `upsert` returns the committed
-        instant. If the digests differ, `upsert` raises `Conflict`, or only warns if `replay_difference` is "keep". Use
-        "keep" for nondeterministic queries, such as queries with `rand`, stream-static joins or sums of floats.
+        of the read from which the rows were computed. If the rows were computed from only some partitions, `reads`
+        lists these partitions. If `based_on` is given, a write to a partition in `reads` that completes after
+        `based_on` is also a conflict. `columns` lists the columns to set in addition to key, partition and ordering
+        columns (partial update). `batch_id` identifies the batch: only one batch with a given id is committed, even if
+        several writers send the batch. If a repeated batch has the same digest as the committed batch, `upsert` returns
+        the committed instant. If the digests differ, `upsert` raises `Conflict`, or only warns if `replay_difference`
+        is "keep". Use "keep" for nondeterministic queries, such as queries with `rand`, stream-static joins or sums of
+        floats.
         """
         given = {"retries": retries, "reads": reads, "based_on": based_on, "batch_id": batch_id, "columns": columns}
         return cast("Instant", self.run("upsert", data=data, replay_difference=replay_difference, **given))
@@ -171,17 +173,18 @@ class Table(TableReads):
     def bulk_insert(self, data: Any) -> Instant:
         """Write rows as base files into empty file groups, and as log files into all other file groups.
 
-        Raises `Conflict` and publishes nothing if another write completes in one of the empty file groups before the
-        bulk insert.
+        Raises `Conflict` and publishes nothing if another write completes first in a file group that was empty when the
+        bulk insert began.
         """
         return cast("Instant", self.run("bulk_insert", data=data))
 
     def insert_overwrite(self, data: Any, *, partitions: Collection[str] | None = None) -> Instant:
-        """Replace all rows of the partitions that occur in `data` or are listed by path in `partitions` with `data`.
+        """Replace whole partitions with the rows in `data`: the partitions that occur in `data`, and those whose paths
+        are in `partitions`.
 
-        Once the replace completes, writes that completed in the replaced partitions before the replace was requested
-        are hidden. Writes that were pending when the replace was requested become visible when they complete. Raises
-        `Conflict` while a compaction or another replace of one of the partitions is pending.
+        When the replacing write completes, it hides the writes to these partitions that had completed before it was
+        requested. Writes that were pending at that time become visible when they complete. Raises `Conflict` while a
+        compaction or another replacing write of one of the partitions is pending.
         """
         return cast("Instant", self.run("insert_overwrite", data=data, partitions=partitions))
 
@@ -291,8 +294,9 @@ class Table(TableReads):
     def archive(self, retained: int = RETAINED) -> tuple[Instant, ...]:
         """Move the oldest completed instants to the archive, so that listing the active timeline stays fast.
 
-        Archiving changes no query result. The newest `retained` writes stay active. Writes with uncompacted logs, and
-        all instants since the oldest pending instant or savepoint, also stay active. Returns the archived instants.
+        Archiving changes no query result. The newest `retained` writes remain on the active timeline. Writes with
+        uncompacted logs, and all instants since the oldest pending instant or savepoint, also remain there. Returns the
+        archived instants.
         """
         return cast("tuple[Instant, ...]", self.run("archive", retained=retained))
 

@@ -82,8 +82,8 @@ class TableReads:
         where: Where | None = None,
         partitions: Collection[str] | None = None,
     ) -> Any:
-        """Return the merged records of the writes that completed in (after, until]. Deletes have `_hoodie_is_deleted`
-        true.
+        """Return the merged records of the writes that completed in (after, until]. In rows that represent deletes,
+        `_hoodie_is_deleted` is true.
 
         After partial updates, the result can contain several records of a key; `nbcc_set_columns` lists the columns set
         by each record. `columns`, `where` and `partitions` have the same meaning as in `snapshot`. Deletes have null in
@@ -93,12 +93,12 @@ class TableReads:
         return self.run("incremental", after=after, until=until, **part)
 
     def replaced(self, after: Time, until: Time | None = None) -> tuple[Replaced, ...]:
-        """Return the partitions replaced in (after, until], each with the time before which the replace hides older
-        writes.
+        """Return the partitions replaced in (after, until], each with the requested and completion times of the
+        replacing write.
 
         A consumer that maintains a copy of the table by incremental queries drops the rows of a replaced partition
-        before it merges the query's result. A copy of the table as of a time between a replace's `requested` and
-        `completed` times must be rebuilt from a snapshot.
+        before it merges the query's result. A copy that shows the table at a time when the replacing write was pending
+        must be rebuilt from a snapshot.
         """
         return cast("tuple[Replaced, ...]", self.run("replaced", after=after, until=until))
 
@@ -114,8 +114,8 @@ class TableReads:
         """Return the changes between the snapshots at `after` and `until`, with the columns op (i, u or d), completed,
         before and after.
 
-        `columns` lists the fields of the columns `before` and `after`. `where` and `partitions` have the same meaning
-        as in `snapshot`. A change is returned if its `before` row or its `after` row matches `where`.
+        `columns` lists the columns of the table that `before` and `after` contain. `where` and `partitions` have the
+        same meaning as in `snapshot`. A change is returned if its `before` row or its `after` row matches `where`.
         """
         part = {"columns": columns, "where": where, "partitions": partitions}
         return self.run("changes", after=after, until=until, **part)

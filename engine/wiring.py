@@ -67,7 +67,7 @@ def with_hudi_rules(context: Context, config: TableConfig, listing: Listing) -> 
 
 
 def taken_over(context: Context, config: TableConfig, options: OpenOptions) -> tuple[Context, TableConfig]:
-    """Convert a table of Hudi to an nbcc table without a metadata table, and return the new context and config."""
+    """Convert a Hudi table to an nbcc table, and remove its metadata table. Returns the new context and config."""
     if not config.own:
         config = taken_config(context, config, options)
         context = coordinated(replace(context, rules=NBCC, lock=UnresolvedLock()), config)

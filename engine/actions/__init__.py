@@ -1,8 +1,7 @@
 """The operations on a table, one module for each operation.
 
-Each module of `engine.actions` that defines a function `run` is an operation. The signature of the function is
-``run(context, config, **arguments)``. The function `run` is a sequence of steps on the storage, lock and clock in the
-`Context`. Help texts print the first docstring line of each operation's module.
+Each module of `engine.actions` that defines a function `run` is an operation. An operation is called as
+``run(context, config, **arguments)``. Help texts print the first docstring line of each operation's module.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ OPERATIONS: dict[str, Operation]
 
 
 def operations() -> dict[str, Operation]:
-    """Return all operations in alphabetical order, by name."""
+    """Return all operations by name, in alphabetical order."""
     found = {}
     for module in sorted(pkgutil.iter_modules(__path__), key=lambda module: module.name):
         loaded = import_module(f"{__name__}.{module.name}")

@@ -32,8 +32,7 @@ def run(context: Context, config: TableConfig, data: Any) -> Instant:
     that completed afterwards. A bulk insert may therefore publish a base file only if no other file of the file group
     has completed. The writer determines the empty file groups before it writes the rows, and checks under the lock that
     the file groups are still empty before it publishes. If another write has completed in one of the file groups, the
-    bulk insert deletes its own files and raises `Conflict`. Apache Hudi's bulk insert also raises a conflict if the row
-    writer is disabled.
+    bulk insert deletes its own files and raises `Conflict`.
     """
     config.check_writable()
     rows = as_upserts(data, config.schema, config.session_time_zone)
@@ -79,8 +78,8 @@ def filled_groups(context: Context, timeline: Timeline) -> frozenset[Group]:
 def overtaken(
     context: Context, requested: str, based: Collection[Group], now: Timeline | None = None
 ) -> Conflict | None:
-    """Return a `Conflict` if another instant has published a file in one of the file groups `based`, into which a bulk
-    insert wrote base files. Callers of `overtaken` must hold the table's lock.
+    """Return a `Conflict` if another write has published files in one of the file groups `based`, which were empty when
+    the bulk insert began. Callers of `overtaken` must hold the table's lock.
     """
     taken = sorted(filled_groups(context, now or load(context.storage)) & set(based))
     if not taken:

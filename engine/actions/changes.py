@@ -49,7 +49,7 @@ def run(
 def tasks_of(
     context: Context, config: TableConfig, window: Window, part: Selection = EVERYTHING
 ) -> list[ChangesTask]:
-    """Return one task for each file group that has a write in `window` and may contain a change selected by `part`."""
+    """Return one task for each file group that was written in `window` and may contain rows that `part` selects."""
     refuse_replacements(context, window, clustering=True)
     written = window_tasks(context, config, window)
     kept = part.groups(written, config, table_shape(config, context.rules))

@@ -14,7 +14,7 @@ from . import run_compaction, schedule_compaction
 
 
 def run(context: Context, config: TableConfig, sort_by: Sequence[str]) -> Instant | None:
-    """Compact the table and sort the rows of each base file by the columns `sort_by`. Returns None if there is nothing
+    """Compact the table and sort the rows of each base file by the columns `sort_by`. Returns None if there are no logs
     to compact.
 
     In an nbcc table the bucket determines the file id, so clustering is implemented as a sorting compaction. Apache

@@ -17,8 +17,7 @@ OPERATION = "DELETE_PARTITION"
 
 
 def run(context: Context, config: TableConfig, partitions: Collection[str]) -> Instant:
-    """Delete all rows of the partitions with the paths `partitions` by replacing them with no rows (see
-    `insert_overwrite`).
+    """Delete all rows of the given partitions, as `insert_overwrite` with no new rows does.
 
     Raises `BadInput` and publishes nothing if no write has completed in one of the partitions.
     """

@@ -83,8 +83,8 @@ class ServiceStep:
 def run(
     context: Context, config: TableConfig, policy: MaintenancePolicy | None = None, dry_run: bool = False
 ) -> tuple[ServiceStep, ...]:
-    """Run the table services that are due, and return one step for each action. The last step contains measurements of
-    the table.
+    """Run the table services that are due, and return one `ServiceStep` for each service run. The last `ServiceStep`
+    contains measurements of the table.
 
     The services run in the order rollback, compaction, log compaction, clean, archiving, collection of leftover files.
     Several processes may maintain one table at the same time; plans completed by another process are not run again. If

@@ -24,9 +24,9 @@ def run(
     """Publish a savepoint of `instant` (default: the newest completed instant) and return the savepoint.
 
     A savepoint has the same requested time as its instant. The operation holds the table's lock while it lists the
-    timeline, finds the files of the state and publishes the savepoint. Cleans are planned under the same lock, so every
-    clean planned after the savepoint keeps the savepoint's files. Raises `BadInput` if the instant is not completed or
-    already has a savepoint. Raises `Cleaned` if files of the instant's state were deleted.
+    timeline, finds the data files that the savepoint retains, and publishes the savepoint. Cleans are planned under the
+    same lock, so every clean planned after the savepoint keeps the savepoint's files. Raises `BadInput` if the instant
+    is not completed or already has a savepoint. Raises `Cleaned` if files of the instant's state were deleted.
     """
     config.check_writable()
     if not (isinstance(comment, str) and isinstance(user, str)):

@@ -40,9 +40,9 @@ def run(
 
     An optimistic writer deletes its files and raises `Conflict` if another write to the same buckets has completed
     since the writer began (RFC-22). `retries` is the number of further attempts after a conflict, each with a new
-    instant. If the rows were computed from the result of a read, `based_on` is the time of that read. `reads` lists the
-    paths of the partitions that were read at `based_on` (default: all). If a write to a partition in `reads` has
-    completed after `based_on`, `upsert` raises `Conflict` without a retry.
+    instant. If the rows were computed from the result of a read, `based_on` is the time of that read. If only some
+    partitions were read, `reads` lists their paths. If a write to a partition in `reads` has completed after
+    `based_on`, `upsert` raises `Conflict` without a retry.
 
     `columns` lists the columns to set in addition to the key, partition and ordering columns (partial update).
 

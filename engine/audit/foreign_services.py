@@ -1,5 +1,5 @@
-"""Detects table services that another engine ran on an nbcc table. The instants of other engines lack nbcc's properties
-(docs/contract.md, Assumptions).
+"""Detects table services that another engine ran on an nbcc table. nbcc recognizes an instant of another engine because
+the instant lacks the properties that nbcc adds to its own instants (docs/contract.md, Assumptions).
 
 A compaction by another engine merges records by requested time and drops deletes. If another engine has written the
 base file of a file group, readers merge the file group by that engine's rules until nbcc compacts the file group. A
@@ -19,7 +19,7 @@ from .table_snapshot import TableSnapshot
 
 def foreign_services(snapshot: TableSnapshot) -> Iterator[str]:
     """Yield one sentence about each table service of another engine and its effect on reads. The sentences are sorted
-    by requested time.
+    by the requested times of the services.
     """
     audit, timeline = snapshot.audit, snapshot.shown
     bases = [piece.base.requested for piece in newest_bases(snapshot.slices) if piece.base]

@@ -2,9 +2,8 @@
 reads the archive, and then reads the timeline file of each instant.
 
 The audit lists the data files before the timeline, and lists the data files again if the timeline has grown since. A
-writer requests its instant before it writes its first data file, and an instant is archived before it is removed from
-the active timeline. A data file whose instant is neither active nor archived therefore does not belong to a live
-writer.
+writer requests its instant before it writes its first data file. An instant is archived before it is removed from the
+active timeline. A data file whose instant is neither active nor archived therefore does not belong to a live writer.
 """
 
 from __future__ import annotations
@@ -109,10 +108,9 @@ class _Gatherer:
         )
 
     def _timeline_names(self, first: Iterable[str]) -> tuple[list[str], bool]:
-        """Return the file names in the listing `first` and in a second listing of the timeline. The flag in the result
-        is True if the second listing of the timeline has a new name.
-
-        The second listing of the timeline runs after the listing of the data files.
+        """List the timeline again after the listing of the data files. Return the file names found by this listing or
+        by the earlier listing `first`. The flag in the result is True if the second listing contains a file name that
+        `first` lacks.
         """
         before, after = {*first}, {*paths_below(self.storage, FOLDER)}
         names = (path.removeprefix(f"{FOLDER}/") for path in before | after)
@@ -141,7 +139,7 @@ class _Gatherer:
     def _read(
         self, kind: str, instants: Iterable[Instant], parse: Callable[[Instant, bytes], Parsed]
     ) -> Iterator[tuple[Instant, Parsed]]:
-        """Yield each instant with its parsed timeline file, the file of the instant's present state."""
+        """Yield each instant with the parsed content of its timeline file."""
         files = [(instant, f"{FOLDER}/{instant.file_name}") for instant in instants]
         contents = prefetch(self.storage, [path for _, path in files])
         for done, ((instant, path), data) in enumerate(zip(files, contents, strict=True)):
@@ -235,8 +233,8 @@ class _Gatherer:
 
 
 def _by_request(commits: Iterable[Commit]) -> tuple[dict[str, Commit], tuple[Commit, ...]]:
-    """Return a mapping from requested time to commit. Also return the commits that the mapping omits because a commit
-    with another action has the same requested time.
+    """Return a mapping from requested time to commit. If commits with different actions have the same requested time,
+    the mapping contains only the last of them. The second result lists the others.
     """
     by_request: dict[str, Commit] = {}
     twins = []

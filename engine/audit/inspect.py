@@ -51,7 +51,9 @@ def inspect(storage: Storage, as_of: Time | None = None, progress: Progress = no
 
 
 def _head(audit: Audit) -> Inventory:
-    """Return the inventory without files. Raises `NotATable` if the properties contain no table version."""
+    """Return the inventory with its general information, but without instants, slices and files. Raises `NotATable` if
+    the properties contain no table version.
+    """
     values = audit.properties
     version = values.get("hoodie.table.version", "")
     if not version.isdecimal():

@@ -98,8 +98,8 @@ class Inventory:
     """A description of a table, computed from file names and metadata files.
 
     `rules` is the name of the rules by which the table is read: ``nbcc``, ``hudi`` or ``names``. The value ``names``
-    denotes a table without completion times, whose log file names contain the base instant of the slice. `as_of` is the
-    completion time for which the inventory was requested; None means the newest completion time.
+    means that the table records no completion times. The name of a log file then contains the base instant of its
+    slice. `as_of` is the completion time for which the inventory was requested; None means the newest completion time.
     """
 
     name: str

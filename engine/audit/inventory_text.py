@@ -117,8 +117,8 @@ def _plans(inventory: Inventory) -> Iterator[str]:
 
 
 def _left_out(inventory: Inventory, limit: int | None) -> Iterator[str]:
-    """Yield every file that no read uses, with the reason. In a summary, files are counted by reason, without the
-    instant times in the reasons.
+    """Yield every file that no read uses, with the reason. A summary counts the files for each reason, and omits
+    instant times from the reasons.
     """
     if not inventory.left_out:
         return

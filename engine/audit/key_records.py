@@ -67,8 +67,8 @@ def key_records(
     """Return the records of `key` in all files of `placements`, in the order of `placements`.
 
     `buckets` is the number of buckets of an nbcc table, so that only file groups of the key's bucket are read; None
-    means that all file groups are read. If a file that reads do not use is unreadable, the result contains no records
-    of the file. Raises `BadInput` if `key` does not have the form of the table's record keys.
+    means that all file groups are read. If a file cannot be decoded and no read uses it, the file is skipped. Raises
+    `BadInput` if `key` does not have the form of the table's record keys.
     """
     bucket = None if buckets is None else _bucket(key, shape, buckets)
     records: list[KeyRecord] = []

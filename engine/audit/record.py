@@ -142,7 +142,9 @@ class Audit:
 
     @cached_property
     def serious_faults(self) -> tuple[Fault, ...]:
-        """All faults except missing plan files of completed instants, which other engines may delete."""
+        """All faults of the table, except missing plan files of completed instants. Other engines may delete such plan
+        files.
+        """
         pending = {instant.requested for instant in self.timeline.pending if instant.writes}
         return tuple(
             fault
@@ -163,9 +165,7 @@ class Audit:
 
     @cached_property
     def horizon(self) -> str | None:
-        """The earliest completion time as of which all files are retained after the completed cleans; None if no clean
-        has completed.
-        """
+        """The oldest completion time as of which the table can still be read; None if no clean has completed."""
         retained = [clean.retained for clean in self.cleans if clean.retained]
         if not retained:
             return None
@@ -223,7 +223,7 @@ class Audit:
 
     @cached_property
     def rewritten(self) -> frozenset[str]:
-        """The paths of data files that readers ignore and whose rows another write has repeated (see `REWRITE`)."""
+        """The paths of the data files whose rows `repair` has written again because readers ignore the files."""
         batches = (commit.batch for commit in self.commits.values() if commit.batch)
         return frozenset(batch.removeprefix(REWRITE) for batch in batches if batch.startswith(REWRITE))
 

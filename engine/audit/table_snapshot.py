@@ -134,7 +134,9 @@ class TableSnapshot:
             yield whole._replace(appended=True) if writes > 1 and isinstance(whole, LogFile) else whole
 
     def _listed_sizes(self) -> Mapping[str, tuple[int, int]]:
-        """Return the greatest listed size of each file, and the number of commits that list the file."""
+        """Return the size of each file as listed in commits (the largest if they differ), and the number of commits
+        that list the file.
+        """
         sizes: dict[str, tuple[int, int]] = {}
         archived = (commit for commit in self.audit.commits.values() if not commit.active)
         for commit in (*self._commits, *archived):
@@ -182,8 +184,8 @@ def table_snapshot(audit: Audit, as_of: Time | None, asked: str) -> TableSnapsho
     """Return the table's file slices as of a completion time, by default as of the newest completion time. The function
     does not use the clock.
 
-    `asked` is the phrase that precedes the time in error messages. Raises `BadInput` for an invalid time, and for the
-    requested time of a write. A time after the newest completion or before the first completion also raises `BadInput`.
+    `asked` is the phrase that precedes the time in error messages. Raises `BadInput` if `as_of` is invalid, or is the
+    requested time of a write. `BadInput` is also raised if `as_of` is after the newest or before the first completion.
     """
     timeline = audit.timeline.without_undone(audit.restores) if audit.restores else audit.timeline
     if audit.rules.files == "listed":

@@ -27,8 +27,8 @@ def _number(record: KeyRecord) -> int:
 
 
 def outranked(loser: KeyRecord, best: KeyRecord, rule: MergeRule, merge_order: str) -> str:
-    """Return the rule by which the record `best` wins over the record `loser`, as a clause. `merge_order` selects the
-    time ("completion" or "requested") that orders the logs of a slice.
+    """Return a phrase that explains why the record `best` wins over the record `loser`. `merge_order` selects the time
+    ("completion" or "requested") that orders the logs of a slice.
     """
     name = rule.ranked_by
     if name is None:

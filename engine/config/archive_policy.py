@@ -9,8 +9,8 @@ from .options import ARCHIVE, AUTOMATIC, LEAST, MOST, Refusal, parsed
 
 
 class ArchivePolicy(NamedTuple):
-    """The limits of archiving. After its own write, a writer archives old instants if more than `most` writes are
-    active, and leaves the newest `least` writes active.
+    """The limits of automatic archiving. When more than `most` writes are on the active timeline, a writer archives the
+    oldest and leaves the newest `least`.
 
     The default limits are Hudi's defaults. Writes with uncompacted logs also stay active, so a table without
     compactions archives nothing.

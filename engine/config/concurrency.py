@@ -15,7 +15,7 @@ SINGLE_WRITER: Final = "SINGLE_WRITER"
 
 
 def concurrency_mode(text: str, asked: str = "write") -> ConcurrencyMode:
-    """Return the concurrency mode named `text`, ignoring case. Raises `BadInput` for an unknown name."""
+    """Return the concurrency mode named `text`, ignoring case. Raises `BadInput` if no mode has this name."""
     for known in get_args(ConcurrencyMode):
         if isinstance(text, str) and text.upper() == known:
             mode: ConcurrencyMode = known

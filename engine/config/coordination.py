@@ -40,8 +40,8 @@ HUDI_HEARTBEATS: Final = HeartbeatInterval()
 class Coordination:
     """The options for the coordination of a table's writers.
 
-    `skew_ms` is the maximum difference between the clocks of two writers in milliseconds. If `skew_ms` is None, the
-        maximum difference is 0 ms on one machine and 200 ms otherwise.
+    `skew_ms` is the maximum difference between the clocks of two writers in milliseconds. None means 0 ms if all
+        writers run on one machine, and 200 ms otherwise.
     `decision` states how a commit is decided: by holding the lock, or by creating the next entry of the decision log.
     `lock` is the name of the lock provider; '' means the default provider of the store (`lock.providers`).
     `lock_expire_minutes` is the age in minutes after which FileSystemBasedLockProvider ignores a lock file; 0 means
@@ -97,7 +97,7 @@ def is_shared(url: str) -> bool:
 def weakness(agreed: Coordination, mode: ConcurrencyMode) -> tuple[str, str] | None:
     """Return the reason why writers on several machines would not exclude each other, and the remedy.
 
-    Returns None if the lock excludes writers on other machines, or if the table has only one writer.
+    Returns None if the table has only one writer, or if its lock works across machines.
     """
     alone = f"or {MODE}={SINGLE_WRITER} if only one process writes"
     if agreed.lock == LOCK_FILE:

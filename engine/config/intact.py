@@ -33,7 +33,7 @@ OWN_MANDATORY: Final = (
 
 
 def whole_properties(data: bytes, mandatory: Sequence[str] | None = None) -> dict[str, str] | str:
-    """Return the properties in `data`, or a description of the damage as a clause.
+    """Return the properties in `data`. If the file is damaged, return a phrase that describes the damage.
 
     `mandatory` lists the required keys (default: all mandatory keys of the kind of table).
     """
@@ -50,9 +50,7 @@ def whole_properties(data: bytes, mandatory: Sequence[str] | None = None) -> dic
 
 
 def _mandatory(values: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the keys that must be present in the properties. Any key that starts with ``nbcc.`` identifies an nbcc
-    table, because truncation may have removed ``nbcc.format``.
-    """
+    """Return the keys that must be present in the properties."""
     old = values.get("hoodie.table.version", "") in ("0", "1", "2", "3", "4", "5", "6", "7")
     keys = MANDATORY if old else (*MANDATORY, LAYOUT)
     own = any(key.startswith("nbcc.") for key in values)

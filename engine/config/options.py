@@ -34,9 +34,9 @@ Refusal = Callable[[str, str, str], NbccError]
 class Option(NamedTuple):
     """An option of a table.
 
-    `field` is the field of `TableConfig`, `Coordination` or `ArchivePolicy` that the option sets. The default value of
-    an option is the default of its field. `parse` converts a string to a value, and returns None for an invalid string.
-    `needed` is a description of the valid strings for error messages.
+    `field` is the field of `TableConfig`, `Coordination` or `ArchivePolicy` that the option sets. If the option is
+    absent, the default value of the field applies. `parse` converts a string to a value, and returns None for an
+    invalid string. `needed` is a description of the valid strings for error messages.
     """
 
     name: str
@@ -71,7 +71,7 @@ def _provider(text: str) -> str | None:
 
 
 def choice(**values: Any) -> Callable[[str], Any]:
-    """Return a parser that maps each name to its value, ignoring case."""
+    """Return a parser that looks up a string in `values`, ignoring case."""
     return lambda text: values.get(text.lower())
 
 

@@ -1,9 +1,9 @@
 """The schema history of a table, stored in ``hoodie.properties``: each schema with the time from which the schema
 applies.
 
-The first schema of a table is stored in the property ``hoodie.table.create.schema``. All further schemas are stored in
-an nbcc property, which Hudi preserves when it rewrites ``hoodie.properties``. Each schema change is also a commit
-without files, because Hudi's readers take the schema from a commit.
+The first schema of a table is stored in the property ``hoodie.table.create.schema``. Later schemas are stored in an
+nbcc property, which Hudi preserves when it rewrites ``hoodie.properties``. Each schema change is also a commit without
+files, because Hudi's readers take the schema from a commit.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ PROPERTY: Final = "nbcc.schemas"
 
 
 def schema_versions(values: Mapping[str, str]) -> tuple[SchemaVersion, ...]:
-    """Return all schemas in the history of an nbcc table, oldest first. `values` must contain the first schema."""
+    """Return all schemas in the history of an nbcc table, oldest first."""
     later = json.loads(values.get(PROPERTY, "[]"))
     first = SchemaVersion("", from_avro(values["hoodie.table.create.schema"]))
     return (first, *(SchemaVersion(since, from_avro(avro)) for since, avro in later))

@@ -234,9 +234,7 @@ def _version(values: Mapping[str, str]) -> int:
 
 
 def _refuse_inconsistent(values: Mapping[str, str]) -> None:
-    """Raise `NotATable` if the properties of an nbcc table lack the key columns, or lack the decision log option
-    despite the decision log feature.
-    """
+    """Raise `NotATable` if the properties of an nbcc table contradict each other or name no key column."""
     features = _names(values.get("nbcc.writer.features"))
     flaws = {
         "its hoodie.table.recordkey.fields names no column": not _names(values.get("hoodie.table.recordkey.fields")),

@@ -3,8 +3,7 @@
 
 The bucket is ``(List<String>.hashCode() & 0x7fffffff) % buckets``, in 32-bit arithmetic. The hash of a string starts at
 0; each UTF-16 code unit updates the hash to ``31 * hash + unit``. The hash of a list starts at 1; each element updates
-the hash to ``31 * hash + element_hash``, where a null has the hash 0. The Python loops iterate over key fields and over
-the positions of the longest key, never over rows.
+the hash to ``31 * hash + element_hash``, where a null has the hash 0. The computation uses no Python loop over rows.
 """
 
 from __future__ import annotations

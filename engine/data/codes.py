@@ -28,8 +28,8 @@ def key_codes(keys: pa.Array | pa.ChunkedArray) -> tuple[Numbers, int]:
 
 
 def order_numbers(parts: Sequence[pa.ChunkedArray]) -> Numbers:
-    """Return one integer for each ordering value in the arrays `parts`. The integers have the same order as the
-    ordering values; a null becomes `LOWEST`.
+    """Map the ordering values in the arrays `parts` to integers. The integers have the same order as the ordering
+    values; a null becomes `LOWEST`.
     """
     kind = parts[0].type
     if pa.types.is_string(kind) or pa.types.is_decimal(kind):

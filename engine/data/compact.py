@@ -85,8 +85,8 @@ def _sort_keys(task: CompactTask) -> list[tuple[str, str]]:
 
 
 def _to_keep(merged: Merged, task: CompactTask) -> pa.Table:
-    """Return the winning deletes with an ordering value. A compaction does not keep deletes without an ordering value,
-    because every record written after the compaction wins over a delete without an ordering value.
+    """Return the winning deletes that have an ordering value. A compaction does not keep deletes without an ordering
+    value, because every record written after the compaction wins over a delete without an ordering value.
     """
     ranked_by = task.slice.shape.merge.ranked_by
     if not task.keep_tombstones or ranked_by is None:

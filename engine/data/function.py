@@ -41,7 +41,9 @@ def function_of(name: str) -> MergeFunction:
 
 
 def merge_by_function(layers: Sequence[Layer], rule: MergeRule) -> Merged:
-    """Return the merged row of each key with records after its last delete, and the last delete of each deleted key."""
+    """Merge the rows that follow the last delete of each key. The result also contains the last delete of each deleted
+    key.
+    """
     rows = pa.concat_tables([layer.rows for layer in layers]).unify_dictionaries()
     deletes = pa.concat_tables([layer.deletes for layer in layers]).unify_dictionaries()
     parts = [part for layer in layers for part in (layer.rows, layer.deletes)]
@@ -62,8 +64,8 @@ def _last(codes: Numbers, among: Numbers, distinct: int) -> Numbers:
 
 
 def _folded(rows: pa.Table, codes: Numbers, places: Numbers, rule: MergeRule) -> pa.Table:
-    """Return the merged row of each key. `codes` contains the key code of each record, and `places` its position in
-    `rows`, ascending.
+    """Return the merged row of each key. `codes` contains an integer code for the key of each record, and `places`
+    contains the record's row in `rows`.
     """
     order = np.argsort(codes, kind="stable")
     starts = np.flatnonzero(np.diff(codes[order], prepend=-1))

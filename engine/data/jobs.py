@@ -58,12 +58,12 @@ class Jobs(Protocol):
 
     @property
     def takes_conditions_later(self) -> bool:
-        """True if row conditions may be added to the tasks after the call of `read`."""
+        """True if a condition can still be added to the read tasks after `read` has returned."""
         ...
 
     def write(self, data: Any, task: WriteTask) -> list[WrittenFile]:
-        """Write the batch as log files or base files, separately for each partition, bucket and version. Readers do not
-        use the new files until the instant completes.
+        """Write the batch as log files or base files, into the file group of each row. Readers do not use the new files
+        until the instant completes.
 
         Raises `BadInput` if rows violate a rule in `data.check.RULES`. Rows are checked while they are written, so that
         the batch is evaluated only once. After an error, the caller must delete the files that were already written.
@@ -81,12 +81,12 @@ class Jobs(Protocol):
         ...
 
     def read(self, tasks: Sequence[AnyRead], schema: pa.Schema) -> Any:
-        """Return the rows of all read tasks. `schema` is the schema of these rows."""
+        """Return the rows of all read tasks. `schema` is the schema of the result."""
         ...
 
 
 class InProcessJobs:
-    """Runs data tasks in this process, on pyarrow tables. All file accesses are calls of `storage`.
+    """Runs data tasks in this process, on pyarrow tables. All files are accessed through `storage`.
 
     On a file system, the calling thread writes the file groups one after the other. On an object store, several threads
     write file groups in parallel.

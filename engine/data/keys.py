@@ -60,7 +60,7 @@ def record_keys(rows: pa.Table, spec: KeySpec) -> pa.Array:
 
 
 def hashed_values(rows: pa.Table, spec: KeySpec) -> list[pa.Array]:
-    """Return the strings whose list hash determines the bucket of each row. If a single key column is formatted as
+    """Return the strings of each row from which the bucket is computed. If a single key column is formatted as
     ``field:value``, the hashed string includes the column name.
     """
     if spec.named and len(spec.record_key) == 1:

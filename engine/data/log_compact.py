@@ -1,4 +1,4 @@
-"""Merges several logs of a file slice into one log with the same rank as the merged logs."""
+"""Merges several logs of a file slice into one log, which takes their place in the merge order."""
 
 from __future__ import annotations
 
@@ -70,9 +70,7 @@ def compact_logs(storage: Storage, names: Names, task: LogCompactTask) -> list[W
 
 
 def _fences(layers: list[Layer], task: LogCompactTask) -> pa.Array:
-    """Return the keys of the deletes without an ordering value, which win over every earlier record. In a commit-time
-    table no keys are returned.
-    """
+    """Return the keys of the deletes without an ordering value, which win over every earlier record."""
     ranked_by = task.slice.shape.merge.ranked_by
     if ranked_by is None:
         return pa.array([], pa.string())
@@ -81,9 +79,7 @@ def _fences(layers: list[Layer], task: LogCompactTask) -> pa.Array:
 
 
 def _as_written(task: LogCompactTask, layers: list[Layer]) -> Iterator[_Part]:
-    """Yield the encoded records of partial updates that contribute to the merged rows, under the instant of the log
-    compaction.
-    """
+    """Yield the encoded records of partial updates that contribute to the merged rows."""
     stood_for = tuple(log.requested for log in task.slice.logs)
     for kept in contributing(layers, task.slice.shape.merge):
         if len(kept.rows):
@@ -109,8 +105,8 @@ def _blocks(task: LogCompactTask, merged: Merged, fences: pa.Array) -> list[_Par
 
 
 def _delete_blocks(task: LogCompactTask, deletes: pa.Table) -> list[_Part]:
-    """Return one block of deletes without an ordering value, and one block of deletes with an ordering value. A delete
-    block cannot contain both kinds of deletes.
+    """Return one block of deletes without an ordering value, and one block of deletes with an ordering value. Deletes
+    with and without an ordering value cannot share a block.
     """
     shape, partition, name = task.slice.shape, task.slice.partition, task.slice.shape.merge.ordering
     stood_for = tuple(log.requested for log in task.slice.logs)

@@ -3,9 +3,9 @@
 Records are numbered in the order of the merge layers: the base file, its tombstones, then the logs in the caller's
 order. In each layer, rows precede deletes, as in a log file. In an event-time table, the rank of a record is (ordering
 value, record number), so that of two records with equal ordering values the one with the greater number wins. In a
-commit-time table, the rank of a record is its number (docs/contract.md, SNAP). A delete with an ordering value is
-ranked like a row. A delete without an ordering value wins over every record with a smaller number and loses to every
-record with a greater number (docs/hudi-format.md).
+commit-time table, the record with the greatest number wins (docs/contract.md, SNAP). A delete with an ordering value is
+ranked like a row. A delete without an ordering value wins over every earlier record and loses to every later record
+(docs/hudi-format.md).
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def merged(layers: Sequence[Layer], rule: MergeRule) -> Merged:
 
 
 def winners_of(codes: Numbers, keys: int, ordering: Numbers | None, always: Mask | None = None) -> Numbers:
-    """Return the number of the winning record of each key.
+    """Return the index of the winning record of each key.
 
     `codes[i]` in ``0..keys-1`` is the key code of record *i*. `ordering[i]` is the ordering value of record *i*; if
     `ordering` is None, all ordering values are equal. `always[i]` is True if record *i* is a delete without an ordering
@@ -75,7 +75,9 @@ def winners_of(codes: Numbers, keys: int, ordering: Numbers | None, always: Mask
 
 
 class _Records(NamedTuple):
-    """The key code and the ordering value of each record, with a mask of the deletes without an ordering value."""
+    """The records to merge. `codes` contains an integer code for the key of each record. `always` marks the deletes
+    without an ordering value.
+    """
 
     codes: Numbers
     keys: int
@@ -112,11 +114,10 @@ def _winners(layers: Sequence[Layer], rule: MergeRule) -> Mask:
 
 
 def _contested(keys: pa.Array, base: int) -> tuple[Numbers, Numbers]:
-    """Return the ascending numbers and the key codes of the contested records: all records in logs, and base file
-    records whose keys also occur in a log.
+    """Return the indices of the records that must be compared, and an integer code for the key of each such record.
+    These are all records in logs, and the base file records whose keys also occur in a log.
 
-    Base file records that are not contested win, because a base file contains each key only once. The code of a key is
-    its first position in the logs.
+    A base file contains each key once, so a base file record wins if no log contains its key.
     """
     places = pc.fill_null(pc.index_in(keys, value_set=keys.slice(base)), -1).to_numpy()
     contested = np.flatnonzero(places >= 0)

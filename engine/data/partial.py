@@ -1,12 +1,12 @@
 """Merges partial updates: each record sets some columns, and each column is merged separately.
 
-A row exists if and only if a record outranks the greatest delete of the row's key. The value of a column comes from the
-highest-ranked record that outranks the greatest delete and sets the column (docs/contract.md, SNAP). In an event-time
-table, a column of a merged row may come from a record with a smaller ordering value than the row, so the merged row
-alone is not sufficient for further merges. A compaction or log compaction therefore keeps the greatest delete and the
-contributing records, each with only the columns that the merge takes from the record. Hudi reads the contributing
-records as partial-update blocks, which agree with the base file. Hudi reads the kept delete as a delete that loses to
-the base file.
+A row exists if and only if a record outranks every delete of the row's key. A column takes its value from the
+highest-ranked record that sets the column and outranks every delete (docs/contract.md, SNAP). In an event-time table, a
+column of a merged row may come from a record with a smaller ordering value than the row, so the merged row alone is not
+sufficient for further merges. A compaction or log compaction therefore keeps the highest-ranked delete and the
+contributing records. Each contributing record has only the columns whose values come from it. Hudi reads the
+contributing records as partial updates. Merging these with the base file does not change its rows. Hudi reads the kept
+delete as a delete that loses to the base file.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ class Contribution(NamedTuple):
 
 
 class _Election(NamedTuple):
-    """The numbers of the winning records of each key (-1 means no record), with the key code and ordering value of each
-    record.
+    """The result of a merge by column: for each key, the indices of the winning records (-1 means no record).
 
-    `top` is the highest-ranked row above the greatest delete. `delete` is the delete with the highest rank. `fence` is
-    the last delete without an ordering value, which wins over every earlier record. `columns` contains, for each
-    column, the record from which the merge takes the column.
+    `top` is the highest-ranked row that outranks every delete of the key. `delete` is the delete with the highest rank.
+    `fence` is the last delete without an ordering value, which wins over every earlier record. `columns` contains, for
+    each column, the record whose value wins. `codes` and `ordering` contain the key code and the ordering value of each
+    record.
     """
 
     top: Numbers
@@ -53,10 +53,10 @@ class _Election(NamedTuple):
 
 
 def merge_columns(layers: Sequence[Layer], rule: MergeRule) -> Merged:
-    """Return the merged row of each key that has a row, and the greatest delete of each key that has a delete.
+    """Return the merged row of each key that has a row, and the highest-ranked delete of each key that has a delete.
 
-    `layers` has the same meaning as in `merge`. Contributing records stored in addition to a base file replace the base
-    file's rows with the same keys.
+    `layers` has the same meaning as in `merge`. If a compaction has stored contributing records for a key in addition
+    to the base file, the key's row in the base file is ignored.
     """
     election = _elect(layers, rule)
     rows = pa.concat_tables([layer.rows for layer in layers]).unify_dictionaries()
@@ -72,7 +72,7 @@ def merge_columns(layers: Sequence[Layer], rule: MergeRule) -> Merged:
 
 def in_window(layers: Sequence[Layer], rule: MergeRule) -> Merged:
     """Return the contributing records (those that set a column of the merged row) as the result rows of an incremental
-    query. Each result row sets only the columns that the merge takes from the record.
+    query. Each result row sets only the columns whose merged values come from its record.
     """
     contributions, names = contributing(layers, rule), _data_columns(layers, rule)
     deleted = [each.deletes for each in contributions if len(each.deletes)]
@@ -95,8 +95,8 @@ def contributing(layers: Sequence[Layer], rule: MergeRule) -> list[Contribution]
 def split(layers: Sequence[Layer], rule: MergeRule) -> list[Contribution]:
     """Return the contributing rows that a compaction must store in addition to the merged rows in the base file.
 
-    The returned rows belong to keys whose columns come from records with different ordering values, or whose tombstone
-    (kept delete) has the row's ordering value. In a commit-time table, no additional rows are needed.
+    Contributing rows are stored for a key whose columns come from records with different ordering values. They are also
+    stored if a delete has the same ordering value as the merged row.
     """
     if rule.ranked_by is None:
         return []
@@ -140,7 +140,9 @@ def _elect(layers: Sequence[Layer], rule: MergeRule) -> _Election:
 
 
 def _superseded_rows(layers: Sequence[Layer], codes: Numbers, distinct: int) -> Mask:
-    """Return a mask of the base file rows whose contributing records are stored in addition to the base file."""
+    """Return a mask of the base file rows to ignore because the compaction has also stored the contributing records of
+    their keys.
+    """
     base = _flags(layers, lambda layer: layer.base and not layer.kept, lambda layer: False)
     kept = _flags(layers, lambda layer: layer.base and layer.kept, lambda layer: False)
     again = np.zeros(distinct, np.bool_)

@@ -25,8 +25,8 @@ class Predicate:
     """A condition that selects the rows for which `expression` is true. Rows for which `expression` is null are not
     selected.
 
-    `schema` contains the columns that the expression reads, with their types in the table. `equal` maps each column for
-    which the condition permits only one value to that value.
+    `schema` contains the columns that the expression reads, with their types in the table. `equal` maps a column to a
+    value if the condition can be true only for this value.
     """
 
     expression: pc.Expression
@@ -77,9 +77,7 @@ def _has_no_rows(ranges: Ranges) -> bool:
 
 
 def _true(column: pc.Expression, known: Range) -> list[pc.Expression]:
-    """Return the conditions that all values of a column satisfy. Each condition permits nulls separately, as pyarrow's
-    simplification requires.
-    """
+    """Return conditions that hold for every value of a column with the range `known`."""
     if not known.values:
         return [column.is_null()]
     if known.least is not None and known.most is not None and known.least.equals(known.most) and not known.nulls:

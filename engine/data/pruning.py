@@ -51,7 +51,9 @@ def partition_ranges(path: str, shape: TableShape) -> dict[str, Range]:
 
 
 def _bucket(equal: Mapping[str, Any], shape: TableShape) -> int | None:
-    """Return the bucket of rows with the column values `equal`, or None if the values do not determine the bucket."""
+    """Return the bucket of the rows whose columns have the values in `equal`; None if the values do not determine the
+    bucket.
+    """
     names: Sequence[str] = shape.keys.record_key
     if not equal.keys() >= {*names}:
         return None

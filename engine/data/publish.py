@@ -34,9 +34,9 @@ def put_base_parts(
     storage: Storage, partition: str, name: BaseName, parts: Iterator[pa.Table], *, is_sorted: bool
 ) -> WrittenFile:
     """Write the base file `name` from rows in one or more parts (see `put_base_file`), with only one part in memory at
-    a time. Several parts are first written to a local temporary file.
+    a time.
 
-    `is_sorted` applies only to a single part.
+    `is_sorted` is used only if there is a single part.
     """
     first, second = next(parts), next(parts, None)
     if second is None:
@@ -61,7 +61,8 @@ def put_base_file(
     """Write the base file `name`. `rows` must have Hudi's meta columns; the function sets `_hoodie_file_name` to the
     file name.
 
-    `is_sorted` is True if the rows are sorted by a column, so that smaller row groups let readers skip rows.
+    If the rows are sorted by a column, `is_sorted` should be True: smaller row groups are then written, so that readers
+    can skip more rows.
     """
     data = encode_base_file(_named(rows, name), is_sorted=is_sorted)
     path = put_data_file(storage, name.instant, partition, str(name), data)

@@ -142,8 +142,8 @@ class RangedFile:
 
 
 class _Piece(io.RawIOBase):
-    """A file object of `size` bytes that contains the bytes `known` at the offset `start`. All other bytes are read as
-    zeros.
+    """A file object of `size` bytes that contains the bytes `known` at the offset `start`. Bytes outside this range are
+    read as zeros.
     """
 
     def __init__(self, known: bytes | pa.Buffer, start: int, size: int) -> None:

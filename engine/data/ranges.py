@@ -1,8 +1,8 @@
 """Computes, encodes and decodes the value ranges of columns in a file or row group, which let readers skip data.
 
-A range may be wider than the values of its column, but never narrower. A commit stores the ranges of each listed log; a
-base file has ranges in its footer. Floating-point columns with NaN, nested columns, decimals and binaries have no
-range.
+A range may be wider than the values of its column, but never narrower. The ranges of a log are stored in its commit,
+and the ranges of a base file in the file's footer. Floating-point columns with NaN, nested columns, decimals and
+binaries have no range.
 """
 
 from __future__ import annotations
@@ -123,7 +123,8 @@ def decode_ranges(text: str) -> dict[str, dict[str, Bounds]]:
 
 
 def ranges_of_log(log: LogRanges, schema: pa.Schema) -> dict[str, Range]:
-    """Return the value ranges of a log's rows, converted to the types of `schema`, the present schema of the table."""
+    """Return the value ranges of a log's rows, converted to the column types of `schema`, the table's current schema.
+    """
     return {
         field.name: range_of(*log.columns[field.name], field.type) for field in schema if field.name in log.columns
     }

@@ -43,7 +43,7 @@ def read_slice(storage: Storage, task: ReadTask) -> pa.Table:
 
 def _matching_part(storage: Storage, task: ReadTask, where: Predicate) -> pa.Table:
     """Return the merged rows of a slice, without row groups that cannot contain matching rows (see the module
-    `skipping`). The returned rows include all matching rows and some non-matching rows.
+    `skipping`). The result contains all matching rows, and may contain other rows.
     """
     shape, file = task.shape, task.base_input
     if file is None:
@@ -64,8 +64,8 @@ def selected(rows: pa.Table, where: Predicate | None) -> pa.Table:
 
 
 def slice_layers(storage: Storage, task: ReadTask, base: Layer | None = None) -> list[Layer]:
-    """Return the files of a slice as merge layers, at least one, in ascending order of rank. `base` is the layer of the
-    base file if the base file has already been read.
+    """Return the files of a slice as merge layers, in ascending order of rank. A slice without files has one empty
+    layer. `base` is the layer of the base file if the base file has already been read.
     """
     shape = task.shape
     layers = [base] if base is not None else []
@@ -84,8 +84,8 @@ def read_window(storage: Storage, task: WindowTask) -> pa.Table:
     records that satisfy the task's condition are returned.
 
     Deletes in the result have only key, partition, ordering value and commit time. For partial updates, the result
-    contains the contributing records, each with the columns that the merge takes from the record. Merging the result by
-    ordering value into the table state before the time interval produces the state after the interval.
+    contains the contributing records, each with only the columns whose values come from it. Merging the result into the
+    table's state before the interval, by ordering value, produces the state after the interval.
     """
     shape, where = task.shape, task.where
     if where is not None and not window_can_match(where, task):
@@ -111,8 +111,8 @@ def merge_window(storage: Storage, task: WindowTask) -> Merged:
 
 
 def window_layers(storage: Storage, task: WindowTask, needed: Columns = None) -> list[Layer]:
-    """Return the files of an incremental query as merge layers, at least one, in ascending order of rank. Columns
-    outside `needed` may be null in the result.
+    """Return the files of an incremental query as merge layers, in ascending order of rank. If there are no files, the
+    result is one empty layer. Columns outside `needed` may be null in the result.
     """
 
 

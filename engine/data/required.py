@@ -1,7 +1,6 @@
 """Finds nulls in required columns, including nested columns.
 
-Arrow tables and log files can contain nulls in required columns, but readers and compactions fail on nulls in required
-columns.
+Arrow tables and log files can contain such nulls, but readers and compactions fail on them.
 """
 
 from __future__ import annotations
@@ -18,8 +17,8 @@ from .compare import elements, lengths
 
 
 def lacking(rows: pa.Table, schema: pa.Schema) -> Mask:
-    """Return a mask of the rows with a null in a required column. Deletes and columns that `rows` lacks are not
-    checked.
+    """Return a mask of the rows with a null in a required column. Deletes are not checked, and neither are columns that
+    `rows` does not contain.
     """
     lack = np.zeros(len(rows), np.bool_)
     there = set(rows.column_names)

@@ -3,8 +3,8 @@
 A row that does not match the predicate may still determine which row of its key wins. For example, a base file row of
 higher rank hides a matching row in a log. A file slice is therefore skipped only if neither its base file nor any of
 its logs can contain a matching row. If the slice is read, all its logs are read, and row groups of the base file
-without matching rows are skipped. If a log can match, the rows of the skipped row groups are merged as deletes with key
-and ordering value, which return no rows.
+without matching rows are skipped. If a log can match, the keys of the skipped row groups are still read and merged as
+deletes. Such a delete can hide a matching row of the log.
 
 If records are merged by column or by function, a merged row combines values of several records. For merges by column or
 by function, only the ranges of key and partition columns are used. All records of a key have equal values in the key
@@ -25,8 +25,8 @@ from .tasks import LogInput, ReadTask, TableShape, WindowTask
 
 
 class Parts(NamedTuple):
-    """The parts of a base file that a read needs. `groups` lists the row groups with possibly matching rows, and
-    `keys_of` the row groups of which the merge needs only the keys.
+    """The parts of a base file that a read needs. `groups` lists the row groups that may contain matching rows.
+    `keys_of` lists the row groups of which the merge needs only the keys.
     """
 
     groups: list[int]
@@ -71,14 +71,14 @@ def parts_of_base(where: Predicate, task: ReadTask, file: RangedFile) -> Parts |
 def hiding_groups(
     where: Predicate, shape: TableShape, ranges: Sequence[Ranges], matching: Sequence[bool]
 ) -> list[int]:
-    """Return the row groups without matching rows that can contain the key of a matching row in a log."""
+    """Return the row groups that contain no matching row, but may contain the key of a matching row in a log."""
     by_key = where.among([_of_keys(each, shape) for each in ranges])
     return [number for number, matches in enumerate(matching) if not matches and by_key[number]]
 
 
 def base_layer(file: RangedFile, parts: Parts, shape: TableShape, needed: Sequence[str] | None) -> Layer:
-    """Return the merge layer of a base file: the rows that can match the predicate, and the rows of skipped row groups
-    as deletes of equal rank.
+    """Return the merge layer of a base file. It contains the rows that can match the predicate, and a delete for each
+    row in the row groups `parts.keys_of`.
     """
     rows = conform(file.read(needed, parts.groups), shape.packed_schema)
     kept = file.read(columns_of_keys(shape), parts.keys_of)

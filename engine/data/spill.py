@@ -60,8 +60,8 @@ class Spill:
                     self._write(table.slice(first, count), deletes)
 
     def layers(self, part: int) -> Iterator[Layer]:
-        """Yield the layers with the records of one part of the keys. The result contains every added layer, even a
-        layer without records. The base file is returned in as many layers as were added.
+        """Yield the layers restricted to the keys of the given part, including layers that become empty. Records of the
+        base file may be split among several layers.
         """
         by_layer = {number: list(places) for number, places in groupby(self._places[part], lambda each: each.layer)}
         for number, empty in enumerate(self._kinds):

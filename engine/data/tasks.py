@@ -49,9 +49,7 @@ class TableShape:
         return None if self.merge.ordering is None else self.schema.field(self.merge.ordering)
 
     def block_columns(self, sets: frozenset[str] | None) -> list[str]:
-        """Return the columns of a log data block whose rows set the columns `sets` (None means all columns), in the
-        table's order.
-        """
+        """Return the columns of a log data block for rows that set only the columns `sets` (None means all columns)."""
         names = self.schema.names
         return [*META, *(n for n in names if sets is None or n in sets or n in self.merge.always)]
 
@@ -103,7 +101,8 @@ class TableShape:
 
 @dataclass(frozen=True, slots=True)
 class BaseInput:
-    """A base file to read. `size` is the size in bytes listed in its commit; None means unknown."""
+    """A base file to read. `size` is the file's size in bytes, as listed in the commit of the file; None means unknown.
+    """
 
     path: str
     size: int | None = None
@@ -117,10 +116,10 @@ class WriteTask:
     `first_version` is the version of the first log file in each file group; `first_version` exceeds 1 if several tasks
     write to one file group. `bulk` is True for a bulk insert, which writes base files into all file groups outside
     `filled` and accepts no deletes. `filled` contains the file groups (partition, file id) with existing files, into
-    which a bulk insert writes log files. `onto` maps each file group of a copy-on-write table to its present base file,
-    with which the rows are merged. `sets` contains the columns that the rows of a partial update set; None means all
-    columns. `digests` is True if the task computes digests of the input rows. `file_ids` maps (partition, bucket) to
-    the file id in a table whose file groups were named by Hudi. `tasks_per_group` is the number of Spark tasks that
+    which a bulk insert writes log files. `onto` maps each file group of a copy-on-write table to its current base file,
+    whose rows are merged with the batch. `sets` contains the columns that the rows of a partial update set; None means
+    all columns. `digests` is True if the task computes digests of the input rows. `file_ids` maps (partition, bucket)
+    to the file id in a table whose file groups were named by Hudi. `tasks_per_group` is the number of Spark tasks that
     share the rows of one file group, divided by key.
     """
 
@@ -173,9 +172,9 @@ class ReadTask:
     """A task that returns the merged rows of one file slice.
 
     `logs` are in merge order. `tombstones` are the logs of deletes that a compaction wrote together with `base`.
-    Tombstones rank with the base file, below all of `logs`. `columns` contains the requested columns; () means all
-    columns. `base_size` is the size of the base file in bytes, as listed in its commit; None means unknown. `where` is
-    the condition on the returned rows; None means no condition.
+    Tombstones have the rank of the base file, which is below the rank of every log in `logs`. `columns` contains the
+    requested columns; () means all columns. `base_size` is the size of the base file in bytes, as listed in its commit;
+    None means unknown. `where` is the condition on the returned rows; None means no condition.
     """
 
     shape: TableShape
@@ -237,10 +236,10 @@ class ChangesTask:
     """A task that returns the changes of rows between two states of file groups.
 
     `before` and `after` are the slices of one file group, or of several file groups if keys have moved between file
-    groups. `window` and `bases` are the logs and base files of the writes that completed between the two states, in
-    merge order. The task finds deletes in `window` and `bases`. `completions` contains the requested time and the
-    completion time of every write that completed between the two states. `columns` contains the columns of the `before`
-    and `after` rows; () means all columns. `where` selects the changes whose `before` row or `after` row matches.
+    groups. `window` and `bases` are the logs and base files of the writes that completed after `before` and until
+    `after`, in merge order. `completions` contains the requested time and the completion time of each of these writes.
+    `columns` contains the columns of the `before` and `after` rows; () means all columns. `where` selects the changes
+    whose `before` row or `after` row matches.
     """
 
     shape: TableShape
@@ -293,7 +292,7 @@ class WrittenFile:
     merged; all are 0 for other writes.
     `digest` is the digest of the file group's input rows, if the task requests a digest. If a Spark task writes several
         files of one group, only one of the files has a digest.
-    `bounds` contains the bounds of a log's first columns, or is None if the bounds are unknown.
+    `bounds` contains the value ranges of a log's columns, for at most the first 32 columns; None means unknown.
     """
 
     path: str

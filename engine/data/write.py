@@ -52,7 +52,9 @@ class GroupBatch(NamedTuple):
 
 
 def bucket_column(rows: pa.Table, shape: TableShape, shares: int = 1) -> pa.Array:
-    """Return ``bucket + share * buckets`` of each row, as int32. Each key has one share, from 0 to ``shares - 1``."""
+    """Return ``bucket + share * buckets`` for each row, which determines the row's bucket and its share of the bucket.
+    Different tasks write the shares of a bucket, which are numbered from 0 to ``shares - 1``. Each key has one share.
+    """
     return pa.array(buckets_of(hashed_values(rows, shape.keys), shape.buckets * shares))
 
 
@@ -130,9 +132,7 @@ def _roll(rows: pa.Table, max_bytes: int) -> Iterator[pa.Table]:
 
 
 def _stored(rows: pa.Table, task: WriteTask, group: GroupBatch, file_id: str, writer: int) -> pa.Table:
-    """Return the rows with Hudi's five meta columns (docs/hudi-format.md). A delete flag column (`IS_DELETED`) in the
-    batch is kept.
-    """
+    """Return the rows with Hudi's five meta columns (docs/hudi-format.md)."""
     count = len(rows)
     numbers = pa.array(np.arange(group.first, group.first + count))
     columns = {

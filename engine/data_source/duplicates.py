@@ -1,8 +1,8 @@
 """Detects keys whose rows were written by several Spark tasks of one write, and combines the rows of each such key.
 
 Each Spark task returns 12 bytes per row: a fingerprint (row hash) and the number of the file group. Rows that must be
-combined have equal fingerprints. If two Spark tasks return equal fingerprints, the commit reads the file group again,
-checks its rows, and combines rows with equal keys.
+combined have equal fingerprints. If two Spark tasks return the same fingerprint, the committing process reads the file
+group again and combines the rows with equal keys.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def combined(
     """Return the files to list in the commit. The rows of each file group in `shared` are combined and written to new
     files by `rewrite`.
 
-    The commit does not list the files replaced by the new files. A table service deletes the replaced files.
+    The commit lists only the new files. The table service `collect` deletes the replaced files later.
     """
     groups: dict[Group, list[WrittenFile]] = {}
     for file in files:

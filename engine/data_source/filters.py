@@ -1,7 +1,9 @@
-"""Converts filters that Spark pushes down to Arrow expressions, which select merged rows and skip data.
+"""Converts the filters that Spark pushes down into Arrow expressions. The reader uses these expressions to select
+merged rows and to skip data.
 
 The reader accepts only filters with the same meaning in Arrow and Spark: comparisons of booleans, integers, strings and
-dates. Spark itself applies filters on floating-point numbers (NaN), decimals and timestamps.
+dates. Spark itself applies filters on decimals, timestamps and floating-point numbers, because Arrow and Spark compare
+NaN differently.
 """
 
 from __future__ import annotations

@@ -121,7 +121,7 @@ class _Push:
 
     If spark.sql.python.filterPushdown.enabled is false (the default), Spark rejects readers that override
     `pushFilters`. Spark detects an override by the `__func__` attribute of the method `pushFilters`. If filter pushdown
-    is disabled, Spark never calls a `_Push` object.
+    is disabled, Spark does not call `pushFilters`.
     """
 
     __func__ = staticmethod(DataSourceReader.pushFilters)
@@ -149,8 +149,8 @@ class Reader(DataSourceReader):
         return reduced(self, {name: value for name, value in vars(self).items() if name != "pushFilters"})
 
     def push(self, filters: list[Filter]) -> Iterator[Filter]:
-        """Accept the filters with the same meaning in Arrow and Spark, and yield all other filters, which Spark must
-        apply.
+        """Accept the filters that have the same meaning in Arrow and Spark. Yield all other filters, so that Spark
+        applies them.
         """
         schema = self._plan.schema
         for each in filters:

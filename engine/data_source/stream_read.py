@@ -1,9 +1,9 @@
 """Implements the streaming source, `spark.readStream.format("nbcc")`.
 
-An offset contains a completion time, and the time after which the stream began. If Spark stops before the first
-micro-batch is complete, a restart calls `initialOffset` again, and a stream from "latest" would then skip writes. Every
-offset therefore also contains the original start time. Spark's offset log stores the offset before the first
-micro-batch runs.
+An offset contains a completion time and the start time of the stream. If Spark stops before the first micro-batch is
+complete, a restart calls `initialOffset` again. A stream from "latest" would then skip the writes completed in the
+meantime. Every offset contains the start time, so that a restarted stream still begins there. Spark's offset log stores
+the offset before the first micro-batch runs.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ from .stream_options import StreamOptions
 
 
 class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
-    """A reader of a stream from a table. Spark creates one reader on the driver, and one reader for each micro-batch to
-    read its partitions.
+    """Reads a table as a stream. Spark creates one reader on the driver, and one reader for each micro-batch to read
+    its partitions.
     """
 
     def __init__(self, options: StreamOptions, schema: StructType, own_columns: bool) -> None:

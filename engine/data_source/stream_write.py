@@ -49,7 +49,8 @@ HAND_OVER_SECONDS: Final = 600.0
 
 
 class BatchOfQuery(WriterCommitMessage):
-    """The commit message of one Spark task, with the batch of the task and the files or the digest of the task's rows.
+    """The commit message of one Spark task. It names the batch, and contains either the task's files or, for a repeated
+    batch, the digest of the task's rows.
 
     `requested` is the requested time of the instant, or '' if the batch had already been committed when the task began.
     """
@@ -98,11 +99,11 @@ class StreamWriter(DataSourceStreamArrowWriter):
         self._there: Witness | None = None
 
     def look_for_witness(self) -> None:
-        """If the table is in a local folder, choose a file that every task must find, to detect executors without
-        access to the folder.
+        """If the table is in a local folder, choose a file of the table that every task must find. A task that cannot
+        find the file runs on an executor without access to the folder.
 
-        The chosen file is the newest completed instant or ``hoodie.properties``. A missing table is created on the
-        driver, because executors without access to the folder would each create a separate table.
+        The function chooses the file of the newest completed instant, or ``hoodie.properties``. A missing table is
+        created on the driver, because executors without access to the folder would each create a separate table.
         """
         if isinstance(open_storage(self._options.path, self._options.storage), LocalStorage):
             storage = self._table().context.storage

@@ -88,8 +88,8 @@ def begin(schema: StructType, overwrite: bool, options: WriteOptions) -> DataSou
 
 
 def writable(options: WriteOptions, columns: pa.Schema) -> Table:
-    """Open the table of a write, or create the table from the options if it does not exist. Raises all errors that can
-    be detected without rows.
+    """Open the table of a write, or create the table from the options if it does not exist. The function detects every
+    error that does not depend on the rows.
     """
     table = open_or_create(options, columns)
     context, config = table.context, table.config
@@ -122,7 +122,7 @@ class TaskDigest(WriterCommitMessage):
 
 
 class _TableWriter(DataSourceArrowWriter):
-    """The state of a write that Spark pickles for the tasks and for the process that commits the write."""
+    """Base class of the writers that Spark pickles and sends to the tasks and to the committing process."""
 
     def __init__(self, storage: Storage, config: TableConfig, options: WriteOptions) -> None:
         self._storage = storage
@@ -156,7 +156,9 @@ class Replay(_TableWriter):
         answer(self._context(), Repeated(self._batch_id, self._instant), digest, self._options.replay_difference)
 
     def abort(self, messages: list[WriterCommitMessage | None]) -> None:
-        """Do nothing, because a repeated batch has no instant, and the committed instant must be kept."""
+        """Do nothing: the tasks of a repeated batch write no files, and the instant of the committed batch must not be
+        undone.
+        """
 
 
 class Writer(_TableWriter):
@@ -256,7 +258,6 @@ def checked_rows(
     iterator: Iterator[pa.RecordBatch], options: WriteOptions, config: TableConfig, shape: TableShape
 ) -> pa.Table | None:
     """Return the checked rows of a Spark task, converted to the table's columns. Returns None if the task has no rows.
-    Spark computes the rows during the call of `checked_rows`, which may take long.
     """
     rows = rows_of_task(iterator, shape.limits)
     if rows is None:

@@ -93,8 +93,8 @@ def arrow_schema(schema: Schema, asked: str = ASKED, zone: str | None = None) ->
     """Return the pyarrow schema of a table, converted from a pyarrow Schema, a Spark StructType or a DDL string. If
     `schema` is a DDL string, a Spark session must be running.
 
-    If the table stores a column as another type without loss, the result contains the stored type. `zone` is the time
-    zone of timestamps without a time zone.
+    If the table stores values of a column in another type without loss, the result contains that type. `zone` is the
+    time zone in which timestamps without a time zone are interpreted.
     """
     if isinstance(schema, pa.Schema):
         return stored_schema(schema.remove_metadata(), zone)
@@ -184,7 +184,7 @@ def _check_modes(merge_mode: str, table_type: str, mode: str) -> None:
 
 
 def check_partial(config: TableConfig, asked: str = ASKED) -> None:
-    """Raise an error if a table with partial updates cannot store one of the columns, such as a required column."""
+    """Raise an error if the config enables partial updates, but the table type or the schema does not allow them."""
     asked = f"{asked} with {PARTIAL}=SET_COLUMNS"
     if config.partial_update and not config.merge_on_read:
         raise Unsupported(asked, "a COPY_ON_WRITE table has no logs to keep what a row is made of", "use MERGE_ON_READ")

@@ -57,8 +57,8 @@ def open_table(storage: Storage) -> TableConfig:
 
 
 def with_current_schema(storage: Storage, config: TableConfig) -> TableConfig:
-    """Return the config with the present schema of the table, so that a table service that rewrites rows loses no
-    columns.
+    """Return the config with the table's current schema. A table service needs the current schema to rewrite rows
+    without losing columns.
     """
     if not config.own:
         return config

@@ -74,8 +74,8 @@ def visible(instant: Instant, as_of: str | None, rules: Rules) -> bool:
 
 
 def as_of_time(instant: Instant, rules: Rules) -> str:
-    """Return the time of an instant by which as-of reads select instants: the completion time or the requested time, as
-    `rules` require.
+    """Return the time that as-of reads compare with the time of the read. Depending on `rules`, this is the completion
+    time or the requested time.
     """
     if rules.as_of_axis == "requested" or instant.completed is None:
         return instant.requested
@@ -100,12 +100,13 @@ def directory_files(
     rules: Rules,
     as_of: str | None = None,
 ) -> Iterator[BaseFile | LogFile]:
-    """Yield the data files in the partition folders whose file names contain the time of a visible instant.
+    """Yield the data files in the partition folders that were written by visible instants, according to the times in
+    their file names.
 
     Instants that are not on the active timeline are looked up in the archive. An instant that is neither on the active
-    timeline nor in the archive never completed. Hudi's readers assume instead that every instant older than the active
-    timeline has completed, and therefore return rows of failed writes. If a file is listed in a commit, the result has
-    the file size from the commit.
+    timeline nor in the archive never completed. Hudi's readers, in contrast, assume that every instant older than the
+    active timeline has completed. They therefore return rows of failed writes. If a file is listed in a commit, the
+    result has the file size from the commit.
     """
     instants: dict[str, Instant] = {}
     archive = commits.archive_now()
@@ -173,8 +174,8 @@ def data_file(path: str, size: int, instant: Instant) -> BaseFile | LogFile | No
 
 
 def data_file_of(path: str, size: int, writer: Callable[[str], Instant]) -> BaseFile | LogFile | None:
-    """Return the same result as `data_file`. `writer` maps the instant time in the file name to the instant that wrote
-    the file.
+    """Return the data file at `path`. Returns None for CDC files and for other kinds of file names. `writer` maps the
+    instant time in the file name to the instant that wrote the file.
     """
     partition, name = split_path(path)
     if base := parse_base(name):

@@ -22,7 +22,7 @@ Covers = Mapping[str, tuple[str, ...]]
 def covers_of(
     timeline: Timeline, commits: Commits, rules: Rules, as_of: str | None = None
 ) -> dict[str, tuple[str, ...]]:
-    """Return the input logs of each log written by a log compaction of nbcc that is visible as of `as_of`."""
+    """Return the log files written by visible log compactions of nbcc, each with its input logs."""
     covers: dict[str, tuple[str, ...]] = {}
     for instant in timeline.completed:
         listed = rules.files == "listed" or timeline.is_log_compaction(instant)

@@ -155,8 +155,8 @@ def _information(value: bytes, schema: bytes, name: str) -> dict[str, _Info]:
 
 
 def _apply(known: dict[str, _Info], newer: Mapping[str, _Info]) -> None:
-    """Merge a newer record into the record `known` of the same key, as in Hudi: a deleted file is removed, and of two
-    sizes the greater size is kept.
+    """Merge a newer metadata record of the same key into `known`, as Hudi does. Deleted files are removed. If a file
+    has two sizes, the larger size wins.
     """
     for name, info in newer.items():
         if info.deleted:
@@ -170,8 +170,8 @@ def cross_checked_files(
 ) -> list[BaseFile | LogFile]:
     """Return the visible data files in the partition folders.
 
-    Raises `Damaged` if the metadata table lists different files or sizes. Files deleted by a concurrent clean or
-    restore do not count as a difference.
+    Raises `Damaged` if the files or sizes listed in the metadata table differ from those in the folders. Files deleted
+    by a concurrent clean or restore do not count as a difference.
     """
     in_folders, in_table = storage.list(""), metadata_files(storage)
     files = list(directory_files(in_folders, timeline, commits, rules, as_of))

@@ -1,9 +1,9 @@
 """Computes the file slices for the planning of table services, without reading commits that no plan needs any more.
 
 The history of a table grows without limit, whereas the number of its live files does not. A long-lived service process
-therefore retires (ignores) archived commits whose files are only in slices before the horizon of a clean. The horizon
-(the oldest readable time) never decreases, so no future plan needs the files of a retired commit. A restore changes the
-set of live files, so no commit is retired in a table with restores.
+therefore ignores ("retires") archived commits whose files are only in slices before the horizon of a clean. The horizon
+(the oldest readable time) never decreases, so no later plan needs the files of an ignored commit. No commits are
+ignored in a table with restores, because a restore changes the set of live files.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ _RULES: Final = ("archive_bound", "files", "retention", "slicing", "tombstone_lo
 
 
 def planned_slices(storage: Storage, timeline: Timeline, commits: Commits, rules: Rules) -> tuple[FileSlice, ...]:
-    """Return the slices that `load_slices` returns for the present timeline. `timeline` must contain the archived
-    instants, and must not be the timeline as of an earlier time.
+    """Return the table's current slices, like `load_slices`, but without reading retired commits. `timeline` must be
+    the current timeline, including the archived instants.
     """
     if timeline.restores or any(getattr(rules, name) != getattr(NBCC, name) for name in _RULES):
         return load_slices(storage, timeline, commits, rules)

@@ -30,7 +30,8 @@ class FileSlice:
     """A file slice: the files that are merged together, which are an optional base file and logs in merge order.
 
     `barrier` is the requested time of the base file or of its pending compaction, or None for the first slice of a file
-    group without a base file. `tombstones` contains the logs of deletes kept by the compaction that wrote `base`.
+    group without a base file. `tombstones` contains the logs of the deletes that the compaction wrote together with
+    `base`.
     """
 
     partition: str
@@ -97,9 +98,10 @@ def all_slices(
 
 
 def kept_since(slices: tuple[FileSlice, ...], horizon: str, rules: Rules) -> tuple[FileSlice, ...]:
-    """Return the slices needed by reads at or after `horizon`: in each file group, one slice and all newer slices.
+    """Return the slices that reads at or after `horizon` need.
 
-    The oldest returned slice of a file group contains the newest base file that had completed at `horizon`.
+    In each file group, these are the slice with the newest base file that had completed at `horizon`, and all newer
+    slices.
     """
     first: dict[Group, str] = {}
     for piece in slices:  # barriers rise within a group
@@ -204,8 +206,8 @@ def _slice_group(
 
 
 def keeps_deletes(log: LogFile, base: BaseFile | None, rules: Rules) -> bool:
-    """Return whether a log contains the deletes kept by the compaction that wrote `base`, so that both files are listed
-    in one commit.
+    """Return whether a log contains the deletes that the compaction of `base` has kept, that is, whether one commit
+    lists both files.
 
     `log` and `base` must have the same requested time. If writers do not reserve times, a write and a compaction may
     have the same requested time but different completion times.
@@ -229,8 +231,8 @@ def barrier_of(log: LogFile, limits: Sequence[str], rules: Rules) -> str | None:
 
 
 def slice_time(log: LogFile, rules: Rules) -> str:
-    """Return the time of a log that determines its slice: the completion time, the requested time or the base instant,
-    as `rules` require.
+    """Return the time that determines the slice of a log. Depending on `rules`, this is the completion time, the
+    requested time or the base instant.
     """
     if rules.slicing == "requested":
         return log.requested
@@ -246,7 +248,7 @@ def merge_position(log: LogFile, rules: Rules) -> tuple[str, str, int, str]:
 
 
 def to_read(slices: Iterable[FileSlice], rules: Rules) -> tuple[FileSlice, ...]:
-    """Return the slice of each file group that a snapshot query merges.
+    """For each file group, return the slice that a snapshot query merges.
 
     A snapshot query uses the newest slice of each file group. If the base file of the newest slice is not yet written,
     the logs of the newest slice are added to the previous slice.

@@ -58,7 +58,9 @@ def window_files(timeline: Timeline, commits: Commits, rules: Rules, after: str,
 def writes_between(
     timeline: Timeline, commits: Commits, rules: Rules, after: str, until: str
 ) -> Iterator[tuple[Instant, CommitMetadata]]:
-    """Yield the writes that completed in (after, until], with their commit metadata, without table services."""
+    """Yield the writes that completed in (after, until], each with its commit metadata. Table services are not
+    included.
+    """
     for instant in timeline.completed:
         if instant.writes and after < incremental_time(instant, rules) <= until:
             commit = commits.commit(instant)
@@ -67,8 +69,8 @@ def writes_between(
 
 
 def last_replaced(writes: Iterable[tuple[Instant, CommitMetadata]]) -> dict[Group, str]:
-    """Return the greatest requested time of a replacing write (insert overwrite or delete partition) among `writes`, by
-    file group.
+    """For each file group, return the greatest requested time of the replacing writes (insert overwrite or delete
+    partition) in `writes`.
     """
     latest: dict[Group, str] = {}
     for instant, commit in writes:
@@ -87,8 +89,8 @@ def is_replaced(file: BaseFile | LogFile, replaced: Mapping[Group, str]) -> bool
 
 
 def incremental_time(instant: Instant, rules: Rules) -> str:
-    """Return the time of an instant by which incremental queries select instants: the completion time or the requested
-    time, as `rules` require.
+    """Return the time that incremental queries compare with their time interval. Depending on `rules`, this is the
+    completion time or the requested time.
     """
     if rules.incremental_axis == "requested" or instant.completed is None:
         return instant.requested

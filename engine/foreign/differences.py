@@ -1,10 +1,10 @@
-"""The named differences between the reads of Apache Hudi 1.2.0 and the results that nbcc's contract promises, as
-executable code.
+"""Reproduces the known differences between the reads of Apache Hudi 1.2.0 and nbcc's contract. Each difference has a
+name.
 
 For a table written by Hudi, nbcc's snapshot and read-optimized reads return the same rows as Hudi's. As-of and
-incremental reads of a Hudi table by nbcc satisfy docs/contract.md; Hudi's own reads do not. With all differences
-applied, `hudi_as_of` and `hudi_incremental` return Hudi's rows. Tests compare the rows that both functions return with
-Hudi's own results, recorded in ``tests/tables``.
+incremental reads of a Hudi table by nbcc satisfy docs/contract.md; Hudi's own reads do not. Given the names of all
+differences, `hudi_as_of` and `hudi_incremental` return the same rows as Hudi. Tests compare the results of these two
+functions with Hudi's own results, recorded in ``tests/tables``.
 """
 
 from __future__ import annotations
@@ -125,7 +125,7 @@ def hudi_incremental(
 def _hidden(context: Context, window: Window) -> Iterator[tuple[Group, frozenset[str]]]:
     """For each file group, yield the logs that Hudi's incremental read omits because of a pending compaction plan.
 
-    The plan is newer than every requested time in the window and hides the logs that completed after the plan's
+    A plan that is newer than every requested time in the window hides the logs that completed after the plan's
     requested time.
     """
     files = window_files(window.timeline, context.commits, context.rules, window.after, window.until)

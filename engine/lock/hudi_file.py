@@ -96,8 +96,8 @@ class HudiFileLock(Waiting):
                 self._path.unlink(missing_ok=True)
 
     def _has_expired(self) -> bool:
-        """Return whether the lock file has expired. An old lock file without content was left by a crash, so `EMPTY_MS`
-        also bounds its age.
+        """Return whether the lock file has expired. A lock file without content that is older than `EMPTY_MS` was left
+        by a crash and counts as expired.
         """
         try:
             status = self._path.stat()

@@ -1,5 +1,5 @@
-"""A lock in the table's storage according to RFC-22, option 2: a writer only creates lock files with increasing
-numbers. A lock's heartbeat counts as expired only 500 ms after the end of the lease, because clocks drift.
+"""A lock in the table's storage according to RFC-22, option 2. Each acquisition creates a lock file with the next
+number. A lock's heartbeat counts as expired only 500 ms after the end of the lease, because clocks drift.
 
 A writer acquires lock number n by putting ``.hoodie/.nbcc/locks/<n>.acquired`` if absent, and releases it by putting
 ``<n>.released``. If the newest lock is unreleased and its heartbeat has expired, another writer releases the lock.

@@ -39,7 +39,8 @@ def held(lock: Lock, release_by: Callable[[Callable[[], None]], object] = _call)
     """Hold a table lock during a `with` block. If the lock is a lease, every storage request of the `with` block must
     end before the lease expires.
 
-    After a block without an error, `release_by` is called with the release function and may do other work concurrently.
+    If the `with` block succeeds, `release_by` is called with the function that releases the lock. `release_by` may do
+    other work while the lock is released.
     """
     lock.acquire()
     try:

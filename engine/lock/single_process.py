@@ -17,8 +17,8 @@ class SingleProcessLock(InProcessLock):
     """The lock of a table in a local folder to which only one process may write.
 
     The first `acquire` claims the table for the calling process. The claim ends when the process deletes its last lock
-    object for the table. A second writing process gets `Conflict`, even if the two processes never hold the lock at the
-    same time.
+    object for the table. A second process that tries to write gets `Conflict` even while the lock is free, because the
+    first process still has its claim.
     """
 
     def __init__(self, url: str, wait_seconds: float = 60.0) -> None:

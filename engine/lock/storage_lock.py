@@ -6,9 +6,8 @@ unchanged since the writer read it. A lease counts as free only 500 ms after it 
 holder of an expired lease may still be alive, and no store checks a fencing token. Only the property `decision = log`
 protects a table from the holder of an expired lease (docs/locks.md).
 
-The holder remembers the version of the lease object that it last put. The remembered version lets the holder renew or
-release the lease in one request. A process can reacquire its last lease in one request if no other writer has held the
-lease since.
+The holder remembers the version of the lease object that it last put. The holder can therefore renew or release the
+lease in one request. A process can reacquire its last lease in one request if no other writer has held the lease since.
 """
 
 from __future__ import annotations
@@ -118,7 +117,8 @@ class StorageLock(Waiting):
         return f"{FILE} changes hands" if known is None else f"{FILE} holds no lease that can be read"
 
     def _held_here(self) -> _Held | None:
-        """Return this process's acquisition of the lease; None if there is none, also in a forked child of the holder.
+        """Return this process's acquisition of the lease; None if the process does not hold the lease. A forked child
+        does not inherit the lease.
         """
         return self._held if self._held is not None and self._held.process == os.getpid() else None
 

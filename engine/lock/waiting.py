@@ -1,5 +1,5 @@
-"""The common base of the locks between processes: a writer excludes the other threads of its process, then polls the
-lock.
+"""The base class of locks between processes. A thread first excludes the other threads of its process, then waits for
+the lock of the other processes.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ DRIFT_MS: Final = 500
 
 
 class Waiting(ABC):
-    """A lock between processes that a writer polls until the lock is free. Subclasses implement one attempt
+    """A lock between processes. A writer that waits for the lock polls it. Subclasses implement one attempt
     (`try_once`), the release (`give_back`) and the name of the holder (`held_by`).
     """
 
@@ -78,7 +78,8 @@ class Waiting(ABC):
 
 
 class Attempts:
-    """The owner names that this process has used to acquire a lock, from its last successful attempt on.
+    """The owner names under which this process has tried to acquire a lock since its last success, including the
+    successful name.
 
     A put with an unknown outcome may have succeeded, so the lock may name any recorded attempt as its owner. A forked
     child process ignores the owner names that its parent recorded.
@@ -100,7 +101,7 @@ class Attempts:
         self._owners = {owner}
 
     def include(self, owner: str) -> bool:
-        """Return whether `owner` is the name of one of this process's attempts."""
+        """Return whether this process has used the owner name `owner` in an attempt to acquire the lock."""
         return self._process == os.getpid() and owner in self._owners
 
 

@@ -57,8 +57,8 @@ def cleaned_by_others(context: Context, timeline: Timeline) -> bool:
 
 
 def has_checkpoints(rules: Rules) -> bool:
-    """Return whether reads by these rules use state checkpoints: the rules must list files by commit and use completion
-    times.
+    """Return whether reads under these rules can use state checkpoints. The rules must take files from commits and
+    order instants by completion time.
     """
     usual = ("listed", "completed", "completion", "completion", "after_listing", "settled", "twice")
     return usual == (
@@ -68,7 +68,8 @@ def has_checkpoints(rules: Rules) -> bool:
 
 
 def _commits_through(context: Context, until: str) -> CheckpointedCommits | None:
-    """Return the commits read through a state checkpoint at or before `until`; None if all commits must be read.
+    """Return the commits as loaded from a state checkpoint whose time is at or before `until`; None if all commits must
+    be read.
 
     A process that has already read all commits does not use a state checkpoint. A process continues to use the first
     state checkpoint that it found, because it has already read all commits since that checkpoint.

@@ -9,8 +9,8 @@ from ..timeline.container import decode_record
 
 
 def refuse_cleaned(context: Context, timeline: Timeline, time: str, asked: str, *, pinned: bool = False) -> None:
-    """Raise `Cleaned` if a read as of `time` may need files that cleaning has deleted. If `pinned` is True, a `time`
-    that a savepoint retains is accepted.
+    """Raise `Cleaned` if a read as of `time` may need files that cleaning has deleted. If `pinned` is True, a time is
+    also accepted if a savepoint retains the table's state at that time.
     """
     bound = horizon(context, timeline)
     if bound is not None and time < bound and not (pinned and timeline.is_pinned(time)):
@@ -79,7 +79,7 @@ def refuse_unlisted(context: Context, timeline: Timeline, asked: str) -> None:
 
 
 def refuse_archived_window(context: Context, timeline: Timeline, after: str, asked: str) -> None:
-    """Raise `Unsupported` if writes of a window that starts at `after` may be archived."""
+    """Raise `Unsupported` if writes that completed after `after` may have been archived already."""
     archived = archived_completions(context, timeline)
     if archived and after < archived[-1]:
         raise Unsupported(

@@ -47,8 +47,8 @@ class Selection:
     partitions: frozenset[str] | None = None
 
     def groups(self, groups: Iterable[Group], config: TableConfig, shape: TableShape) -> frozenset[Group]:
-        """Return the file groups that can contain a selected row. A row's columns determine its file group only in an
-        nbcc table, so `where` excludes groups only there.
+        """Return the file groups that can contain a selected row. In a table of another engine, `where` excludes no
+        groups, because the columns of a row do not determine its file group.
         """
         kept = frozenset(group for group in groups if self.partitions is None or group[0] in self.partitions)
         return groups_to_read(self.where, shape, kept) if self.where and config.own else kept

@@ -25,7 +25,8 @@ def slices_as_of(context: Context, timeline: Timeline, time: str | None = None) 
     """Return all file slices as of `time`; if `time` is None, as of the end of `timeline`. `time` must be settled in
     `timeline`: no further instant can complete at or before `time`.
 
-    Raises `Cleaned` if files of that time were deleted, and `Unsupported` if another engine has archived commits.
+    Raises `Cleaned` if files that the read needs were deleted. Raises `Unsupported` if another engine has archived
+    commits.
     """
     _refuse_lost(context, timeline, time)
     return load_slices(context.storage, timeline, context.commits, context.rules, time)
@@ -42,7 +43,7 @@ def state_tasks(
     context: Context, config: TableConfig, timeline: Timeline, time: str | None = None
 ) -> tuple[ReadTask, ...]:
     """Return the tasks that read the table as of `time`, one for each file group. `time` may precede the horizon (the
-    oldest readable time) if a savepoint retains the files of `time`.
+    oldest readable time) if a savepoint retains the table's state at `time`.
     """
     _refuse_lost(context, timeline, time, pinned=True)
     if context.rules.files == "listed":
@@ -59,8 +60,8 @@ def group_rules(context: Context, timeline: Timeline, base: str | None) -> Rules
     """Return the merge rules of a file group whose base file was requested at the time `base`.
 
     In an nbcc table, Hudi's rules apply to a file group whose base file another engine wrote (docs/contract.md,
-    Assumptions). Another engine may have dropped deletes from its base file, and merges the logs of the group in the
-    order of its own rules.
+    Assumptions). Another engine may omit deletes from its base file, and orders the logs of a file group by requested
+    time.
     """
     looks = context.rules.files == "listed" and context.rules.unmarked == "by_its_engine"
     instant = completed_write(context, timeline, base) if base and looks else None
@@ -83,8 +84,9 @@ def read_task(piece: FileSlice, config: TableConfig, rules: Rules) -> ReadTask:
 
 
 def in_merge_order(piece: FileSlice, rules: Rules) -> tuple[list[LogFile], list[LogFile]]:
-    """Return two lists of logs: the tombstone logs, which rank with the base file, and all other logs in merge order.
-    If the rules merge logs before the base file, the tombstone logs are in the second list.
+    """Return two lists of logs: those with the rank of the base file, and all other logs in merge order. The first list
+    contains the tombstone logs. If `rules` merge the logs before they merge the base file, the first list is empty, and
+    the second list contains all logs.
     """
     first = rules.fold == "logs_first"
     logs = sorted((*piece.tombstones, *piece.logs) if first else piece.logs, key=lambda log: merge_position(log, rules))

@@ -34,9 +34,9 @@ class Window(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Replaced:
-    """A completed replacing write (insert overwrite or delete partition) of one partition. From the time `completed`
-    on, the replacing write hides the writes of `partition` that completed before `requested`. `partition` is the path
-    of a partition; it is '' in an unpartitioned table.
+    """A completed replacing write (insert overwrite or delete partition) of one partition. Reads as of `completed` or
+    later do not return the writes to `partition` that completed before `requested`. `partition` is the path of a
+    partition; it is '' in an unpartitioned table.
     """
 
     partition: str
@@ -127,8 +127,8 @@ def _bases(context: Context, window: Window) -> dict[Group, list[BaseFile]]:
 
 
 def _previous_base_files(context: Context, window: Window) -> dict[str, BaseInput | None]:
-    """Return, for each base file written by nbcc, the previous base file that the write merged, as recorded in its
-    commit. Two writes may have merged the same previous base file.
+    """Map each base file to the previous base file that it replaces, as recorded in the commit of the new file. Two
+    writes may have merged the same previous base file.
     """
     stats = [
         stat

@@ -1,5 +1,5 @@
-"""Repairs the faults of a table that `validate` reports. Each repair first returns its planned changes, then executes
-them.
+"""Repairs the faults of a table that `validate` reports. Most repairs consist of two functions: one returns the planned
+changes, the other executes them.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Lists pending compaction plans, and removes a plan.
 
-Only the plan file records which compaction plan merges a log, because log file names do not depend on plans. After a
-plan is removed, its logs belong to the previous file slice. A removal deletes the compaction's data files first, then
-its inflight instant, then the plan file.
+Only the plan file shows which compaction will merge a log; the name of the log file does not. After a plan is removed,
+its logs belong to the previous file slice. To remove a plan, the repair deletes the compaction's data files, then its
+inflight instant, and finally the plan file.
 """
 
 from __future__ import annotations

@@ -26,7 +26,8 @@ def rewrite_log(context: Context, config: TableConfig, path: str) -> Instant:
     """Write the rows and deletes of the log file at `path` again, in a new commit. A repeated call for one log file
     writes nothing and returns the instant of the first call.
 
-    Raises `BadInput` if the log does not exist or readers see its rows, and `Unsupported` without EVENT_TIME_ORDERING.
+    Raises `BadInput` if the log does not exist, or if readers already see its rows. Raises `Unsupported` unless the
+    table merges whole rows by event time.
     """
     asked, path = f"write the rows of {path} again", normpath(path)  # canonical, because the batch id contains it
     name = parse_log(split_path(path)[1])
@@ -52,7 +53,9 @@ def rewrite_log(context: Context, config: TableConfig, path: str) -> Instant:
 
 
 def _refuse_seen(context: Context, path: str, asked: str) -> None:
-    """Raise `BadInput` if readers see the log: its rewritten rows would win over newer rows of equal ordering value."""
+    """Raise `BadInput` if readers see the log. If such a log were written again, its rows would win over newer rows
+    with equal ordering values.
+    """
     timeline = context.whole(load_settled(context.storage, context.rules, commits=context.commits))
     slices = to_read(load_slices(context.storage, timeline, context.commits, context.rules), context.rules)
     if any(path == file.path for segment in slices for log in segment.logs for file in log.files):

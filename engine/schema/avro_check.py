@@ -38,7 +38,7 @@ class _Check:
         self._known: dict[str, tuple[Any, str]] = {}
 
     def width(self, kind: Any, space: str, depth: int, within: frozenset[str]) -> int:
-        """Return the smallest number of bytes that encodes a value of this type. `within` contains the named types that
+        """Return the size of the shortest encoding of this type, in bytes. `within` contains the named types that
         enclose this type, to detect recursion.
         """
         self._types += 1

@@ -1,7 +1,7 @@
 """Selects the instants to archive: the oldest completed instants that no reader or writer needs on the active timeline.
 
-Instants are archived in the order of their requested times. Archiving in this order ensures that every instant older
-than the active timeline is completed, as Hudi's readers assume. An instant is not archived if it was requested or
+Instants are archived in the order of their requested times. Archiving by requested time ensures that every instant
+older than the active timeline is completed, as Hudi's readers assume. An instant is not archived if it was requested or
 completed after a pending instant was requested. Archiving stops at a pending instant, so the files of a failed write
 remain identifiable until a rollback deletes them. The active timeline therefore contains every write that completed
 after a pending optimistic writer began. Instants requested after a savepoint are not archived, because a restore can
@@ -68,12 +68,13 @@ def archivable(
 def _stay(
     context: Context, timeline: Timeline, whole: Timeline, retained: int, last: Decision | None
 ) -> frozenset[Instant]:
-    """Return the completed instants that stay on the active timeline.
+    """Return the completed instants that must remain on the active timeline.
 
-    The newest writes stay, and the newest clean, which records the horizon (the oldest readable time). Restores stay,
-    because they record the undone instants. Writes whose logs are not compacted stay, because hudi-rs does not read the
-    archive and would miss their rows (docs/hudi-format.md). The instant of the last decision in a decision log stays,
-    because the next writer checks on the active timeline whether the decision is published.
+    The newest writes are not archived, and neither is the newest clean, which records the horizon (the oldest readable
+    time). Restores are not archived, because they record the undone instants. Writes with uncompacted logs are not
+    archived, because hudi-rs does not read the archive and would miss their rows (docs/hudi-format.md). The instant of
+    the last decision log entry is not archived. The next writer looks for this instant on the active timeline to find
+    out whether it is published.
     """
     newest = [instant for instant in timeline.completed if instant.writes][-retained:]
     cleans = [instant for instant in timeline.completed if instant.action == "clean"][-1:]
@@ -102,8 +103,8 @@ def begun_as(timeline: Timeline, instant: Instant) -> str:
 def to_archived(context: Context, timeline: Timeline, instant: Instant) -> Archived:
     """Convert a completed instant to an archive entry: the content of its completed file and of its plan, if any.
 
-    Both files are decoded before archiving, because the archiver then deletes the originals. Raises `NotATable` if one
-    of the files cannot be decoded.
+    Both contents are decoded as a check, because the archiver deletes the original files afterwards. Raises `NotATable`
+    if a content cannot be decoded.
     """
     action = begun_as(timeline, instant)
     plan = None

@@ -26,11 +26,12 @@ HOUR_MS: Final = 3_600_000
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """The cleaning policy, with Hudi's names: it determines how much history remains readable.
+    """The cleaning policy, which determines how much history remains readable. `name` is the name of the policy in
+    Hudi.
 
     `KEEP_LATEST_COMMITS` retains the table's state after each of the newest `retained` writes. `KEEP_LATEST_BY_HOURS`
-    retains every state of the last `retained` hours. `KEEP_LATEST_FILE_VERSIONS` retains the states since the
-    `retained` newest base files of each file group.
+    retains every state of the last `retained` hours. `KEEP_LATEST_FILE_VERSIONS` retains every state that needs only
+    the `retained` newest base files of each file group.
     """
 
     name: PolicyName
@@ -124,7 +125,7 @@ def skipped_by_cleans(context: Context, timeline: Timeline, horizon: str) -> fro
 
 
 def _during_log_compactions(timeline: Timeline, cleans: Iterable[Instant]) -> bool:
-    """Return whether a log compaction was pending when one of these `cleans` was planned."""
+    """Return whether a log compaction was pending when one of the cleans was planned."""
     plans = [i for i in timeline.instants if timeline.is_log_compaction(i)]
     return any(i.requested < clean.requested < (i.completed or "~") for clean in cleans for i in plans)
 

@@ -36,8 +36,8 @@ class Leftovers(NamedTuple):
 
 
 class Listing(NamedTuple):
-    """A listing of the table's markers, heartbeats and batch ids. The listing precedes the listing of the timeline, so
-    the timeline contains the instant of each listed file unless the instant has ended.
+    """A listing of the table's markers, heartbeats and batch ids. These files are listed before the timeline. If the
+    timeline lacks the instant of a listed file, this instant has therefore been archived or rolled back.
     """
 
     markers: list[Entry]
@@ -52,8 +52,8 @@ class Listing(NamedTuple):
 def leftovers(
     context: Context, whole: Timeline, listing: Listing, batch_hours: int, leftover_seconds: int
 ) -> Leftovers:
-    """Return the leftover files of a table. `whole` is the timeline joined with the archive, listed under the lock and
-    after `listing`.
+    """Return the leftover files of a table. `whole` is the timeline joined with the archive. The timeline must be
+    listed under the lock, and after `listing`.
     """
     newest = whole.greatest_completion
     if newest is None:
@@ -82,8 +82,8 @@ def _by_requested(whole: Timeline) -> dict[str, list[Instant]]:
 
 
 def _ended(instants: Mapping[str, list[Instant]], entries: Iterable[Entry], bound: str) -> Iterator[tuple[str, str]]:
-    """Yield each marker or heartbeat, with its requested time, whose instant has ended and was requested before
-    `bound`.
+    """Yield each marker or heartbeat whose instant was requested before `bound` and is no longer pending. The result
+    includes the requested time.
     """
     for entry in entries:
         requested = entry.path.split("/")[2]
@@ -97,10 +97,11 @@ def _listed(context: Context, instants: Iterable[Instant]) -> frozenset[str]:
 
 
 def _batch_ids(whole: Timeline, claims: Collection[Entry], bound: str) -> Iterator[str]:
-    """Yield the files of each batch that has no pending attempt, if the attempt was undone or completed before `bound`.
+    """Yield the batch id files to delete. They belong to attempts to write a batch that were undone, or that completed
+    before `bound`.
 
     A pending attempt to write a batch uses the files of other attempts to detect that the batch is already committed.
-    Therefore all files of a batch are kept while an attempt to write the batch is pending.
+    Therefore no file of a batch is deleted while an attempt to write the batch is pending.
     """
     attempts: dict[str, list[tuple[str, Instant | None]]] = {}
     for entry in claims:

@@ -34,11 +34,11 @@ def worth_compacting(context: Context, timeline: Timeline) -> tuple[FileSlice, .
 
 
 def worth_log_compacting(context: Context, timeline: Timeline) -> tuple[FileSlice, ...]:
-    """Return the slices whose logs one log can replace: the newest slice of each file group, if it has several
+    """Return the slices that a log compaction can compact: the newest slice of each file group, if it contains several
     completed logs.
 
-    The completed logs of a file group's newest slice are adjacent in completion order, because later writes complete
-    later. File groups that have a pending log compaction, or that are merged by Hudi's rules, are omitted.
+    No log that completes later can come between these logs in completion order. File groups that have a pending log
+    compaction, or that are merged by Hudi's rules, are omitted.
     """
     refuse_unlisted(context, timeline, "schedule a log compaction")
     newest = {s.group: s for s in planned_slices(context.storage, timeline, context.commits, context.rules)}

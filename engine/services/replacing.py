@@ -1,10 +1,11 @@
 """Replacing writes (insert overwrite, delete partition), which hide all rows of their partitions that completed before
 the write was requested.
 
-Under non-blocking concurrency control, a replacing write is a compaction plan without inputs for every file group of
-its partitions. The base files of a replacing write contain the new rows, or are empty (docs/contract.md, SNAP). As soon
-as the replacing write's plan is published, its requested time separates the old and the new slice of each file group. A
-log that completes after the plan's requested time belongs to the new slice, and is merged with the new rows.
+Under non-blocking concurrency control, a replacing write is planned as a compaction without input files. The plan
+contains every file group of the replaced partitions. The base files of a replacing write contain the new rows, or are
+empty (docs/contract.md, SNAP). As soon as the replacing write's plan is published, its requested time separates the old
+and the new slice of each file group. A log that completes after the plan's requested time belongs to the new slice, and
+is merged with the new rows.
 """
 
 from __future__ import annotations
@@ -81,8 +82,8 @@ def replace_partitions(
 
 
 def _already_taken(requested: str, operation: str, now: Timeline) -> Conflict | None:
-    """Return `Conflict` if a service of another engine has completed the plan of the replacing write as a compaction;
-    otherwise None.
+    """Return a `Conflict` if another engine has mistaken the plan of the replacing write for a compaction and completed
+    it; otherwise None.
     """
     found = now.find(requested, ACTION)
     if found is None or found.completed is None:

@@ -1,8 +1,8 @@
 """Selects the instants that a restore undoes: all pending ones, and those that completed after the savepoint's instant.
 
-A restore by nbcc compares completion times, because a savepoint retains the state as of a completion time. Apache Hudi
-before 1.1 compares requested times when it restores a savepoint. Hudi before 1.1 therefore keeps a write that was
-requested before the savepoint and completed after it (HUDI-9667).
+nbcc selects the instants to undo by completion time, because a savepoint retains the table's state as of a completion
+time. Apache Hudi before 1.1 compares requested times when it restores a savepoint. Hudi before 1.1 therefore keeps a
+write that was requested before the savepoint and completed after it (HUDI-9667).
 """
 
 from __future__ import annotations

@@ -25,10 +25,9 @@ def plan_to_resume(
     """Return the instant of the given action that the caller names, whether pending or completed. Without a named
     instant, return the oldest pending instant of the action, or None.
 
-    `among` returns True for the instants that the caller accepts; it is needed because several services use the same
-    action.
+    Several services use the same timeline action, so `among` selects the instants of the caller's service.
 
-    Raises `BadInput` if the timeline has no acceptable instant with the requested time.
+    Raises `BadInput` if no instant with the given requested time has this action and satisfies `among`.
     """
     pending = [each for each in timeline.pending if each.action == action and among(each)]
     if instant is None:

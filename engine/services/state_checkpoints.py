@@ -23,7 +23,8 @@ _NEEDED: Final = frozenset({OWN_KEY, COVERS, REPLACES})
 
 class Listed(NamedTuple):
     """The instants completed at or before `time`, from two listings of the timeline. `archived` is the greatest
-    requested time that the archive contained after the first listing.
+    requested time in the archive after the first listing. All writes in the archive at that point had completed at or
+    before `time`.
     """
 
     timeline: Timeline
@@ -32,9 +33,7 @@ class Listed(NamedTuple):
 
 
 def list_twice(context: Context) -> Listed:
-    """List the timeline twice, and return the instants that had completed by the read time of the first listing. After
-    the first listing, the archive contained only writes that had completed at or before `time`.
-    """
+    """List the timeline twice, and return the instants that had completed by the read time of the first listing."""
     storage, rules, commits = context.storage, context.rules, context.commits
     listed = list_once(storage, rules, commits)
     archived, time = commits.archive.newest(), read_time(listed, rules, None)

@@ -88,7 +88,8 @@ def take_over(context: Context, config: TableConfig) -> None:
     """Remove Hudi's metadata table the way Hudi does, and record the properties of `config` in the Hudi table.
 
     The two properties of the metadata table are cleared before the folder is deleted; Hudi's readers then list folders.
-    If a crash leaves the metadata folder, it is harmless: Hudi replaces the folder when it rebuilds the metadata table.
+    A metadata folder that remains after a crash is harmless, because Hudi replaces the folder when it rebuilds the
+    metadata table.
     """
     with held(context.lock):
         values = definition.load_properties(context.storage)
@@ -102,7 +103,7 @@ def take_over(context: Context, config: TableConfig) -> None:
 
 
 def _own_properties(config: TableConfig) -> dict[str, str]:
-    """Return the properties that nbcc adds to a Hudi table or sets to other values than Hudi."""
+    """Return the properties that nbcc adds to a Hudi table, or whose values it changes."""
     # Hudi's writers take these properties for their own options: another mode than the default needs a lock provider.
     ours = to_properties(replace(config, concurrency_mode=SINGLE_WRITER))
     extra = {name: text for name, text in ours.items() if name.startswith("nbcc.")}
@@ -113,7 +114,7 @@ def _own_properties(config: TableConfig) -> dict[str, str]:
 
 
 def _check_columns(config: TableConfig) -> None:
-    """Raise `Unsupported` if readers of Hudi format or order the values of a key, partition or ordering column
+    """Raise `Unsupported` if Hudi's readers and nbcc format or order the values of a key, partition or ordering column
     differently.
     """
     if not config.record_key:
@@ -133,10 +134,11 @@ def _check_columns(config: TableConfig) -> None:
 
 def _check_sample(context: Context, config: TableConfig, slices: tuple[FileSlice, ...], *, given: bool) -> None:
     """Compare the stored keys, partition paths and buckets of sampled rows with the values that nbcc computes. Raises
-    `BadInput` if the number of buckets is wrong or uncertain, and `Unsupported` if keys or paths differ.
+    `BadInput` if the number of buckets is wrong or uncertain. Raises `Unsupported` if stored keys or partition paths
+    differ from those of nbcc.
 
     `given` is False if the number of buckets was derived from the greatest bucket number in a file id. If the derived
-    number of buckets is too small, each key matches its bucket with a probability of at most 1/2.
+    number is too small, at most half of the keys are expected to hash to the bucket in which they are stored.
     """
     shape, keys = table_shape(config, context.rules), set[str]()
     for number, piece in enumerate(_sample(slices)):
@@ -164,7 +166,9 @@ def _unknown_buckets(table: str, exists: str) -> BadInput:
 
 
 def _sample(slices: tuple[FileSlice, ...]) -> list[FileSlice]:
-    """Return the slices in the order of comparison: first the smallest slice of each bucket, then all others."""
+    """Return the slices in the order in which they are sampled: the smallest slice of each bucket, then all other
+    slices.
+    """
     by_size = sorted(slices, key=_bytes)
     first = {bucket_of(piece.file_id): piece for piece in reversed(by_size)}
     return [*first.values(), *(piece for piece in by_size if piece not in first.values())]

@@ -1,5 +1,5 @@
-"""Decides which table services are due under a maintenance policy. The reason why a service is due is a count, such as
-the number of new commits, and appears in the maintenance report.
+"""Decides which table services are due under a maintenance policy. A service is due when a count, such as the number of
+new commits, reaches its limit. The maintenance report shows the count as the reason.
 """
 
 from __future__ import annotations
@@ -58,16 +58,16 @@ def compaction_due(context: Context, timeline: Timeline, policy: MaintenancePoli
 
 
 def log_compaction_due(context: Context, timeline: Timeline, policy: MaintenancePolicy) -> Reasons:
-    """Return the greatest number of logs in one slice if it reaches the policy's `log_compact_logs`; otherwise an empty
-    mapping.
+    """Return the greatest number of logs in one slice as the reason for a log compaction. The result is empty if the
+    number is less than `policy.log_compact_logs`.
     """
     most = max((each.number for each in logs_of(worth_log_compacting(context, timeline))), default=0)
     return {"logs": most} if most >= policy.log_compact_logs else {}
 
 
 def clean_due(context: Context, timeline: Timeline, policy: MaintenancePolicy) -> Reasons:
-    """Return the number of writes since the newest clean if it reaches the policy's `clean_commits`; otherwise an empty
-    mapping.
+    """Return the number of writes since the newest clean as the reason for a clean. The result is empty if the number
+    is less than `policy.clean_commits`.
     """
     since = max((instant.requested for instant in timeline.instants if instant.action == "clean"), default="")
     writes = _writes_since(context, timeline, since)
@@ -75,9 +75,11 @@ def clean_due(context: Context, timeline: Timeline, policy: MaintenancePolicy) -
 
 
 def archive_due(timeline: Timeline, policy: MaintenancePolicy) -> Reasons:
-    """Return the number of completed writes on the active timeline if archiving is due; otherwise an empty mapping.
+    """Return the number of completed writes on the active timeline as the reason for archiving. The result is empty if
+    archiving is not due.
 
-    Writes that cannot be archived because of a pending instant count only up to `archive_least`.
+    Archiving is due only if it would move more than ``archive_most - archive_least`` writes. Writes that a pending
+    instant keeps on the active timeline are not counted.
     """
     writes = [instant for instant in timeline.completed if instant.writes]
     stay = max(len(held_writes(timeline)), policy.archive_least)

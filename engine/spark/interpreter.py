@@ -77,8 +77,8 @@ def _is_this_one(python: str) -> bool:
 
 
 def _run_here(python: str) -> str | None:
-    """Test the workers' Python interpreter in a process on the driver's machine. A process on the driver's machine is
-    faster than a Spark job and writes no Spark log.
+    """Test the workers' Python interpreter in a process on the driver's machine. This test is faster than a Spark job
+    and leaves no Spark log.
     """
     try:
         ran = subprocess.run(

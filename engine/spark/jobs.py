@@ -150,7 +150,7 @@ class SparkJobs:
         return numbers.mapInArrow(guarded(run_named), to_spark(schema))
 
     def _plain_file(self, task: AnyRead) -> str | None:
-        """Return the path of the base file if the task reads one local base file alone, without a condition; otherwise
+        """Return the path of the base file if the task reads only one local base file and has no condition; otherwise
         None.
 
         If a base file's size differs from the size in its commit, nbcc's own reader reads the file and raises an error.

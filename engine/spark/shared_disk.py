@@ -30,8 +30,8 @@ class Witness(NamedTuple):
 
 
 def witness_of_instant(storage: Storage, requested: str) -> Witness | None:
-    """Return the requested file of an instant as a witness (a file that all executors must see too); None for an object
-    store.
+    """Return the ``.requested`` timeline file of an instant as a witness: a file that all executors must also see.
+    Returns None for an object store.
     """
     return witness(storage, (f"{FOLDER}/{Instant(requested, action, 'requested').file_name}" for action in _ACTIONS))
 

@@ -46,7 +46,7 @@ class ConditionalStorage(Protocol):
     """A storage that can replace objects conditionally."""
 
     def conditional_object(self, path: str) -> ConditionalObject:
-        """Return the conditional object at `path`; the object may not exist yet."""
+        """Return the object at `path` as a `ConditionalObject`; the object may not exist yet."""
         ...
 
 
@@ -95,8 +95,8 @@ class LocalObject:
 
 
 class StoreObject:
-    """A conditional object in an object store, replaced by conditional puts. `ask` is the function that sends a request
-    to the store.
+    """An object in an object store that can be replaced on the condition that it has not changed. `ask` is the function
+    that sends a request to the store.
     """
 
     def __init__(self, ask: Callable[[str, str, Callable[[Any], Any]], Any], url: str, path: str) -> None:

@@ -33,8 +33,8 @@ class FileLock:
 
     @property
     def is_open(self) -> bool:
-        """Return True if this process opened the file and has not closed it. In a forked child, `is_open` is False,
-        because the child has closed its inherited descriptor.
+        """Return True if this process has the lock file open. In a forked child, `is_open` is False, because the child
+        has closed its inherited descriptor.
         """
         return self._descriptor is not None and self._pid == os.getpid()
 

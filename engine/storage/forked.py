@@ -1,5 +1,5 @@
-"""Refuses to use the store library (obstore) in a forked child process. A forked child would hang, because the
-library's threads do not survive a fork.
+"""Refuses to use the store library (obstore) in a forked child process. A call of the library would hang in a forked
+child, because the library's threads do not survive a fork.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ _STARTED: Final[list[int]] = []
 
 
 def refuse_forked(url: str) -> None:
-    """Raise `Unsupported` in a forked child of a process that has used the store library. Every use of the store
-    library calls `refuse_forked` first.
+    """Raise `Unsupported` in a forked child of a process that has used the store library. Call this function before
+    every use of the store library.
     """
     process = os.getpid()
     if not _STARTED:

@@ -1,8 +1,8 @@
 """Accesses the files below one local folder, with atomic, durable puts and protection against links that lead outside.
 
 The first access to a path opens each folder from the root down without following links. If a path component is a link
-to a folder below the root, the access continues in the linked folder. A link to any other target is refused. Later
-accesses open the folder by its path, and compare its device and inode with those of the first access.
+to a folder below the root, the access continues in the linked folder. A link that leads outside the root folder is
+refused. Later accesses open the folder by its path, and compare its device and inode with those of the first access.
 
 A put is durable when it returns. A put syncs the temporary file before linking it to its final name, and syncs the
 folder afterwards. Before the first put into a folder, the folder's parent is synced, even if another process created

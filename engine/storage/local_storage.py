@@ -1,5 +1,5 @@
-"""Implements the storage protocol on the local file system, with durable puts. A listing of names needs no system call
-for each file.
+"""Implements the storage protocol on the local file system, with durable puts. A listing of names does not need one
+system call per file.
 
 Local storage starts no threads, so it also works in a child that was forked from a process with an open table.
 """
@@ -33,7 +33,8 @@ class LocalStorage:
 
     Puts and deletes are durable when the call returns, unless the option `durable` is false. Puts of heartbeats are not
     durable, because a heartbeat is useless after a power failure. Deletes of heartbeats and markers are not durable. A
-    marker that reappears after a power failure names a published data file, or one that a rollback deletes again.
+    marker that reappears after a power failure is harmless: it names a published data file, or a file that the next
+    rollback deletes.
     """
 
     def __init__(self, url: str, options: Mapping[str, Any] | None = None) -> None:

@@ -71,8 +71,8 @@ class ObjectStorage:
         return f"{type(self).__name__}({without_user(self.url)!r})"
 
     def _reach(self) -> ObjectStore:
-        """Return the opened store, with a time limit for the next request. The first call with a given time limit opens
-        the store.
+        """Return the opened store, with a time limit for the next request. The store is opened once for each time
+        limit.
         """
         refuse_forked(without_user(self.url))
         limit = request_limit(without_user(self.url))
@@ -94,13 +94,13 @@ class ObjectStorage:
             raise self._typed("open", "", refused) from refused
 
     def put_if_absent(self, path: str, data: bytes) -> bool:
-        """Create `path` with `data` atomically; return False if `path` exists with other content. Returns True also if
+        """Create `path` with `data` atomically; return False if `path` exists with other content. Also returns True if
         `path` already has the content `data`.
 
-        The store library raises one error for the statuses 412 and 409, and also when its own retry finds the object.
-        After a time-out, the outcome of a put is unknown. After a failed put, `put_if_absent` therefore reads the
-        object. If the object does not exist, the put is repeated. An object with the content `data` counts as success
-        (see `put_own`).
+        The store library raises the same error for the statuses 412 and 409. It also raises this error if its own retry
+        finds the object that its first attempt created. After a time-out, the outcome of a put is unknown. After a
+        failed put, `put_if_absent` therefore reads the object. If the object does not exist, the put is repeated. If
+        the object contains `data`, the put has succeeded (see `put_own`).
         """
         confined(path)
         unsure: StorageError | None = None
@@ -136,7 +136,8 @@ class ObjectStorage:
         return True
 
     def put_file(self, path: str, file: BinaryIO) -> bool:
-        """Put a data file from an open file, in parts. The data file's name must be unique to this put."""
+        """Upload the content of an open file as a data file, in parts. The data file's name must be unique to this put.
+        """
         start = file.tell()
 
         def request(store: ObjectStore) -> object:
@@ -176,7 +177,7 @@ class ObjectStorage:
 
     def last_seen(self, folder: str) -> str:
         """Return the path after which a listing of the folder may start, because all earlier objects are known. Returns
-        '' if no object of the folder is known.
+        '' if no listing has found an object in the folder.
         """
         return self._last_seen.get(folder, "")
 
@@ -205,8 +206,8 @@ class ObjectStorage:
         """Send a request that may safely be executed twice. A request is repeated if the store answers 409 or does not
         answer.
 
-        After most failures, the store library itself repeats the request for several minutes. A failure that the
-        library reports after its own repetitions is final.
+        After most failures, the store library itself repeats the request for several minutes. If a request still fails
+        after the library's own retries, the error is raised.
         """
         began = time.monotonic()
         for pause in PAUSES:
@@ -259,7 +260,7 @@ def _content(store: ObjectStore, path: str) -> bytes:
 
 
 def _limited(arguments: Mapping[str, Any], limit: float) -> dict[str, Any]:
-    """Return arguments for the store library that limit each request, with its repetitions, to `limit` seconds."""
+    """Return arguments for the store library that limit each request, including its retries, to `limit` seconds."""
     first, longest_pause = timedelta(seconds=min(0.1, limit / 16)), timedelta(seconds=limit / 8)
     pauses = {"init_backoff": first, "max_backoff": longest_pause, "base": 2}
     client = arguments.get("client_options", {})

@@ -19,7 +19,7 @@ def open_storage(
     """Return the storage at `location`: a local path, or a URL (``file:``, ``s3:``, ``gs:``, ``az:``, …).
 
     `LocalStorage` accepts only the option `durable` (default true). All other options are passed to obstore
-    (credentials, region, …). Opening a storage reads and creates nothing in it.
+    (credentials, region, …). This function neither reads from the storage nor creates anything.
     """
     text = os.fspath(location)
     options = checked_options(options)

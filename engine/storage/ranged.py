@@ -20,8 +20,8 @@ class ByteRange(NamedTuple):
 
 @runtime_checkable
 class RangedStorage(Protocol):
-    """A storage that can read byte ranges of an object. If a storage does not implement `get_ranges`, readers read
-    whole objects.
+    """A storage that can read byte ranges of an object. If the storage of a table does not implement `get_ranges`,
+    readers read whole objects.
     """
 
     def get_ranges(self, path: str, ranges: Sequence[ByteRange]) -> list[bytes]:

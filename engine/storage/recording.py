@@ -91,8 +91,8 @@ class Recording:
         self.deleted.extend(paths)
 
     def conditional_object(self, path: str) -> ConditionalObject:
-        """Return the conditional object of the wrapped storage. Only locks use conditional objects, and a dry run
-        acquires no lock.
+        """Return the object at `path` of the wrapped storage as a `ConditionalObject`. A dry run acquires no lock, so
+        it never replaces the object.
         """
         return conditional_object(self._storage, path)
 

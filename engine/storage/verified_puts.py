@@ -1,8 +1,8 @@
 """Puts that also succeed if an earlier attempt at the same put has already created the object.
 
 A store may execute a put and still report a failure. A put can appear to fail if the response is lost, or if the
-client's own retry finds the object of the first attempt. After a failure, `put_own` and `replace_verified` therefore
-compare the stored content with the content of the put. The content of a verified put must be unique to its writer.
+client's own retry finds the object of the first attempt. After a failure, `put_own` and `replace_verified` read the
+object and compare its content with the content to be put. The content of a verified put must be unique to its writer.
 """
 
 from __future__ import annotations
@@ -96,14 +96,13 @@ def replace_verified(target: ConditionalObject, data: bytes, known: Version | No
 
 
 def put_own(storage: Storage, path: str, data: bytes) -> bool:
-    """Create `path` with `data`. Returns True also if `path` already has the content `data`, and False if `path` has
-    other content.
+    """Create `path` with `data`. Also returns True if `path` already has the content `data`. Returns False if `path`
+    has other content.
 
-    An object that already contains `data` counts as success, even if an earlier put created the object. Most content
-    identifies its writer by a requested time, a completion time or a write token. If the content identifies this
-    writer, only an earlier attempt of this writer can have put it. Content that identifies no writer, such as an
-    inflight file, has the same effect regardless of its writer. If the object disappears between the put and the read,
-    `put_own` repeats the put.
+    Most content identifies its writer by a requested time, a completion time or a write token. If the content
+    identifies this writer, an earlier attempt of this writer must have created the object. Content that identifies no
+    writer, such as an inflight file, has the same effect regardless of its writer. If the object disappears between the
+    put and the read, `put_own` repeats the put.
     """
     for _ in range(ATTEMPTS):
         if storage.put_if_absent(path, data):

@@ -150,7 +150,7 @@ class Archive:
 
     def states_after(self, requested: str) -> tuple[Instant, ...]:
         """Return the states of archived instants, skipping archive files whose requested times are all at or before
-        `requested`. `states_after` reads each remaining archive file once.
+        `requested`.
         """
         later = self._read(lambda file: not newest_of(file.name) or newest_of(file.name) > requested)
         return tuple(state for rows in later for row in rows for state in row.states)
@@ -161,8 +161,8 @@ class Archive:
         return int(name.removeprefix("manifest_")) if name else 0
 
     def _current(self) -> str | None:
-        """Return the name of the current manifest; if the version file is temporarily absent, the newest manifest of a
-        listing.
+        """Return the name of the current manifest. If the version file is temporarily missing, this is the newest
+        manifest in the folder.
         """
         try:
             number = self._storage.get(VERSION)
@@ -180,8 +180,8 @@ class Archive:
         return f"manifest_{int(number)}"
 
     def _read(self, wanted: Callable[[ArchiveFile], bool]) -> list[tuple[Archived, ...]]:
-        """Return the rows of the archive files for which `wanted` returns True. If a merge has replaced an archive
-        file, `_read` reads a newer manifest and starts again.
+        """Return the rows of each archive file that `wanted` selects. If a merge has replaced an archive file, `_read`
+        reads a newer manifest and starts again.
         """
         while True:
             files = self.files()

@@ -1,8 +1,8 @@
 """Validates the times, names and paths in timeline files.
 
-The files listed in plans and commits are read or deleted, although a plan or commit may come from a damaged disk or an
-attacker. Therefore paths must be below the table's root and outside ``.hoodie``, and times must consist of digits.
-Every check returns its argument, or raises `Damaged` with the name of the timeline file.
+A plan or commit may come from a damaged disk or an attacker, and the files that it lists are read or deleted. Therefore
+paths must be below the table's root and outside ``.hoodie``, and times must consist of digits. Every check returns its
+argument, or raises `Damaged` with the name of the timeline file.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ class Checked:
         raise self._refusal(value, "an instant time of 14 or 17 digits")
 
     def instant_or_none(self, value: Any) -> str:
-        """Validate a time like `instant`, but return '' for a missing time."""
+        """Return a valid time, or '' if the time is missing. Raises `Damaged` for any other value."""
         return self.instant(value) if value else ""
 
     def action(self, value: Any) -> str:
-        """Return a valid action name, as used in the names of timeline files."""
+        """Return the value if it is a valid action name for a timeline file; otherwise raise `Damaged`."""
         if isinstance(value, str) and _ACTION.fullmatch(value):
             return value
         raise self._refusal(value, "an action")
@@ -49,7 +49,7 @@ class Checked:
         raise self._refusal(value, "a file name")
 
     def data_file(self, value: Any) -> str:
-        """Return a valid name of a base file or log file."""
+        """Return the value if it is the name of a base file or log file; otherwise raise `Damaged`."""
         if parse_base(self.name(value)) or parse_log(value):
             return str(value)
         raise self._refusal(value, "the name of a base file or log file")
@@ -70,7 +70,7 @@ class Checked:
         raise self._refusal(value, "a text")
 
     def size(self, value: Any) -> int:
-        """Return a valid number of bytes; 0 if it is missing."""
+        """Return the value if it is a valid number of bytes, or 0 if it is missing; otherwise raise `Damaged`."""
         if value is None:
             return 0
         if isinstance(value, int) and value >= 0:
@@ -86,7 +86,7 @@ class Checked:
 
 
 def is_inside(path: str) -> bool:
-    """Return whether a relative path, judged by its text, stays below the table's root and outside ``.hoodie``."""
+    """Return whether a relative path is below the table's root and outside ``.hoodie``. Links are not resolved."""
     if "\0" in path:
         return False
     if path[0] != "." and "/." not in path and "//" not in path and path[0] != "/" and path[-1] != "/":

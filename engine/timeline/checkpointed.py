@@ -19,9 +19,9 @@ _WITHOUT_LIVE_FILES: Final = CommitMetadata((), "")
 class CheckpointedCommits(Commits):
     """The commits needed by a read as of the state checkpoint's time or any later time.
 
-    For an instant completed by the checkpoint's time, only the files listed in the checkpoint are returned. The commits
-    of newer instants are read from the timeline or the archive. A `CheckpointedCommits` object shares its cache with
-    the table's `Commits` object.
+    For an instant that completed at or before the checkpoint's time, the commit contains only the files listed in the
+    checkpoint. The commits of all other instants are read from the timeline or the archive. A `CheckpointedCommits`
+    object shares its cache with the table's `Commits` object.
     """
 
     def __init__(self, commits: Commits, checkpoint: StateCheckpoint) -> None:

@@ -27,10 +27,10 @@ _VERSION: Final = 2  # the completed clean contains file names, the plan full UR
 class CleanPlan:
     """The plan of a clean.
 
-    `files` maps each partition to the names of the files to delete. `earliest` is the instant with the oldest requested
-    time that Hudi's readers may still read after the clean. `newest` is the newest instant that had completed when the
-    clean was planned. `horizon` is the completion time before which reads are refused; None in a clean by another
-    engine. `savepoints` contains the requested times of the savepoints whose files the clean keeps.
+    `files` maps each partition to the names of the files to delete. `earliest` is the oldest instant, by requested
+    time, that Hudi's readers may still read after the clean. `newest` is the newest instant that had completed when the
+    clean was planned. `horizon` is the completion time before which reads are refused; None if another engine planned
+    the clean. `savepoints` contains the requested times of the savepoints whose files the clean keeps.
     """
 
     policy: str

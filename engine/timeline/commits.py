@@ -22,8 +22,8 @@ class Commits:
     table is open.
 
     `retired` contains the requested times of archived commits that no service needs any more (`files.planned_slices`).
-    `has_read` is True if all commits have been read or are about to be read. `checkpointed` contains the commits read
-    through the state checkpoint that this process uses.
+    `has_read` is True once the timeline has been joined with the whole archive. `checkpointed` contains the commits
+    loaded from a state checkpoint, if this process uses one.
     """
 
     def __init__(self, storage: Storage) -> None:
@@ -45,7 +45,9 @@ class Commits:
         return timeline.with_archived(self.archive.states())
 
     def retire(self, instants: Iterable[Instant]) -> None:
-        """Mark archived instants as unneeded by services, and remove the decoded commits of writes from the cache."""
+        """Record that services no longer need the given archived instants. Remove the commits of those that are writes
+        from the cache.
+        """
         for instant in instants:
             self.retired.add(instant.requested)
             if instant.action == "deltacommit":  # a clean reads the commits of all services

@@ -95,7 +95,7 @@ def understood(name: str) -> Iterator[None]:
 def is_whole(data: bytes) -> bool:
     """Return whether the bytes are a complete Avro container with one record, neither empty nor truncated.
 
-    The record itself is not decoded and may be invalid.
+    The record inside the container is not decoded, so it may still be invalid.
     """
     try:
         _framed(data)

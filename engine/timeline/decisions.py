@@ -2,16 +2,16 @@
 order.
 
 A writer can lose the table's lock between any two of its steps. With `decision = log`, a writer publishes in three
-steps, so that losing the lock does no damage. In the first step, the writer publishes the instant of the last entry if
-no writer has published it yet. In the second step, the writer puts the next entry, with a greater time and with the
-content of the file to publish. In the third step, the writer publishes the instant of its own entry. Entries of the
+steps, so that losing the lock does no damage. First, the writer publishes the instant of the last entry, unless another
+writer has already published it. Second, the writer puts the next entry, which contains the file to publish and a time
+greater than that of every earlier entry. Third, the writer publishes the instant of its own entry. Entries of the
 decision log never change. Both commits and plans of table services are entries of the decision log.
 
 Archiving shortens the decision log by deleting old entries. The archiver records a decision-log checkpoint (the number
 up to which all entries are published), and deletes older entries after an hour. After an entry is deleted, a slow
-writer could put another entry with the same number. A writer that needed more than an hour to put its entry therefore
-compares the entry's number with the checkpoint. In an object store, a listing of the decision log starts at the
-decision-log checkpoint.
+writer could put another entry with the same number. Therefore a put that took more than an hour succeeds only if the
+entry's number is greater than the number in the checkpoint. In an object store, a listing of the decision log starts at
+the decision-log checkpoint.
 """
 
 from __future__ import annotations
@@ -84,8 +84,8 @@ def last_decision(storage: Storage) -> Decision | None:
 
 
 def _numbers(storage: Storage) -> list[int]:
-    """Return the numbers of the decision log's entries; in an object store, only those since the last call or the
-    checkpoint.
+    """Return the numbers of the decision log's entries. In an object store, old entries are omitted: those before the
+    checkpoint or before the last entry that was read.
     """
     if not isinstance(storage, ObjectStorage):
         return _decimal(storage.list(FOLDER))
@@ -95,7 +95,7 @@ def _numbers(storage: Storage) -> list[int]:
 
 def remember_checkpoint(storage: Storage) -> None:
     """Let listings of the decision log start at the decision-log checkpoint. For an object store, the decision-log
-    checkpoint is read only once.
+    checkpoint is read only before the first listing.
     """
     if isinstance(storage, ObjectStorage) and not storage.last_seen(FOLDER):
         storage.remember(FOLDER, _path(max(0, _checkpoint(storage) - 1)))

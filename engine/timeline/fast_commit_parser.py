@@ -1,11 +1,12 @@
 """A fast parser of commits for audits: one regular expression reads the required fields of each file listed in a
 commit.
 
-A commit contains a record of about thirty fields for each of its data files. Nearly all fields of a file's record are
-nullable numbers and texts. The encoding of nullable numbers and texts is a regular language, except that a length
-precedes each text. The regular expression matches texts as printable characters, and the parser then compares their
-lengths. If all lengths agree, an Avro reader would decode the same values as the fast parser. If a length disagrees,
-the parser raises `Odd`, and the caller uses the complete decoder, `decode_record`.
+A commit contains a record of about thirty fields for each of its data files. Nearly all of these fields are nullable
+numbers and strings. The encoding of nullable numbers and strings is a regular language, except that a length precedes
+each string. The regular expression matches a string as a run of printable characters of any length. The parser then
+compares the length of each string with the stored length. If all lengths are equal, an Avro reader would decode the
+same values as the fast parser. If a stored length differs from the length of its string, the parser raises `Odd`, and
+the caller uses the complete decoder, `decode_record`.
 """
 
 from __future__ import annotations
@@ -74,8 +75,8 @@ def skim_commit(data: bytes) -> tuple[dict[str, list[Skimmed]], dict[str, Any]]:
 
 @lru_cache(maxsize=64)
 def _fields(schema: bytes, bounds: Limits) -> tuple[_Listed | None, Any]:
-    """Return the regular expression for one file's record in commits with this schema, and the schema of the fields
-    after the files. The expression and the parsed schema are cached for each commit schema.
+    """Return the regular expression for the record of one data file in a commit, and the schema of the commit's other
+    fields. Both results are derived from the commit schema `schema`. They are cached for each commit schema.
     """
     embedded(schema, bounds)  # validates the schema, even if the record does not use it
     commit = json.loads(schema)
@@ -152,7 +153,8 @@ class _Listed:
         return Skimmed(path.decode(), *map(_number, numbers))
 
     def _pattern(self, kind: Any, name: str = "") -> bytes:
-        """Return the regular expression that matches one Avro field. A field of an unexpected type matches only null.
+        """Return the regular expression that matches one Avro field. If the field has an unexpected type, the
+        expression matches only a null value.
         """
         if isinstance(kind, list):
             nullable = len(kind) == 2 and kind[0] == "null"

@@ -30,7 +30,7 @@ class Heartbeats(Protocol):
     def is_alive(self, requested: str) -> bool:
         """Return whether the heartbeat of the instant requested at `requested` has not expired.
 
-        For an instant that this process writes, return whether its heartbeat has never expired. A renewal after the
+        For an instant that this process writes, return False if the heartbeat has ever expired. A renewal after the
         expiry does not count, because another writer may have rolled the instant back.
         """
         ...
@@ -42,8 +42,8 @@ class Heartbeats(Protocol):
         ...
 
     def stop_renewing(self, requested: str) -> None:
-        """Stop renewing the heartbeat of an instant from this process. After `stop_renewing`, the heartbeat expires
-        unless another process continues the instant.
+        """Let this process stop renewing the heartbeat of an instant. The heartbeat then expires, unless another
+        process renews it.
         """
         ...
 
@@ -90,8 +90,8 @@ class StoredHeartbeats:
             heartbeat.stopped.set()
 
     def hand_over(self, requested: str, seconds: float) -> None:
-        """Renew the heartbeat for at most `seconds` more, while another process continues the instant. The process that
-        continues the instant deletes the heartbeat file at the end.
+        """Let another process complete the instant. This process renews the heartbeat meanwhile, but for at most
+        `seconds`. When the other process has completed the instant, it deletes the heartbeat file.
         """
         if heartbeat := self._ours.get(requested):
             heartbeat.until = self._now() + seconds
@@ -117,7 +117,9 @@ class StoredHeartbeats:
 
 
 class _Heartbeat:
-    """The time of the last renewal, whether any renewal was late, and when renewal ends after a hand-over."""
+    """The heartbeat of an instant that this process writes. `until` is the time at which renewal ends if another
+    process completes the instant.
+    """
 
     def __init__(self, now: float) -> None:
         self.last = now

@@ -48,8 +48,8 @@ def load_to_read(storage: Storage) -> Timeline:
 def _listing(storage: Storage) -> tuple[Sequence[str], Collection[str]]:
     """Return the paths in the timeline folder, and the paths of its torn files (empty or truncated).
 
-    In an object store, only an empty object is torn (empty or truncated), because puts are atomic. On a file system,
-    this process reads each completed instant's file when it first lists the file.
+    In an object store, puts are atomic, so only an empty object is torn. On a file system, this process reads each
+    completed instant's file when it first lists the file.
     """
     if not isinstance(storage, LocalStorage):
         entries = storage.list(FOLDER)

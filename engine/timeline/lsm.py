@@ -66,7 +66,7 @@ def merge_levels(storage: Storage, archive: Archive) -> bool:
 
 
 def drop_superfluous(storage: Storage, archive: Archive) -> None:
-    """Delete old manifests, and archive files that no remaining manifest lists."""
+    """Delete old manifests, and those archive files that no remaining manifest lists."""
     newest = archive.version()
     manifests = [f"manifest_{number}" for number in range(max(1, newest - MANIFESTS_KEPT + 1), newest + 1)]
     needed = {"_version_", *manifests}
@@ -122,7 +122,7 @@ def _put_manifest(storage: Storage, archive: Archive, files: Sequence[ArchiveFil
 
 def _unlike(path: str) -> Damaged:
     """Return the error for an archive file or manifest whose content, read back after the put, is wrong. The archiver
-    deletes the original instants only if the content is right.
+    deletes original instants only if the content read back is correct.
     """
     return Damaged(
         f"archive instants into {path}", "what was read back is not what was written", "check the disk, and repeat it"

@@ -141,8 +141,8 @@ class CompactionPlan:
 
     @property
     def replaces(self) -> bool:
-        """Return whether the plan belongs to a replacing write. Only its own writer can execute the plan of a replacing
-        write.
+        """Return whether the plan belongs to a replacing write. Such a plan can be executed only by the writer that
+        created it.
         """
         return REPLACES in self.extra
 

@@ -33,7 +33,7 @@ class Savepoint:
 
 
 def by_partition(paths: Iterable[str]) -> dict[str, tuple[str, ...]]:
-    """Return the sorted names of the files in each partition."""
+    """Map each partition to the sorted names of its files among `paths`."""
     names_by_partition: dict[str, list[str]] = {}
     for partition, name in sorted(split_path(path) for path in set(paths)):
         names_by_partition.setdefault(partition, []).append(name)

@@ -35,12 +35,12 @@ _KEYS: Final = (b"nbcc.format", b"nbcc.time", b"nbcc.archived", b"nbcc.horizon")
 
 @dataclass(frozen=True, slots=True)
 class StateCheckpoint:
-    """The live files of a table as of the completion time `time`.
+    """The live files of a table: the data files that a snapshot as of the completion time `time` reads.
 
-    `archived` is the greatest requested time in the archive when the checkpoint was made; '' for an empty archive. All
-    archived writes requested at or before `archived` completed by `time`. `horizon` is the completion time before which
-    reads are refused; '' if there is none. `rows` contains the writes with live files; the commit of each row lists
-    only the live files.
+    `archived` is the greatest requested time in the archive when the checkpoint was made; '' for an empty archive.
+    Every archived write with a requested time up to `archived` completed at or before `time`. `horizon` is the
+    completion time before which reads are refused; '' if there is none. `rows` contains the commits of the writes that
+    have live files. Each of these commits lists only its live files.
     """
 
     time: str

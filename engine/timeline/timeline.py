@@ -114,8 +114,8 @@ class Timeline:
     def greatest_completion(self) -> str | None:
         """The greatest completion time on the timeline; None if no instant has completed.
 
-        Savepoints are ignored, because they may be deleted. The requested time of a restore counts too, because no
-        instant can complete at or before a restore's requested time any more.
+        Savepoints are ignored, because they may be deleted. Requested times of restores are included, because no
+        instant can complete at or before the requested time of a restore.
         """
         completed = (i.completed for i in self.instants if i.completed and i.action != "savepoint")
         return max((*completed, *(plan.requested for plan in self.restores)), default=None)
@@ -149,7 +149,7 @@ class Timeline:
 
     def misses(self, before: Timeline, time: str) -> bool:
         """Return whether this timeline lacks a write that an earlier listing `before` shows as completed by `time`.
-        Writes that a restore has removed do not count.
+        Writes that a restore has undone are ignored.
         """
         present, undone = self._highest, {requested for plan in self.restores for requested, _ in plan.undone}
         return any(
@@ -189,7 +189,8 @@ class Timeline:
 def _supersedes(instant: Instant, other: Instant) -> bool:
     """Return whether the state `instant` supersedes the state `other` of the same instant.
 
-    If a writer wrongly put one state twice, the smaller file name wins, regardless of the order of the listing.
+    If a writer wrongly put two files for the same state of an instant, the smaller file name wins, regardless of the
+    order of the listing.
     """
     advance = _ADVANCE[instant.state] - _ADVANCE[other.state]
     return advance > 0 or (advance == 0 and instant.file_name < other.file_name)

@@ -89,8 +89,8 @@ def as_deletes(
     """Return deletes for the rows of `data`, which must have the columns `key` (record key and partition) and
     `ordering`.
 
-    The table's other columns are null in the result, and optional in `data`. Raises `BadInput`. `zone` and `by_value`
-    have the same meaning as in `as_upserts`.
+    All other columns of the table may be missing from `data`, and are null in the result. Raises `BadInput`. `zone` and
+    `by_value` have the same meaning as in `as_upserts`.
     """
     asked = "delete a batch of keys"
     rows = _rows_of(data, asked)

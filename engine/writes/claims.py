@@ -3,8 +3,9 @@ the time.
 
 A writer can lose its lock while it reads the clock. Two writers may read the same time if one of them has lost its
 lock. The decision log cannot prevent equal requested times, because requesting an instant adds no entry to the log. To
-prevent equal times, a writer claims a time before using the time: the writer creates an object named after the time if
-absent. If the object already exists, the writer reads its clock again and claims the new time.
+prevent equal times, a writer claims a time before it uses the time. A claim is an object that is named after the time
+and is created only if it does not exist. If the object already exists, the writer reads its clock again and claims the
+later time.
 
 The function `forget` deletes claims that are more than an hour older than the newest completion time. A writer that
 needed more than an hour to create its claim discards the time. The age of a claim can be derived from its time, because
@@ -30,13 +31,13 @@ PATIENCE_SECONDS: Final = 3600.0
 
 
 def claims_times(context: Context) -> bool:
-    """Return whether a writer must claim a time before publishing an instant with the time."""
+    """Return whether a writer must claim a time before it publishes an instant with that time."""
     return uses_decision_log(context) and context.rules.claims == "every_time"
 
 
 def learn(context: Context, timeline: Timeline) -> None:
-    """Advance this process's clock past the newest time on the timeline. Raises `Damaged` if a completed instant's file
-    is empty or truncated, because readers could not read newer writes.
+    """Advance this process's clock past the newest time on the timeline. Raises `Damaged` if the file of a completed
+    instant is empty or truncated. Reads of newer writes would fail, because they need this file as well.
     """
     if timeline.torn:
         torn = timeline.torn[0]
@@ -80,7 +81,7 @@ def _claim(context: Context, instant: str) -> bool:
 
 
 def forget(context: Context, timeline: Timeline) -> None:
-    """Delete the claims of times that are too old to be used by any writer."""
+    """Delete claims on times that are too old for any writer to use."""
     newest = timeline.greatest_completion
     if newest is None or not claims_times(context):
         return

@@ -1,8 +1,8 @@
 """The steps shared by all writing operations: request an instant, remove files of late attempts, and complete the
 instant.
 
-Each function makes a few accesses to the storage, the lock and the clock in a fixed order. A writing operation calls
-the functions of this module in sequence.
+Each function accesses the storage, the lock and the clock in a fixed order. A writing operation calls the functions of
+this module in sequence.
 """
 
 from __future__ import annotations
@@ -43,8 +43,9 @@ def take_time(context: Context, timeline: Timeline) -> str:
 def request(
     context: Context, action: str, batch_id: str | None = None, *, starts: bool = False
 ) -> tuple[str, Timeline]:
-    """Publish the requested state of a new instant as ``<now>.<action>.requested``. Returns the requested time and the
-    timeline listed under the lock, which the conflict check later compares with (RFC-22).
+    """Publish the requested state of a new instant as ``<now>.<action>.requested``. Returns the requested time, and the
+    timeline that was listed under the lock. The conflict check later compares this timeline with the current one
+    (RFC-22).
 
     If `starts` is True, the inflight state is published too, when the lock is released. On an object store, the
     inflight state is published concurrently with the release of the lock. Raises `Repeated` and publishes nothing if
@@ -99,7 +100,7 @@ def stop_heartbeat_on_error(context: Context, requested: str) -> Iterator[None]:
     """Stop renewing the instant's heartbeat if the `with` block fails or is interrupted; a rollback may then undo the
     instant.
 
-    The files of the pending instant are not changed. The process may continue with other work afterwards.
+    The files of the pending instant are not changed.
     """
     try:
         yield
@@ -179,11 +180,10 @@ def complete(
 
     `completed_by_another` is the check that runs first. If `completed_by_another` returns a completed instant,
     `complete` deletes `files` and returns that instant. If another attempt has committed the batch `batch_id`, the
-    instant is undone and `Repeated` is raised. `refused_by` is the check that runs last, with the timeline listed under
-    the lock (None: not listed). If `refused_by` returns a `Conflict`, the instant is undone and the `Conflict` is
-    raised. If `may_ask_early` is True, `refused_by` may run before the lock is taken, as
-    `Rules(conflict_check="before_lock")` requires. If `beats` is True, the instant has a heartbeat, which must not have
-    expired.
+    instant is undone and `Repeated` is raised. `refused_by` is the last check. It receives the timeline listed under
+    the lock, or None if the timeline was not listed. If `refused_by` returns a `Conflict`, the instant is undone and
+    the `Conflict` is raised. If `may_ask_early` is True, `refused_by` may be called before the lock is taken, under
+    `Rules(conflict_check="before_lock")`. If `beats` is True, the instant has a heartbeat, which must not have expired.
     """
     context.clock.not_before(requested)  # another process may have asked for it, by a clock that is ahead of ours
     if may_ask_early and context.rules.conflict_check == "before_lock":
@@ -226,8 +226,8 @@ def _published(
 ) -> Instant | None:
     """Publish the completed instant; return None if another writer has put an entry after `last` into the decision log.
 
-    With a decision log, the files `late` of other attempts are deleted only after the entry is put. A writer that lost
-    the lock could otherwise delete the files of an attempt that another writer publishes.
+    With a decision log, the files of other attempts (`late`) are deleted only after the log entry has been put. A
+    writer that lost the lock could otherwise delete the files of an attempt that another writer publishes.
     """
     if last is None:
         return put_completed(context.storage, requested, time, action, commit)
@@ -284,7 +284,7 @@ def older_than_archive(context: Context, timeline: Timeline, requested: str) -> 
     """Return whether a pending instant was requested before some archived instant. A pending instant older than an
     archived instant has been undone by a rollback, which is archived too.
 
-    The archiver stops at pending instants, so an older pending instant cannot have been on the timeline when the
+    The archiver never archives an instant that is newer than a pending instant, so the instant was not pending when the
     archiver ran. The caller of `older_than_archive` holds the table's lock.
     """
     return context.rules.archive_bound == "pending" and requested < timeline.newest_archived
@@ -300,8 +300,8 @@ def twice(context: Context, timeline: Timeline | None, batch_id: str | None) -> 
 
 
 def takes_time_early(context: Context) -> bool:
-    """Return whether the completion time is taken before the publication lock is acquired, a variant that can lose
-    rows.
+    """Return whether a writer takes its completion time before it acquires the lock for publishing. This variant can
+    lose rows.
     """
     return context.rules.completion_time == "outside_lock" and not uses_decision_log(context)
 
@@ -327,8 +327,8 @@ def late_attempts(
 def delete_attempts(context: Context, requested: str, paths: Sequence[str]) -> None:
     """Delete the files that other attempts wrote, before the instant is published.
 
-    Without this deletion, readers that list directories would find two files of one instant in a file group. The marker
-    is deleted before its file, so that a running attempt notices that its marker is missing.
+    If these files remained, readers that list directories would find two files of one instant in a file group. The
+    marker is deleted before its file, so that a running attempt notices that its marker is missing.
     """
     for path in paths:
         context.storage.delete(marker(requested, *split_path(path)))
@@ -342,6 +342,6 @@ def marked_files(context: Context, requested: str, storage: Storage | None = Non
 
 
 def forget_markers(context: Context, requested: str) -> None:
-    """Delete the markers of an instant that no rollback needs any more."""
+    """Delete the markers of an instant, which only a rollback of the instant would need."""
     entries = context.storage.list(marker_folder(requested))
     together(context.storage, [partial(context.storage.delete, entry.path) for entry in entries])

@@ -1,9 +1,9 @@
-"""Optimistic concurrency control: finds completed writes that conflict with a write before its publication (RFC-22,
-step 4).
+"""Optimistic concurrency control: before a write is published, finds the completed writes that conflict with it
+(RFC-22, step 4).
 
 Two writes conflict if both have written files to the same bucket of the same partition. Buckets rather than file ids
 are compared, because two writers may start different file groups for an empty bucket. A compaction does not conflict
-with a writer, because the writer's log belongs to the file slice in which the log completes.
+with a writer, because the completion time of the writer's log determines the file slice to which the log belongs.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def conflict_of(
 ) -> Conflict | None:
     """Return the `Conflict` that forbids publishing `files`; None if there is no conflict.
 
-    A completed write conflicts if it is missing from the timeline `sealed`, and has files in the same buckets or in
+    A write conflicts if it completed after the timeline `sealed` was loaded, and has files in the same buckets or in
     partitions of `read_set`. The caller of `conflict_of` holds the lock under which it publishes. `now` is the timeline
     listed under the lock; if it is None, the function lists the timeline itself. Conflicts are checked only under
     optimistic concurrency control. In every other concurrency mode, `conflict_of` returns None.
@@ -81,7 +81,8 @@ def conflict_of(
 
 def completed_since(context: Context, sealed: Timeline, now: Timeline) -> Iterator[Instant]:
     """Yield the instants that completed after the timeline `sealed` was loaded, in order of completion. Under
-    `Rules(conflict_window="requested")`, yield the instants requested after the newest completed instant of `sealed`.
+    `Rules(conflict_window="requested")`, yield the instants that were requested after every completed instant of
+    `sealed`.
     """
     known = {instant.requested for instant in sealed.completed}
     if context.rules.conflict_window == "completion":

@@ -1,4 +1,5 @@
-"""Decides commits, either by holding the lock or by putting the next entry of the decision log (`Rules.decision`)."""
+"""Commits instants under the table's lock alone, or by putting the next entry of the decision log (`Rules.decision`).
+"""
 
 from __future__ import annotations
 
@@ -59,7 +60,7 @@ def decide(context: Context, decision: Decision, before_publication: Callable[[]
 def cut(context: Context, last: Decision | None) -> None:
     """Record a decision-log checkpoint just before the last entry, and delete older entries.
 
-    The caller of `cut` holds the table's lock and has published `last` and all earlier entries.
+    The caller must hold the table's lock. The entry `last` and all earlier entries must already be published.
     """
     if last is not None and last.number > 1:
         put_checkpoint(context.storage, last.number - 1)
@@ -90,8 +91,8 @@ def put_plan(context: Context, last: Decision | None, requested: str, action: st
 def withdraw(context: Context, requested: str) -> None:
     """Before a plan is removed from the timeline, ensure that the plan is not the last entry of the decision log.
 
-    The next writer publishes the last entry if the timeline lacks the entry's instant, and would therefore put a
-    removed plan back.
+    Otherwise, the next writer would publish the plan again: a writer publishes the last entry if its instant is missing
+    from the timeline.
     """
     while uses_decision_log(context) and (last := catch_up(context)).requested == requested:
         taken = context.clock.take()

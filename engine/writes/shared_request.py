@@ -1,9 +1,10 @@
 """Lets all tasks of a streaming batch share one instant if no driver process can request it before the tasks start.
 
 Spark's streaming writer consists of tasks, which run on executors, and a commit on the driver. The first task that
-holds the table's lock requests the instant, and its claim names the query run that owns the batch. Each other task
-finds the claim of the first task once it holds the lock. Restarting a streaming query, or using a copy of its
-checkpoint, begins another run of the query. A query run never continues an instant that another run has requested.
+acquires the table's lock requests the instant. The task also puts a file that assigns the instant to the query run of
+the batch. When another task acquires the lock, it finds this file and uses the same instant. Restarting a streaming
+query, or using a copy of its checkpoint, begins another run of the query. A query run never continues an instant that
+another run has requested.
 """
 
 from __future__ import annotations
