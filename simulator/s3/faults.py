@@ -66,8 +66,8 @@ class Fault:
 class Meeting:
     """Requests that the server delays until all of them have begun, to force concurrency.
 
-    After `spared` matching requests, the next `size` matching requests are delayed. `is_missed` is True if not all
-    requests began in time.
+    After `spared` matching requests, the next `size` matching requests are delayed. `is_missed` is True if some of
+    these requests did not begin before the time limit.
     """
 
     method: str

@@ -67,7 +67,9 @@ class Bucket:
         return sum(request.method == method and request.key.endswith(end) for request in self.requests)
 
     def depth(self) -> int:
-        """Return the greatest number of sequential requests, in which each request began after the previous answer."""
+        """Return the length of the longest chain of requests in which each request began after the previous one was
+        answered.
+        """
         count, until = 0, 0.0
         for request in sorted(self.requests, key=lambda each: each.ended):
             if request.began >= until:
@@ -265,8 +267,8 @@ def _moment(seconds: float) -> str:
 
 
 class _Server(ThreadingHTTPServer):
-    """A server with one thread for each connection. Errors of connections are ignored, because clients may close them
-    early.
+    """A server with one thread for each connection. Connection errors are ignored, because clients may close
+    connections early.
     """
 
     daemon_threads = True

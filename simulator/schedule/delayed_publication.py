@@ -17,7 +17,7 @@ LAST = ("_takes_lock", "_starts_plan", "_starts_rollback", "_resumes_rollback")
 
 
 class DelayedPublication:
-    """Wraps a schedule: steps that begin to publish an instant are mostly taken only when no other step is enabled."""
+    """Wraps a schedule, and usually excludes steps that begin to publish an instant while other steps are enabled."""
 
     def __init__(self, inner: Schedule) -> None:
         self._inner = inner
@@ -26,7 +26,7 @@ class DelayedPublication:
         self._inner.begin(choose, actors, actions)
 
     def next(self, choose: Choose, enabled: Sequence[Step]) -> Step | None:
-        """Return a step chosen by the inner schedule. In most calls, steps that begin a publication are excluded."""
+        """Return a step chosen by the inner schedule."""
         others = [step for step in enabled if not step.action.endswith(LAST)]
         delays = bool(others) and choose(DELAYS + 1) < DELAYS
         return self._inner.next(choose, others if delays else enabled)

@@ -1,9 +1,9 @@
 """Probabilistic concurrency testing (Burckhardt et al., ASPLOS 2010): actors have random priorities, which change at a
 few random points.
 
-The enabled actor with the highest priority runs. Suppose that a bug requires d ordered events in a run with n actors
-and k steps. PCT with d - 1 change points finds the bug with a probability of at least 1 / (n * k ** (d - 1)). A random
-walk guarantees no lower bound on the probability of finding the bug.
+The enabled actor with the highest priority runs. A bug has depth d if it requires d events in a particular order. In a
+run with n actors and k steps, PCT finds a bug of depth d with a probability of at least 1 / (n * k ** (d - 1)). A
+random walk guarantees no lower bound on the probability of finding the bug.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from .random import one_of, without_faults
 
 
 class Pct:
-    """A schedule that is able to find bugs with ``depth`` ordered events. All change points (steps at which a priority
-    drops) are within the first ``length`` steps.
+    """Probabilistic concurrency testing, for bugs that require ``depth`` events in a particular order. All change
+    points (steps at which a priority drops) are within the first ``length`` steps.
     """
 
     def __init__(self, depth: int = 3, length: int = 32) -> None:
@@ -37,7 +37,7 @@ class Pct:
 
     def next(self, choose: Choose, enabled: Sequence[Step]) -> Step | None:
         """Return a step of the enabled actor with the highest priority. At a change point, the enabled actor with the
-        highest priority first gets the lowest priority.
+        highest priority drops to the lowest priority before the choice.
         """
         enabled = without_faults(choose, enabled)
         ready = {step.actor for step in enabled}

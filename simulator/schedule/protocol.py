@@ -23,5 +23,5 @@ class Schedule(Protocol):
         ...
 
     def next(self, choose: Choose, enabled: Sequence[Step]) -> Step | None:
-        """Return one of the enabled steps (at least one), or None to end the history."""
+        """Return one of the enabled steps, or None to end the history. ``enabled`` is not empty."""
         ...

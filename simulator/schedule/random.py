@@ -13,13 +13,13 @@ FAULT_ONE_IN = 12
 
 
 class Random:
-    """Chooses uniformly an actor, then one of the actor's actions, then the arguments of the action.
+    """Chooses an actor, then one of its actions, then the action's arguments, each uniformly at random.
 
     One in `FAULT_ONE_IN` steps is a crash, if a crash is possible.
     """
 
     def begin(self, choose: Choose, actors: Sequence[str], actions: Sequence[str]) -> None:
-        """Do nothing: a random walk makes no choice for the whole history."""
+        """Do nothing, because a random walk makes all choices step by step."""
 
     def next(self, choose: Choose, enabled: Sequence[Step]) -> Step | None:
         enabled = without_faults(choose, enabled)

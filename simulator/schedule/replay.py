@@ -10,15 +10,15 @@ from .protocol import Choose
 
 
 def no_choice(n: int) -> int:
-    """The `Choose` function of a replay. A replay makes no random choices, so that any call is an error."""
+    """Raise AssertionError, because a replay makes no random choices."""
     raise AssertionError("a replay has nothing to choose")
 
 
 class Replay:
     """Takes the recorded steps in the recorded order.
 
-    ``resolve`` replaces symbols such as ``r1`` in a step by the times of the current run. If a symbol is unknown,
-    ``resolve`` raises KeyError, and the replay ends.
+    Recorded steps may contain symbols such as ``r1`` instead of times. ``resolve`` replaces the symbols with the times
+    of the current run. If a symbol is unknown, ``resolve`` raises KeyError, and the replay ends.
     """
 
     def __init__(self, steps: Sequence[Step], resolve: Callable[[Step], Step] = lambda step: step) -> None:

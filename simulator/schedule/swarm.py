@@ -1,4 +1,4 @@
-"""Swarm testing (Groce et al., ISSTA 2012): each run avoids some random actions, so that the other actions interact
+"""Swarm testing (Groce et al., ISSTA 2012): each run excludes some random actions, so that the other actions interact
 more often.
 """
 
@@ -14,9 +14,9 @@ ONE_IN = 6
 
 
 class Swarm:
-    """Wraps a schedule: in each history, every action is avoided with probability 1 / `ONE_IN`.
+    """Wraps a schedule: in each history, every action is excluded with probability 1 / `ONE_IN`.
 
-    If only avoided actions are enabled, one of them is taken, so that the history does not end early.
+    Excluded actions are taken only if no other action is enabled.
     """
 
     def __init__(self, inner: Schedule) -> None:
@@ -28,6 +28,5 @@ class Swarm:
         self._inner.begin(choose, actors, actions)
 
     def next(self, choose: Choose, enabled: Sequence[Step]) -> Step | None:
-        """Return the step that the inner schedule chooses among the steps that are not avoided."""
         kept = [step for step in enabled if step.action not in self._avoided]
         return self._inner.next(choose, kept or enabled)

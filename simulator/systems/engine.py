@@ -1,4 +1,4 @@
-"""Runs the engine as the system of a check. Each operation runs in a thread, which pauses at the end of each segment
+"""Runs the engine as the system under test. Each operation runs in a thread, which pauses at the end of each segment
 (the engine calls of one model action).
 """
 
@@ -180,8 +180,8 @@ class EngineSystem:
     def stream_step(self, actor: str, action: str, own: Stream) -> Mapping[str, Any]:
         """Take a step of a Structured Streaming query. ``own`` is the query's state in the model before the step.
 
-        The engine's sink takes whole rows. In worlds with partial updates or merge functions, streams therefore run
-        only in the model.
+        Does nothing in worlds with partial updates or merge functions, because the engine's streaming sink writes only
+        complete rows.
         """
         if self.world.custom or column_names(self.world):
             return {}
@@ -204,8 +204,8 @@ class EngineSystem:
     def complaints(self) -> list[str]:
         """Return the segments in the history that were not atomic: another actor could have seen an intermediate state.
 
-        In worlds with lost locks, atomicity is not required: the model has separate steps wherever correctness depends
-        on the lock.
+        Segments need not be atomic in worlds with lost locks, because the model then has separate steps wherever
+        correctness depends on the lock.
         """
         if self.world[LostLocks].lock_losses:
             return []
@@ -217,7 +217,7 @@ class EngineSystem:
         return violations(accesses, self.harness.crashed)
 
     def close(self) -> None:
-        """End all operations that are still running, as by a crash."""
+        """End all operations that are still running, as if their processes had crashed."""
         for task in self._tasks:
             task.crash()
 
@@ -227,8 +227,8 @@ class EngineSystem:
         return EngineOperation(self, name, handle)
 
     def actors_jobs(self, handle: Handle) -> Jobs:
-        """Return the job runner for an actor's data phase. The job runner works in the actor's thread and uses the
-        actor's storage.
+        """Return the job runner that reads and writes data files for an actor. The job runner works in the actor's
+        thread and uses the actor's storage.
         """
         return InProcessJobs(handle.storage, handle.names)
 
@@ -316,9 +316,7 @@ class EngineSystem:
         return self._operations[operation].run(looking, config, **arguments)
 
     def _cached(self, name: str, compute: Callable[[], tuple[Any, ...]]) -> tuple[Any, ...]:
-        """Return a value that depends only on stored objects. The value is recomputed only after stored objects have
-        changed.
-        """
+        """Return the observation `name` of the table, computed again only after a stored object has changed."""
         changes = getattr(self.harness.storage, "changes", None)
         if changes is None:
             return compute()

@@ -1,4 +1,6 @@
-"""Runs one operation of the engine in a thread, segment by segment (a segment is the calls of one model action)."""
+"""Runs one operation of the engine in a thread, one segment at a time. A segment consists of the engine's calls that
+correspond to one action of the model.
+"""
 
 from __future__ import annotations
 
@@ -58,8 +60,8 @@ class EngineOperation:
         self.task.crash()
 
     def segment(self, row: MappingRow) -> Mapping[str, Any]:
-        """Run the calls of one segment, as described by the mapping row `row`. Return the values that are parsed from
-        the name of the object whose put ended the segment.
+        """Run the calls of one segment, as described by the mapping row `row`. Return what the segment makes
+        observable: the rows of a read, or the file group and log version of a new data file.
         """
         title = f"{self.name} of {self.task.actor}"
         if self.task.finished and row.ends_after != RETURN:  # before RETURN it may have made its last call

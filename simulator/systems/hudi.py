@@ -1,9 +1,8 @@
-"""Apache Hudi on Spark as the system of a check: Hudi's real client runs in a separate process, one protocol step at a
+"""Apache Hudi on Spark as the system under test: Hudi's real client runs in a separate process, one protocol step at a
 time.
 
 Hudi's instants are readings of a real clock. Therefore each instant is mapped to a clock tick of the model: the tick of
-the step in which the instant appeared. The method `complaints` reports instants whose order differs from the order of
-their ticks.
+the step in which the instant appeared.
 """
 
 from __future__ import annotations

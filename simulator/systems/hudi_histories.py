@@ -33,11 +33,11 @@ def does_otherwise(model: Any, state: Any, step: Step) -> bool:
     call. A compactor must not resume the plan of a live compactor, because Hudi would first roll back the live run and
     delete its files.
 
-    In worlds with rollback actors, four more kinds of steps are omitted. A heartbeat must not expire before the writer
-    has put its files, because a rollback would then make Hudi's client fail. A writer must not be refused before its
-    rollback has completed, because Hudi can commit until then. A writer must not take the lock after its rollback has
-    completed, because Hudi refuses the write. A rollback must not run after its write has committed, because Hudi
-    removes the committed instant (finding commit-undone-by-a-planned-rollback).
+    The remaining rules concern worlds with rollback actors. A heartbeat must not expire before the writer has put its
+    files, because a rollback would then make Hudi's client fail. A writer must not be refused before its write has been
+    rolled back, because Hudi can commit the write until then. A writer must not take the lock after its write has been
+    rolled back, because Hudi refuses the write. A rollback must not run after the write that it undoes has committed,
+    because Hudi removes the committed instant (finding commit-undone-by-a-planned-rollback).
     """
     if (holder := model.component(state, "lock")) is not None:
         return step.actor != holder or step.action == "actor_crashes"

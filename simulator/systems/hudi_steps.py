@@ -15,8 +15,8 @@ class PeerStep:
     """Maps one action of the model to a step of the Hudi process (peer).
 
     ``call`` is the peer's step that performs the action. If ``call`` is None, ``because`` states the reason. ``takes``
-    is True if the action takes a time from the clock. Hudi's instant for this time appears with ``call``, or with the
-    call of a later action. If ``impossible`` is True, the peer cannot play histories with this action.
+    is True if the action takes a time from the clock. Hudi creates the instant for this time during ``call``, or during
+    the call of a later action. If ``impossible`` is True, the peer cannot replay histories that contain this action.
     """
 
     action: str

@@ -1,4 +1,5 @@
-"""Merge functions for the engine: `union` keeps every law of merging, and each other function breaks exactly one law.
+"""Merge functions for the engine. `union` is idempotent, commutative and associative; each other function violates
+exactly one of these laws.
 
 A row's value contains the names of the writes that are merged into the row. The model has independent counterparts in
 `nbcc.model.mechanisms.merge_function`.
@@ -13,17 +14,19 @@ Row = dict[str, Any]
 
 
 def union(older: Row, newer: Row) -> Row:
-    """Return a row whose value contains each write's name once. `union` keeps every law of merging."""
+    """Return a row whose value contains the name of each merged write once. `union` satisfies all laws."""
     return _row(older, newer, " ".join(sorted({*older["value"].split(), *newer["value"].split()})))
 
 
 def total(older: Row, newer: Row) -> Row:
-    """Return a row whose value contains every occurrence of a name in both rows. `total` is not idempotent."""
+    """Return a row whose value contains all names in both rows, including repeated names. `total` is not idempotent."""
     return _row(older, newer, " ".join(sorted(f"{older['value']} {newer['value']}".split())))
 
 
 def in_turn(older: Row, newer: Row) -> Row:
-    """Return a row whose value contains the names in order of first occurrence. `in_turn` is not commutative."""
+    """Return a row whose value contains the name of each merged write once, in order of first occurrence. `in_turn` is
+    not commutative.
+    """
     names = older["value"].split()
     return _row(older, newer, " ".join([*names, *(each for each in newer["value"].split() if each not in names)]))
 
@@ -48,5 +51,5 @@ BY_LAWS: Final[dict[str, Callable[[Row, Row], Row]]] = {
 
 
 def name_of(laws: str) -> str:
-    """Return the qualified name by which the engine imports the merge function with the given laws."""
+    """Return the qualified name of the merge function for a value of the protocol's option `merge_laws`."""
     return f"{__name__}:{BY_LAWS[laws].__name__}"

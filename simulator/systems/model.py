@@ -1,4 +1,4 @@
-"""The model as the system of a check, for replays without an engine and for comparisons of two protocols."""
+"""The model as the system under test, for replays without an engine and for comparisons of two protocols."""
 
 from __future__ import annotations
 

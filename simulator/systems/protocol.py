@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 
 class CannotPlay(ValueError):
-    """The system does not support a protocol or a world. The message states the reason and an alternative."""
+    """The system does not support a protocol or a world. The message states the reason."""
 
 
 class CannotStep(Exception):
@@ -29,8 +29,8 @@ class Operation(Protocol):
     def step(self, action: str, args: Mapping[str, Any]) -> Mapping[str, Any]:
         """Run the segment of the operation (the calls) that corresponds to the given action of the model.
 
-        Returns the observed values by name. If an argument of the action (``group``, ``version``) has the name of an
-        observed value, both must be equal. The name ``rows`` is used for the answer of a read.
+        The returned mapping contains the ``group`` and ``version`` of a new data file, or the ``rows`` of a read. An
+        argument of the action with one of these names must equal the returned value.
 
         Raises:
             CannotStep: If the segment cannot be run to its end.
@@ -38,18 +38,18 @@ class Operation(Protocol):
         ...
 
     def crash(self) -> None:
-        """End the actor's thread before its next access to the table. The actor must not change the table afterwards.
-        """
+        """End the actor's thread before its next access to the table."""
         ...
 
 
 class System(Protocol):
     """A system under test: a table on which several actors work.
 
-    Three further attributes are optional. The method `slices_as_of(time)` returns past file slices in the format of
-    `slices`. If `refuses_by_class` is True, `rows` returns `crosscheck.observables.refused(error)` for a refused read,
-    so that a check compares error classes. The method `stream_step(actor, action, own)` executes steps of Structured
-    Streaming queries.
+    A system may also have the attributes `slices_as_of`, `refuses_by_class` and `stream_step`. The method
+    `slices_as_of(time)` returns past file slices in the format of `slices`. If `refuses_by_class` is True, `rows`
+    returns `crosscheck.observables.refused(error)` for a refused read. A check then compares the error's class with the
+    class that the model predicts. The method `stream_step(actor, action, own)` executes steps of Structured Streaming
+    queries.
     """
 
     name: str

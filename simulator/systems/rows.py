@@ -1,4 +1,4 @@
-"""Converts between the plain rows of a check and the engine's tables."""
+"""Converts rows between the format of the cross-check and the engine's tables."""
 
 from __future__ import annotations
 

@@ -94,7 +94,8 @@ class BucketView(MemoryStorage):
 
 
 class S3Storage(MemoryStorage):
-    """A folder of the bucket that actors access by requests to the server. `faults` counts faults by action and kind.
+    """Storage in a folder of the bucket, for actors. Each access sends a request to the S3 server. `faults` counts
+    faults by action and kind.
 
     Faults depend only on the sequence of storage calls, so that replaying a trace repeats the faults.
     """

@@ -1,4 +1,4 @@
-"""The engine on Spark as the system of a check. Each data phase (writing data files) is one Spark job, and counts as
+"""The engine on Spark as the system under test. Each data phase (writing data files) is one Spark job, and counts as
 one step of the actor.
 """
 
@@ -71,7 +71,9 @@ class SparkSystem(EngineSystem):
         return self._spark.createDataFrame(table)
 
     def rows(self, query: Query) -> tuple[Any, ...]:
-        """Return the rows of a read. Reads of the whole history run as Spark jobs; other reads run in this process."""
+        """Return the rows of a read. Read-optimized reads and reads of all commits run as Spark jobs; other reads run
+        in this process.
+        """
         last = max((completed for *_, completed in self.timeline() if completed), default=None)
         by_spark = query.kind == "read_optimized" or (query.until == last and not query.after)
         self._looking = self._spark_context if by_spark else self._process_context

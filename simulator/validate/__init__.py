@@ -1,5 +1,5 @@
-"""Validates the files of a Hudi table that any program wrote: whether the history is possible, and which files are
-damaged or at risk.
+"""Validates the files of a Hudi table, regardless of which program wrote them. The report states whether the table's
+history is possible, and which files are damaged or at risk.
 """
 
 from __future__ import annotations

@@ -19,8 +19,8 @@ LOG_COMPACT = "LOG_COMPACT"
 
 
 class Written(NamedTuple):
-    """A write in one file group. `names` are the write's log files by version. `inflight` is True if the write has
-    started to write data.
+    """A write in one file group. `names` contains the write's log files, sorted by version. `inflight` is True if the
+    write has started to write data.
     """
 
     requested: str
@@ -30,11 +30,11 @@ class Written(NamedTuple):
 
 
 class Planned(NamedTuple):
-    """A compaction plan in one file group. `base` is the requested time of the base file from which the plan starts;
-    `names` are the logs that the plan takes.
+    """A compaction plan in one file group. `base` is the requested time of the base file that the compaction reads, and
+    `names` contains the logs that it merges.
 
     `unplanned` is True if a write, such as a bulk insert, created the base file without a plan, so that its inputs are
-    unknown. `replaces` is True if the plan belongs to a replacing write, which takes no files and hides all earlier
+    unknown. `replaces` is True if the plan belongs to a replacing write, which reads no files and hides all earlier
     files.
     """
 
@@ -59,8 +59,7 @@ class LogPlanned(NamedTuple):
 
 @dataclass(frozen=True)
 class GroupHistory:
-    """The events in one file group: writes and log compactions by requested time, compaction plans by requested time.
-    """
+    """The events in one file group: writes, log compactions and compaction plans, each sorted by requested time."""
 
     group: Group
     writes: tuple[Written, ...]
@@ -168,8 +167,8 @@ def _writes(logs: Iterable[LogFile]) -> Iterator[Written]:
 
 
 def _plans(view: View, group: Group) -> Iterator[Planned]:
-    """Yield the plan of each base file and each pending plan, in order of requested time. A base file without a plan
-    (from a bulk insert or a copy-on-write write) is yielded as an `unplanned` plan.
+    """Yield the compaction plans in order of requested time. For a base file without a plan, for example from a bulk
+    insert, yield a `Planned` with `unplanned=True`.
     """
     parts = {part.barrier: part for part in view.plans.get(group, ())}
     bases = {f.requested: f for f in view.by_group.get(group, ()) if isinstance(f, BaseFile)}

@@ -1,4 +1,6 @@
-"""Checks whether the model can produce a table's history, under which protocols, and otherwise why not."""
+"""Checks whether the model can produce a table's history, and under which protocols. If the model cannot, the result
+contains the first event that the model refuses.
+"""
 
 from __future__ import annotations
 
@@ -30,8 +32,8 @@ class Refusal:
     """The first event that the model refuses in a table's history: the time, the file group, and the violated
     conditions.
 
-    `before` is the number of instants that were requested before the event. `enabled` contains the events that the
-    model allows instead.
+    `before` is the number of instants that were requested before `time`. `enabled` contains the steps that the model
+    allows in place of the refused event.
     """
 
     time: str
@@ -47,9 +49,9 @@ class HistoryCheck:
     """The result of checking a table's history. `own` is the protocol that the table should follow. The history is
     possible under exactly the protocols in `legal`.
 
-    `refusal` is the first event that the model refuses under `own`, or None. `left_out` maps a reason to the number of
-    file groups that the model does not support. `played` is the number of segments (short parts of histories), and
-    `shapes` is the number of distinct segment shapes.
+    `refusal` is the first event that the model refuses under the protocol `own`, or None. `left_out` maps a reason to
+    the number of file groups that the model does not support. `played` is the number of segments (short parts of
+    histories), and `shapes` is the number of distinct segment shapes.
     """
 
     own: str
@@ -71,8 +73,8 @@ class HistoryCheck:
 
 
 def check_history(view: View, progress: Progress = no_progress, workers: int = 1) -> HistoryCheck:
-    """Replay the history of a table on the model, under nbcc's default protocol or Hudi's protocol, depending on the
-    table's mark.
+    """Replay the history of a table on the model. The table properties determine whether the table should follow nbcc's
+    default protocol or Hudi's protocol.
 
     `workers` is the number of processes that share the file groups of a big table.
     """

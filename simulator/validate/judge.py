@@ -1,5 +1,5 @@
-"""Judges histories of file groups: replays every segment (short part of a history) under every protocol. Segments of
-equal shape are replayed once.
+"""Judges histories of file groups: replays every segment (short part of a history) under every protocol. Segments that
+differ only in their times are replayed only once.
 """
 
 from __future__ import annotations
@@ -25,9 +25,10 @@ class Judgement(NamedTuple):
     """The verdict on the histories of some file groups. `refusing` contains the protocols under which the histories are
     impossible.
 
-    `played` counts segments, `unplanned` counts base files without a plan, and `refusals` counts the segments that the
-    table's own protocol refuses. `earliest` is the refused segment with the smallest time, together with that time.
-    After `MAX_REFUSALS` refusals no further segment is played, and every protocol counts as refusing.
+    `played` is the number of judged segments, and `unplanned` is the number of base files without a plan. `refusals` is
+    the number of segments that the model refuses under the table's own protocol. `earliest` is the refused segment with
+    the smallest time, together with that time. After `MAX_REFUSALS` refusals, replaying stops, and `refusing` contains
+    all protocols.
     """
 
     played: int = 0
@@ -60,8 +61,8 @@ def judge(groups: Iterable[GroupHistory], own: str, progress: Callable[[int], No
 
 @cache
 def protocols() -> Mapping[str, Protocol]:
-    """Return the protocols under which a table's history is replayed, the default first. Equal protocols are one
-    object, so that each is replayed once.
+    """Return the protocols under which a table's history is replayed, the default first. The names of equal protocols
+    map to one object, so that a history is replayed only once for all these names.
     """
     named = {name: traced(specs.protocol(name)) for name in specs.protocol_names()}
     # Under other protocols logs have other names, or several writes share one.
@@ -105,9 +106,6 @@ class _Judging:
             self.left.pop(name, None)
 
     def _refusals(self, shape: Shape, axes: tuple[str, ...]) -> Iterator[tuple[str, Refused]]:
-        """Yield each remaining protocol under which the model refuses segments of a shape. Only protocols with a merge
-        order in `axes` are tried.
-        """
         for name in {self.own: 0, **self.left}:
             protocol = protocols()[name]
             if protocol[Order].merge_order in axes and (refused := play(shape, protocol)) is not None:

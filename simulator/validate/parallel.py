@@ -20,8 +20,8 @@ WAITING: Final = 2
 
 
 def judge_in_parallel(histories: Histories, own: str, progress: Callable[[int], None], helpers: int) -> Judgement:
-    """Judge all file groups like `judge`, but in several processes. After too many refusals, the processes stop later
-    than `judge` would stop.
+    """Judge all file groups like `judge`, but in several processes. `judge` stops earlier if there are many refusals,
+    because this function does not add up the refusals of different processes.
 
     While the helper processes are busy, the calling process judges file groups too.
     """

@@ -1,4 +1,4 @@
-"""Finds the compactions and log compactions in a file group that take the logs of given writes."""
+"""Finds the compactions and log compactions in a file group that merge the logs of given writes."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from .history import GroupHistory, LogPlanned, Written
 
 
 class Link(NamedTuple):
-    """The plans that are related to a write, by number.
+    """The plans of a file group that concern one write, as indexes into `GroupHistory.plans`.
 
-    `near` contains the plans around the request and the completion of the write, and all plans that list the write.
-    `taken` contains for each log that a plan took: the plan, the log's position in the plan, and the log version.
-    `early` is True if a plan took a log of the write before the write completed.
+    `near` contains the last plan before the write was requested, the plans directly before and after its completion,
+    and all plans that include its logs. `taken` contains a tuple for each log of the write in a plan: the plan, the
+    log's position in the plan, and the log version. `early` is True if a plan included a log of the write before the
+    write had completed.
     """
 
     near: AbstractSet[int]
@@ -38,7 +39,7 @@ def _completed(write: Written) -> tuple[str, str]:
 
 
 class PlanIndex:
-    """Maps the logs of a file group to the compactions and log compactions that take the logs."""
+    """Maps each log of a file group to the compactions and log compactions that merge it."""
 
     def __init__(self, history: GroupHistory, axis: str) -> None:
         self.barriers = [plan.barrier for plan in history.plans]
@@ -74,8 +75,8 @@ class PlanIndex:
         return Link(near, tuple(taken), early)
 
     def near(self, chunk: Iterable[Written]) -> set[int]:
-        """Return the log compactions that took a log of these writes, and for each write the first later log
-        compaction.
+        """Return the log compactions that merge logs of the given writes, directly or indirectly, and for each write
+        the first log compaction after its completion.
         """
         if not self._plans:
             return set()
@@ -86,7 +87,7 @@ class PlanIndex:
         return self.with_later(numbers)
 
     def with_later(self, numbers: set[int]) -> set[int]:
-        """Return the given log compactions, and all others that directly or indirectly took their output."""
+        """Return the given log compactions, and all others that directly or indirectly merge their output."""
         reached, new = set[int](), numbers
         while new:
             reached |= new
@@ -94,11 +95,11 @@ class PlanIndex:
         return reached
 
     def around(self, numbers: Iterable[int]) -> set[int]:
-        """Return the plans around the given log compactions, and the first compaction that must take the logs they
-        wrote.
+        """Return the compaction plans directly before and after each log compaction, and the first later plan that is
+        not a replace.
 
-        The plan that ends a slice must be in the segment; otherwise later compactions would have to take the logs as
-        well.
+        A segment must contain the plan that ends the file slice; otherwise, later plans would have to include the
+        slice's logs.
         """
         plans: set[int] = set()
         for number in numbers:
@@ -108,7 +109,7 @@ class PlanIndex:
         return plans - {-1, len(self.barriers)}
 
     def placeholders_for(self, plan: LogPlanned, known: Mapping[str, object]) -> list[Written]:
-        """Return placeholder writes for the logs of a plan that are not `known`: the newest writes of these logs."""
+        """Return at most two writes, the newest ones, to represent the plan's logs that are not in `known`."""
         outside = {write for name in plan.names if name not in known and (write := self._newest(name))}
         placeholders: list[Written] = []
         for write in sorted(outside, key=self._rank, reverse=True):
@@ -117,8 +118,8 @@ class PlanIndex:
         return placeholders
 
     def _newest(self, name: str) -> Written | None:
-        """Return the write that put a log. For a log compaction's log, return the newest merged write. Returns None if
-        the log is unknown.
+        """Return the write that put a log, or None if the log is unknown. If a log compaction put the log, return the
+        newest write whose logs it merged.
         """
         if name in self._made:
             inputs = [write for each in self._plans[self._made[name]].names if (write := self._newest(each))]

@@ -30,8 +30,8 @@ COMPLETES: Final[Mapping[str, Kind]] = {
 class Refused(NamedTuple):
     """The refusal of an event by the model: `event` is the event's number, and `reasons` are the violated conditions.
 
-    `enabled` contains the steps that the model allows instead, as sentences. The sentences name the actors of the
-    segment; for example, w1 is the first write.
+    `enabled` contains a sentence for each step that the model allows in place of the refused event. The sentences name
+    the actors of the segment; for example, w1 is the first write.
     """
 
     event: int
@@ -55,8 +55,8 @@ TRACELESS: Final = (
 
 
 def traced(protocol: Protocol) -> Protocol:
-    """Return the protocol with default values for all options that leave no trace in a table's files. Protocols with
-    equal results allow the same histories.
+    """Return the protocol with default values for all options that leave no trace in a table's files. Two protocols for
+    which the result is equal allow the same histories.
     """
     standard = Protocol().to_mapping()
     return Protocol.from_mapping({**protocol.to_mapping(), **{name: standard[name] for name in TRACELESS}})
@@ -68,11 +68,11 @@ NOT_IN_HISTORIES = {"actor_crashes", "compactor_resumes_plan", "log_compactor_re
 
 @lru_cache(maxsize=1 << 17)
 def play(shape: Shape, protocol: Protocol) -> Refused | None:
-    """Replay a segment under a protocol (made by `traced`). Returns None if the model accepts all events of the
-    segment.
+    """Replay a segment, given its shape, under a protocol that `traced` returned. Returns None if the model accepts all
+    events of the segment.
 
-    The first replay has additional idle actors, so that segments of all sizes share one model and its caches. A refused
-    segment is replayed again without the idle actors, so that `enabled` does not name them.
+    A model with unused actors is tried first, because segments of different sizes can share this model. If it refuses
+    an event, a model without unused actors replays the segment, so that `enabled` names no unused actors.
     """
     if _Play(shape, protocol, MIN_ACTORS).refused() is None:
         return None
@@ -81,9 +81,7 @@ def play(shape: Shape, protocol: Protocol) -> Refused | None:
 
 @lru_cache(maxsize=1 << 10)
 def _model(versions: tuple[int, ...], plans: int, replaces: bool, log_plans: int, protocol: Protocol) -> Model:
-    """Return the model of one file group in which each writer writes once. Segments with equal numbers of writes and
-    plans share a model.
-    """
+    """Return the model of one file group in which each writer writes once."""
     actors = {"writer": len(versions), "compactor": plans}
     if replaces:
         actors["overwriter"] = plans
@@ -119,8 +117,8 @@ class _Play:
         return None
 
     def _timed(self, number: int, event: Event) -> tuple[str, ...]:
-        """Take an event at a new time or, for a tied event, at the time of the previous event. Only a coarse clock
-        repeats times.
+        """Replay an event. A tied event must have the same time as the previous event, which only a coarse clock
+        permits.
         """
         before = self.model.component(self.state, "clock")
         self.tied = number in self.shape.tied
@@ -169,7 +167,8 @@ class _Play:
         return self._advance(actor, f"{kind}_publishes_instant")
 
     def _may_publish_late(self, actor: str) -> bool:
-        """True if no plan of the segment took the write, so that the write may have been published after the next plan.
+        """True if no plan of the segment includes a log of the write. Then the write may have been published after the
+        next plan.
         """
         write = int(actor.removeprefix(WRITER.prefix)) - 1
         taken = (*(plan.logs for plan in self.shape.plans), *self.shape.log_plans)
@@ -230,15 +229,13 @@ class _Play:
             self.state = steps[0][1]
 
     def _takes(self, step: Step) -> bool:
-        """True if a step belongs to the history: no actor runs another actor's plan, and only tied events repeat a
-        time.
-        """
+        """True if a replay may take the step: no crash, no resumed plan, and a repeated time only for a tied event."""
         ahead = dict(step.args).get("ahead")
         return step.action not in NOT_IN_HISTORIES and (ahead is None or (ahead == -1) == self.tied)
 
 
 def _differences(made: list[tuple[int, int]], wanted: tuple[tuple[int, int], ...]) -> list[str]:
-    """Return the differences between the logs that a plan took and the logs that it should take, as sentences."""
+    """Return sentences that describe how the logs of a plan differ from the logs that the model would include."""
     differences = [
         f"{_log_name(log)} must be taken: it completed before the barrier, in the newest slice"
         for log in made

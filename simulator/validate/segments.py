@@ -1,9 +1,9 @@
 """Cuts the history of a file group into segments: short parts that the model replays in a millisecond.
 
-A segment contains a few neighbouring writes and the plans that could take their logs. A write that completes right
-before a plan represents all other logs that the plan took. Segments suffice because a plan decides about each log of
-each file group separately. Few segments have different shapes, so most are replayed from a cache. Tests compare the
-verdicts on segments with the verdicts on whole histories.
+A segment contains a few neighbouring writes and the plans that could include their logs. A placeholder write, which
+completes right before a plan, represents all other logs of the plan. Segments suffice because a plan includes or omits
+each log independently of the other logs. Most segments have the same events as an earlier segment, so that their
+verdicts are cached. Tests compare the verdicts on the segments of a history with the verdict on the whole history.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Kind = Literal["request", "complete", "plan", "done", "replace", "replaced", "co
 
 
 class Event(NamedTuple):
-    """An event of a segment. `actor` is the number of the write, plan, replace or log compaction within the segment."""
+    """An event of a segment. `actor` is the index of the write, plan or log compaction to which the event belongs."""
 
     kind: Kind
     actor: int
@@ -38,10 +38,11 @@ event = cache(Event)
 
 
 class Inputs(NamedTuple):
-    """The inputs of a plan in a segment. `logs` contains pairs (write, version).
+    """The inputs of a plan in a segment. `logs` contains a pair for each log: the index of its write in the segment,
+    and the log version.
 
-    The logs that log compactions wrote are (-1, 1), (-2, 1), and so on. `base_is_last` is True if the plan starts from
-    the base file of the previous plan.
+    The output of the first log compaction is (-1, 1), the output of the second is (-2, 1), and so on. `base_is_last` is
+    True if the plan starts from the base file of the previous plan.
     """
 
     logs: tuple[tuple[int, int], ...]
@@ -50,11 +51,11 @@ class Inputs(NamedTuple):
 
 
 class Shape(NamedTuple):
-    """A segment without its times. Segments of equal shape have equal verdicts.
+    """The events and plans of a segment, without times. The verdict on a segment depends only on its shape.
 
-    `versions` contains the number of logs of each write. `early` contains for each write True if a plan took one of its
-    logs before the write completed. `log_plans` contains the logs that each log compaction took. `tied` contains the
-    events with the same time as the previous event.
+    `versions` contains the number of logs of each write. `early` states for each write whether a plan included one of
+    its logs before the write completed. `log_plans` contains the logs that each log compaction merged. `tied` contains
+    the indexes of events with the same time as the previous event.
     """
 
     events: tuple[Event, ...]
@@ -67,8 +68,8 @@ class Shape(NamedTuple):
 
 
 class Segment(NamedTuple):
-    """A short part of a file group's history. `times` are the times of the events. `writes` and `plans` contain
-    requested times; '' stands for a placeholder.
+    """A short part of a file group's history. `times` contains the time of each event. `writes` and `plans` contain
+    requested times. The requested time of a placeholder write is ''.
     """
 
     group: Group
@@ -90,8 +91,8 @@ def segments(history: GroupHistory, axis: str) -> Iterator[Segment]:
 
 
 def segments_by_axes(history: GroupHistory) -> Iterator[tuple[Segment, tuple[str, ...]]]:
-    """Yield the segments of a file group, each with the axes (completion or requested time) by which its writes are
-    neighbours. Segments that are equal on both axes are yielded once.
+    """Yield the segments of a file group for two orders of its writes: by completion time and by requested time. Each
+    segment is paired with the axes (orders) in which its writes are adjacent.
     """
     if history.in_one_order:
         yield from ((segment, AXES) for segment in segments(history, AXES[0]))
@@ -197,7 +198,8 @@ def _of_compacting(compactions: list[LogPlanned]) -> Iterator[tuple[str, int, Ev
 
 
 def _tied(times: list[tuple[str, int]]) -> frozenset[int]:
-    """Return the events with the same time as the previous event, ignoring placeholders."""
+    """Return the indexes of events that have the same time as the previous event, except events of placeholder writes.
+    """
     if len({*times}) == len(times):
         return frozenset()
     return frozenset(n + 1 for n, (one, other) in enumerate(pairwise(times)) if one == other and one[1] == 1)

@@ -15,7 +15,7 @@ from ..trace import Trace
 
 @dataclass(frozen=True)
 class TraceJudgement:
-    """The result of judging a trace. The model allows the first `taken` of `steps` steps.
+    """The result of judging a trace. The trace has `steps` steps, and the model allows the first `taken` of them.
 
     If a step is refused, `refused` describes the step, `reasons` are the violated conditions, and `enabled` are the
     steps that the model allows instead.

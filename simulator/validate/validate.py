@@ -1,5 +1,5 @@
-"""`nbcc validate`: reads the files of a table, runs the diagnostics, and replays the table's history on the model. A
-table that nbcc does not support is UNDETERMINED.
+"""`nbcc validate`: reads the files of a table, runs the diagnostics, and replays the table's history on the model. The
+verdict on a table that nbcc does not support is UNDETERMINED.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def validate(
 ) -> Report:
     """Judge the table in `storage` without changing it.
 
-    If `opened` is True, the data files are opened as well. `now` is the instant that counts as the current time
+    If `opened` is True, the data files are opened as well. `now` is the timestamp that is used as the current time
     (default: the machine's clock). `workers` is the number of processes that replay the history of a big table. A
     script that uses several workers needs a ``__main__`` guard. Raises `NotATable` if ``hoodie.properties`` is missing;
     no other state of a table raises an error.
@@ -81,8 +81,8 @@ def _not_judged(audit: Audit) -> str | None:
 
 
 def _unsupported(audit: Audit) -> str | None:
-    """Return the table property that this release of nbcc does not support, or None. Contradictory properties are
-    reported by diagnostics instead.
+    """Return a description of the first unsupported table property, or None. Contradictory properties are reported by
+    diagnostics, not here.
     """
     schema = audit.properties.get("hoodie.table.create.schema")
     try:

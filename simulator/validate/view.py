@@ -1,4 +1,4 @@
-"""Derives file slices, plans and replaces from the audit of a table (its parsed files), by the table's rules."""
+"""Derives file slices, plans and replaces from the audit of a table (its parsed files)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class GroupPlan(NamedTuple):
 
 @dataclass(frozen=True)
 class View:
-    """The data of a table that diagnostics examine. `now` is the instant that counts as the current time. `data`
+    """The data of a table that diagnostics examine. `now` is the timestamp that is used as the current time. `data`
     contains the faults inside data files, if the files were opened.
     """
 
@@ -44,7 +44,7 @@ class View:
     def mismatches(self) -> Sequence[tuple[str, Stat]]:
         """Listed files that are missing, are not data files, or differ from their commit in size or instant.
 
-        Each element is a pair: the requested time of the commit, and the name and size in the commit's metadata.
+        Each element contains the requested time of the commit, and the file's entry (`Stat`) in the commit's metadata.
         """
         return self._listed[1]
 

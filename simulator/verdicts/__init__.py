@@ -1,5 +1,5 @@
-"""The matrix of verdicts, with a row for each protocol and a column for each promise. Each cell records the bounds of
-its searches.
+"""The matrix of verdicts, with a row for each protocol and a column for each promise. Each cell of the matrix contains
+a verdict and the bounds of the searches.
 """
 
 from __future__ import annotations

@@ -61,9 +61,6 @@ def row_data(row: MatrixRow) -> dict[str, Any]:
 
 
 def _cell_data(cell: Cell) -> dict[str, Any]:
-    """Return a cell as data for JSON. For a violation, the data contains steps, bound and message; for an undetermined
-    verdict, the reason.
-    """
     data: dict[str, Any] = {"verdict": str(cell.verdict)}
     if cell.verdict is Verdict.VIOLATED:
         data |= {"steps": cell.steps, "bound": sentence(cell.bounds[0])}
@@ -110,7 +107,9 @@ def _json(value: Any) -> str:
 
 
 def facts(data: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the facts of the matrix as lines of text: one for each set of options, anomaly, verdict and world."""
+    """Yield the contents of the matrix as lines of text: one line for each protocol's options, each anomaly, each
+    verdict and each world.
+    """
     for name, row in data["protocols"].items():
         yield f"{name} options: {_words(row['options'])}"
         for anomaly, steps in row["anomalies"].items():

@@ -1,5 +1,5 @@
-"""Lists the searches of the matrix that failed or ran out of memory. A page of verdicts is written only if no search
-failed.
+"""Lists the searches for the verdict matrix that failed or ran out of memory. A page of verdicts is written only if no
+search failed.
 """
 
 from __future__ import annotations
@@ -13,7 +13,9 @@ from .judge import MatrixRow
 
 
 class FailedSearch(NamedTuple):
-    """A search without a result, with the reason. `failed` is True after an error, and False after a lack of memory."""
+    """A search without a result, with the reason. `failed` is True after an error, and False if the search ran out of
+    memory.
+    """
 
     protocol: str
     world: str
@@ -22,7 +24,9 @@ class FailedSearch(NamedTuple):
 
 
 def failed_searches(rows: Iterable[MatrixRow]) -> tuple[FailedSearch, ...]:
-    """Return the searches of the rows that failed or ran out of memory, and may end differently when repeated."""
+    """Return the failed searches of the given rows, including searches that ran out of memory. A repeated search may
+    succeed.
+    """
     return tuple(
         FailedSearch(row.name, sentence(each.bound), because, FAILED in each.result.promises)
         for row in rows

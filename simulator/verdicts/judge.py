@@ -1,5 +1,5 @@
-"""Judges protocols by promises. Each cell of the matrix combines the results of all searches for one protocol and one
-promise.
+"""Determines which promises hold under each protocol. Each cell of the matrix combines the results of all searches for
+one protocol and one promise.
 """
 
 from __future__ import annotations
@@ -108,9 +108,10 @@ def protocols() -> tuple[ProtocolFile, ...]:
 def worlds_of(protocol: str, depth: Depth) -> dict[World, bool]:
     """Return the worlds in which a protocol is searched, each with a flag that is True if the search uses reductions.
 
-    A protocol is searched in the worlds that specs/sizes.toml pins for it, and in the worlds of the search depth. The
-    default protocol is searched in all pinned worlds whose faults it must tolerate, in worlds with optimistic writers,
-    and at full depth in the large worlds. Endless worlds are skipped if they do not support the protocol.
+    A protocol is searched in its own world in specs/sizes.toml, and in the worlds of specs/verdicts.toml for the search
+    depth. The default protocol is searched in the worlds of all protocols in specs/sizes.toml, except worlds with
+    faults that it need not tolerate. It is also searched in worlds with optimistic writers and, at full depth, in the
+    large worlds. Endless worlds are skipped if they do not support the protocol.
     """
     known = pins()
     if protocol in known:
@@ -154,13 +155,12 @@ def matrix(
 
 
 def searches(depth: Depth) -> int:
-    """Return the number of searches that the matrix of a search depth requires."""
+    """Return the number of searches that the verdict matrix requires at a search depth."""
     return sum(len(worlds_of(file.name, depth)) for file in protocols())
 
 
 def within(rows: Iterable[MatrixRow], depth: Depth) -> tuple[MatrixRow, ...]:
-    """Return the rows of a smaller search depth, computed from the searches of a larger depth without searching again.
-    """
+    """Return the matrix rows for a smaller search depth, computed from the existing results for a larger depth."""
     wanted = {each.name: worlds_of(each.name, depth) for each in protocols()}
     smaller = ((each.file, [s for s in each.searched if s.world in wanted[each.name]], each.cells) for each in rows)
     return tuple(row(file, searched, tuple(cells)) for file, searched, cells in smaller)

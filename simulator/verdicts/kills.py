@@ -28,9 +28,9 @@ ENOUGH: Final = 3
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kill:
     """A mutant (deliberately wrong model) that violates a promise. `bound` is the smallest world with a violation, and
-    `steps` is the length of the run.
+    `steps` is the length of the violating run.
 
-    `states` and `seconds` are figures of the search; `seconds` depends on the machine.
+    `states` is the number of states that the search visited, and `seconds` is the search's duration.
     """
 
     mutant: str
@@ -42,7 +42,9 @@ class Kill:
 
 
 def small_worlds() -> tuple[World, ...]:
-    """Return the worlds in which mutants are searched for violations. All are smaller than the worlds of the matrix."""
+    """Return the worlds in which mutants are searched for violations. They are smaller than the worlds in which
+    protocols are judged.
+    """
     return tuple(each.world for each in all_bounds() if not each.matrix)
 
 
@@ -52,18 +54,19 @@ def path() -> Path:
 
 
 def accepted() -> tuple[Kill, ...]:
-    """Return the accepted kills from specs/kills.json. A test compares the accepted kills with new searches."""
+    """Return the accepted kills, which are stored in specs/kills.json."""
     return from_text(path().read_text("utf-8"))
 
 
 @cache
 def from_text(text: str) -> tuple[Kill, ...]:
-    """Parse kills from the text of a JSON file."""
+    """Parse the content of specs/kills.json."""
     return tuple(Kill(**row) for row in json.loads(text)["kills"])
 
 
 def believable(rows: Iterable[MatrixRow], known: Sequence[Kill]) -> tuple[MatrixRow, ...]:
-    """Return the rows of the matrix, with UNDETERMINED in place of each HOLDS that the kills of mutants do not support.
+    """Return the rows of the matrix, in which HOLDS is replaced with UNDETERMINED if the evidence from killed mutants
+    is insufficient.
     """
     return tuple(
         replace(row, cells={name: believed(name, cell, known) for name, cell in row.cells.items()}) for row in rows
@@ -71,7 +74,9 @@ def believable(rows: Iterable[MatrixRow], known: Sequence[Kill]) -> tuple[Matrix
 
 
 def believed(promise: str, cell: Cell, known: Sequence[Kill]) -> Cell:
-    """Return the cell unchanged if the kills of mutants support HOLDS, otherwise UNDETERMINED with the reason."""
+    """Return the cell, or UNDETERMINED with the reason if its verdict is HOLDS and the evidence from killed mutants is
+    insufficient.
+    """
     if cell.verdict is not Verdict.HOLDS:
         return cell
     because = next(_doubts(promise, cell.bounds, known), None)

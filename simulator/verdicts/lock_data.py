@@ -35,7 +35,7 @@ def up_to(data: Mapping[str, Any], depth: Depth) -> dict[str, Any]:
 
 
 def with_accepted(found: Mapping[str, Any], accepted: Mapping[str, Any], depth: Depth) -> dict[str, Any]:
-    """Return new data together with the accepted rows of larger search depths, which were not searched again."""
+    """Return the new verdicts up to `depth`, together with the accepted verdicts for larger search depths."""
     larger = [row for row in accepted["rows"] if _at(row) > DEPTHS.index(depth)]
     return {**found, "rows": [*found["rows"], *larger]}
 

@@ -45,9 +45,11 @@ class LockJob:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judged:
-    """A row of the verdicts on locks: a lock, a mutant of a lock, or a lock or table in an object store.
+    """One row of the verdicts on locks.
 
-    `kind` is "lock", "mutant" or "store". `lock` names the lock, or is "table" with the value of `nbcc.decision`.
+    `kind` is "lock" (a lock protocol), "mutant" (a mutant of a lock protocol) or "store" (a lock or a table in an
+    object store). `lock` is the name of the lock protocol. For a table, `lock` is "table, lock" or "table, log"; the
+    second word is the value of `nbcc.decision`.
     """
 
     name: str
@@ -106,8 +108,8 @@ def described() -> Mapping[str, Any]:
 
 
 def rows() -> Iterator[Judged]:
-    """Yield all rows before their searches: locks at each search depth, mutants of locks, and object stores with each
-    lock.
+    """Yield all rows without results: locks at each search depth, mutants of locks, and locks and tables in object
+    stores.
     """
     given = described()
     for depth in DEPTHS:
@@ -138,7 +140,9 @@ def _of_store(store: Mapping[str, Any], locks: Mapping[str, str]) -> Iterator[Ju
 
 
 def judge_locks(depth: Depth = "quick", *, workers: int = 1, **bounds: Any) -> tuple[Judged, ...]:
-    """Search all rows up to a search depth in `workers` processes. The `bounds` are keyword arguments of `explore`."""
+    """Run the searches of all rows with the search depth `depth` or a smaller one, in `workers` processes. The `bounds`
+    are keyword arguments of `explore`.
+    """
     wanted = wanted_rows(depth)
     jobs = {repr(job): job for row in wanted for job in row.jobs}
     names, results = list(jobs), dict[str, Result]()

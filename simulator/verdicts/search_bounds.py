@@ -27,8 +27,9 @@ DEPTHS: Final[tuple[Depth, ...]] = ("quick", "full")
 class SearchBound:
     """A world (configuration) in which protocols are searched.
 
-    If `matrix` is True, protocols are judged in this world; otherwise only mutants are killed in it. If `reduced` is
-    True, the search uses symmetry and fuses private steps, which is faster in worlds with many states.
+    If `matrix` is True, protocols are judged in this world; otherwise, the world is used only to search mutants for
+    violations. If `reduced` is True, the search uses symmetry and fuses private steps, which is faster in worlds with
+    many states.
     """
 
     world: World
@@ -69,9 +70,7 @@ def matrix_bounds(depth: Depth) -> tuple[SearchBound, ...]:
 
 @cache
 def mixed() -> tuple[SearchBound, ...]:
-    """Return the worlds in which some actors have individual options. Only the default protocol is searched in these
-    worlds.
-    """
+    """Return the worlds for the default protocol in which some actors have individual options."""
     return tuple(from_mapping(each) for each in _file()["mixed"])
 
 

@@ -1,8 +1,8 @@
 """Explains a wrong answer as a path: the write of the lost row, the row's file, the rule that hides the row, and the
 reader.
 
-Each stop of the path has a sentence. The sentence about the rule is selected from `rules.RULES` by the option in which
-the protocol differs from the default.
+One sentence describes each of these four stops. The sentence about the rule is selected from `rules.RULES` by the
+option in which the protocol differs from the default.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ class WrongAnswer(NamedTuple):
     """The explanation of one wrong answer, as a path from the write at `instant` through `file` in `slice` to the
     answer for `key`.
 
-    The row is lost at `stop`: a file slice, or the base file whose plan took the log. `barrier` is the requested time
-    of the base file that makes the file count as older, or 0. `source_file` is the file whose row is read instead of
-    the lost row, or "". `captions` contains a sentence for each of the four stops. `right` states what happens under
-    the default protocol.
+    `stop` names the slice in which the row is lost, or the base file if a compaction lost the row. If a newer base file
+    hides the file, `barrier` is the base file's requested time; otherwise, `barrier` is 0. `source_file` is the file
+    whose row is read instead of the lost row, or "". `captions` contains four sentences: about the write, the file, the
+    rule and the answer. `right` states what happens under the default protocol.
     """
 
     key: str
@@ -51,10 +51,10 @@ class WrongAnswer(NamedTuple):
 
 
 def explanation(context: Context, step: int, found: Answers, key: Any) -> WrongAnswer | None:
-    """Explain one wrong answer of a read. Returns None if no current file contains the lost row, or if rows combine
-    several files.
+    """Explain one wrong answer of a read. Returns None if no current file contains the lost row.
 
-    With partial updates or a user's merge function, a row may combine several files.
+    Also returns None with partial updates or a user's merge function, because a row may then combine values from
+    several files.
     """
     if context.model.merger.combination:
         return None
@@ -102,8 +102,8 @@ def explanation(context: Context, step: int, found: Answers, key: Any) -> WrongA
 def _outcome(case: Case, right: str, row: Parts) -> Parts:
     """Return a sentence about what the default protocol does, and which answer the reader then returns.
 
-    The answer is omitted if the case compares a read before and after a table service, because either answer may be
-    wrong.
+    If the case compares snapshots before and after a table service, the sentence omits the answer, because either
+    answer may be wrong.
     """
     text = f"{right[0].upper()}{right[1:]}"
     steady = case.reading.stable and case.reading.query.kind == "snapshot"
@@ -155,8 +155,8 @@ def _source_file(there: Mapping[str, list[Any]], key: str, got: Record | None) -
 
 
 def _rule(context: Context, status: str, lost: Record, other: Record | None, base: int | None) -> tuple[str, str]:
-    """Return two sentences: the rule that decided the answer, and the default protocol's rule. If no rule fits, the
-    first sentence is general, and the second sentence is empty.
+    """Return two sentences: the rule that decided the answer, and the default protocol's rule. The second sentence is
+    empty if `rules.RULES` contains no suitable rule.
     """
     differences = context.protocol.differences()
     field = next((name for name in HELPS[status] if name in differences), next(iter(differences), ""))

@@ -1,4 +1,5 @@
-"""Draws the breaking step of a trace as one static picture, for print, the gallery, and browsers without scripts.
+"""Draws a trace at the step that violates the promise, as one static picture for print, the gallery, and browsers
+without scripts.
 
 The timeline is on the left. The files are on the right, or below the timeline if there are many file groups. The right
 and the wrong answer are above the files. A red path leads from the write of the lost row through the row's file to the
@@ -25,7 +26,9 @@ COLUMN: Final = {1: 300.0, 2: 210.0}
 
 
 def figure(doc: Mapping[str, Any]) -> Drawing:
-    """Return the picture for a page's data. The top `TOP` points are left free for a heading."""
+    """Return the picture for a value that `frames.document` has returned. The top `TOP` points are left free for a
+    heading.
+    """
     moment = Moment(doc, doc["breaking"])
     files = moment.files()
     right = slices(files, COLUMN.get(len(files.groups), 0))

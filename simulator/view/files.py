@@ -42,8 +42,9 @@ class Files:
         """Map the name of each file or slice to a list with its status and content.
 
         The value of `slice G/B` is [status, reason], where G is a file group and B is a barrier (0 for none). The value
-        of `base G/B` is [status, reason, rows], each row with the requested time of its write. The value of `log G/T.V`
-        is [status, reason, rows, barrier of the slice], where T is a requested time and V is a log version.
+        of `base G/B` is [status, reason, rows]; each of its rows ends with the requested time of the row's write. The
+        value of `log G/T.V` is [status, reason, rows, barrier of the slice], where T is a requested time and V is a log
+        version.
 
         A row is [key, value, ordering value], with the value null for a delete. The status is "read", "merged",
         "hidden" or "pending". The rows of a merged file are also in a base file. A file is pending if its write has not
@@ -143,7 +144,7 @@ class Files:
         return ["hidden", f"replaced by base t{newer}", rows] if newer else ["read", "", rows]
 
     def _content(self, state: Any, group: int, barrier: int) -> list[list[Any]]:
-        """Return the rows of a base file. After the compaction has completed, the rows do not change."""
+        """Return the rows of a base file."""
         if (group, barrier) not in self._bases:
             table = self.model.table(state)
             rewritten = copy_on_write.content(table, group, barrier) if copy_on_write.has_base_files(table) else None

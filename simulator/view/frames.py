@@ -1,8 +1,8 @@
-"""Computes the content of a trace's page as one JSON value. All facts on the page come from the model.
+"""Computes the content of a trace's page as one JSON value. The model computes everything that the page shows.
 
 Each instant, file and answer has a history: a list of [step, value], in which each entry applies until the next one.
-From the histories, the page's script computes the state at any step. Histories keep the page small even for a trace of
-2,000 steps.
+From the histories, the page's script computes the state at any step. Only changes are stored, so that the page remains
+small even for a trace of 2,000 steps.
 """
 
 from __future__ import annotations
@@ -43,7 +43,8 @@ class History:
         self._now: dict[str, Any] = {}
 
     def see(self, step: int, things: Mapping[str, Any]) -> None:
-        """Record all values after `step`. If a name is missing, null is recorded for it."""
+        """Record the value of each name in `things` after `step`. If a known name is missing, null is recorded for it.
+        """
         for name in [name for name in self._now if name not in things]:
             self._now.pop(name)
             self.changes[name].append([step, None])
@@ -107,7 +108,9 @@ def actors_of(model: Model) -> list[tuple[str, str]]:
 
 
 def _steps(run: Run, trace: Trace) -> dict[str, Any]:
-    """Return the steps as [actor, index of the sentence, instant], and the distinct sentences."""
+    """Return the fields `steps`, `sentences` and `listings` of the page. A step is [index of the actor, index of the
+    step's sentence, instant].
+    """
     sentences: dict[str, int] = {}
     actors = [name for _, name in actors_of(run.model)]
     rows = []
@@ -122,8 +125,8 @@ def _steps(run: Run, trace: Trace) -> dict[str, Any]:
 
 
 def _listings(run: Run) -> list[list[Any]]:
-    """Return each listing of a reader: the reader, the first and last step, and the completed instants that were shown
-    and missed.
+    """Return for each listing of a reader: the reader, the first and last step, the completed instants that it showed,
+    and those that it missed.
 
     A listing is not atomic: it may show any subset of the instants that complete during the listing.
     """
@@ -153,9 +156,7 @@ def _instant(model: Model, step: Step, before: Any, after: Any) -> int | None:
 
 
 def puts_of(run: Run) -> list[Put]:
-    """Return the writes of a trace: completed writes by completion time, then pending writes. The page names values by
-    letters in this order.
-    """
+    """Return the writes of a trace: completed writes in order of completion, then pending writes."""
     found: dict[int, Put] = {}
     for state in run.states:
         for actor in run.model.actors.get("writer", ()):
@@ -176,8 +177,8 @@ def _data(trace: Trace, puts: Sequence[Put]) -> Data:
 
 
 def first_wrong(run: Run, case: Case, broke: int) -> tuple[Case, int]:
-    """Return the first step with a wrong row, from step `broke` on. If no row is wrong, return `broke`. Used if no
-    judged promise is violated.
+    """Return the case with the key of the first wrong row at or after step `broke`, and the step of this row. If no row
+    is wrong, return `case` and `broke`.
     """
     seen: Any = None
     for step in range(broke, len(run.states)):

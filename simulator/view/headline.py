@@ -1,5 +1,4 @@
-"""The sentence at the top of a trace's page. The sentence names an acknowledged write, and the answers of later reads.
-"""
+"""The sentence at the top of a trace's page, which names an acknowledged write and the answers of later reads."""
 
 from __future__ import annotations
 
@@ -24,10 +23,10 @@ from .wording import (
 
 
 def sentence(context: Context, broke: int, because: str, answers_at: Sequence[Answers]) -> Parts:
-    """Return the sentence at the top of a page: the write, the step that acknowledged it, and the answers of later
-    reads.
+    """Return the sentence at the top of a page, which names the write, the step that acknowledged it, and the answers
+    of later reads.
 
-    `answers_at` contains the answers from the breaking step on.
+    `answers_at` contains the read's answers, starting at step `broke`, which violates the promise.
     """
     case, found = context.case, answers_at[0]
     if not case.key and case.key not in found.wrong():
@@ -68,9 +67,7 @@ def sentence(context: Context, broke: int, because: str, answers_at: Sequence[An
 
 
 def _instead(context: Context, lost: Record, got: Record | None) -> Parts:
-    """Return a phrase about the row that is returned instead of the lost row. The phrase names the order in which the
-    returned row is older.
-    """
+    """Return a phrase about the row that is returned instead of the lost row."""
     key = context.case.key
     if got is None or got.deleted:
         return [" returns ", *row_words(key, got)]
@@ -93,7 +90,7 @@ def _since(context: Context, answers_at: Sequence[Answers], broke: int) -> str:
 
 
 def other_rule(context: Context, label: str, must: Record | None, judged: int) -> Parts:
-    """Return the sentence at the top of the page for a run under another protocol that keeps every judged promise."""
+    """Return the sentence about another protocol, if the same steps violate no judged promise under that protocol."""
     answer = [": the reader returns ", *row_words(context.case.key, must)] if context.case.key else []
     far = "" if judged == len(context.states) - 1 else f" (judged up to step {judged})"
     return [f"Under {label} the same steps keep every promise{far}", *answer, "."]

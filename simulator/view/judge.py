@@ -28,8 +28,8 @@ def judged(run: Run, named: str) -> list[Broken]:
 
     Liveness promises are omitted, because a finite run cannot violate them.
 
-    The `named` promise is judged until a file group has more than `LARGEST` logs; for other promises, the limit is one
-    log less. The cost of a judgement grows with the factorial of the number of logs.
+    A promise is judged only while every file group has at most `LARGEST` - 1 logs, or `LARGEST` logs for the promise
+    `named`. The cost of a judgement grows with the factorial of the number of logs.
     """
     found = []
     for promise in PROMISES.values():
@@ -48,8 +48,8 @@ def _first_break(run: Run, holds: Callable[..., str | None], most: int) -> tuple
 
 
 def judged_steps(run: Run, logs: int = LARGEST - 1) -> int:
-    """Return the number of steps before a file group has more than `logs` logs. Promises are judged only for the
-    returned number of steps.
+    """Return the number of steps for which promises are judged: all steps before a file group has more than `logs`
+    logs.
     """
     for number, state in enumerate(run.states):
         groups = [group for write in run.model.table(state).writes for group, _ in write.files]

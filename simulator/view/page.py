@@ -16,7 +16,9 @@ from .svg import svg
 
 
 def render(trace: Trace) -> str:
-    """Return the page of a trace as HTML text, at most 300 kB for 2,000 steps. The page opens on the breaking step."""
+    """Return the page of a trace as HTML text, at most 300 kB for 2,000 steps. The page opens at the step that violates
+    the promise.
+    """
     return page(document(trace))
 
 

@@ -1,7 +1,7 @@
 """Draws tables, traces and verdicts with matplotlib (extra ``viz``).
 
 A picture shows a Hudi table (a `Table`, a path or an `Inventory`) or a trace of the model (a `Trace` or a ``.json``
-file). Times are named t1, t2, ... in chronological order. Each time has the same name in all pictures of a table.
+file). Times are named t1, t2, ... in chronological order. A time has the same name in all pictures of a table.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ def draw_timeline(
 ) -> Axes:
     """Draw every instant as a bar from its requested time (hollow circle) to its completion (filled circle).
 
-    A pending instant is dashed. A cross ends an instant whose actor crashed. The requested time of a compaction
-    (barrier) is a line through all lanes. A trace has one lane for each actor. A table does not record its writers, so
-    overlapping writes get different lanes. Use `as_of` to show a table at an earlier time. Use `step` to show a trace
-    after this number of steps; the default is the step that violates the trace's promise. If `ax` is None, a new figure
-    is created.
+    A pending instant is dashed. A cross marks the end of an instant whose actor crashed. The requested time of a
+    compaction (barrier) is a line through all lanes. A trace has one lane for each actor. A table does not record its
+    writers, so overlapping writes get different lanes. Use `as_of` to show a table at an earlier time. Use `step` to
+    show a trace after this number of steps; the default is the step that violates the trace's promise. If `ax` is None,
+    a new figure is created.
     """
     from .matplotlib_painter import paint
     from .timeline import timeline
@@ -48,10 +48,10 @@ def draw_slices(
     """Draw every file group as a stack of file slices, newest on top, separated by barriers (requested times of
     compactions).
 
-    A base file is drawn as a wide block, and a log file as a small box in the colour of its writer. The box is filled
-    if a snapshot reads the log, outlined if a base file contains the log's rows, and dashed while the write is pending.
-    Hatched files are not read by any snapshot. The arguments `as_of`, `step` and `ax` are the same as in
-    `draw_timeline`.
+    A base file is drawn as a wide block, and a log file as a small box in the colour of its writer. A log's box is
+    filled if a snapshot reads the log, and outlined if a base file contains the log's rows. The box is dashed while the
+    log's write is pending. Hatched files are not read by any snapshot. The arguments `as_of`, `step` and `ax` are the
+    same as in `draw_timeline`.
     """
     from .matplotlib_painter import paint
     from .slices import slices

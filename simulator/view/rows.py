@@ -2,7 +2,7 @@
 visible.
 
 The trace of a search contains no rows. Each write may put the key k1, delete it, or omit it. The page shows the
-simplest combination for which the reader's answer differs from the promised one.
+simplest combination of rows for which the reader's answer differs from the promised answer.
 """
 
 from __future__ import annotations
@@ -39,9 +39,11 @@ class Put(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """A read whose answer the page shows at every step: the read of the actor `reader`, or `query` if `reader` is "".
+    """A read whose answer the page shows at every step. If `reader` is "", the read is `query`; otherwise, it is the
+    read of the actor `reader`.
 
-    If `stable` is True, the promised answer is the one that `query` returned one step before the breaking step.
+    If `stable` is True, the promised answer is the answer to `query` directly before the step that violates the
+    promise.
     """
 
     query: Query
@@ -63,7 +65,9 @@ class Reading(NamedTuple):
 
 
 class Case(NamedTuple):
-    """A read with the rows of all writes. `key` is the key with a wrong answer, or "" if no answer is wrong."""
+    """The example that a page shows: a read, and the rows of all writes. `key` is the key with a wrong answer, or "" if
+    no answer is wrong.
+    """
 
     reading: Reading
     data: Data
@@ -79,8 +83,8 @@ class Answers(NamedTuple):
     got: Mapping[Any, Record] | None
 
     def wrong(self) -> list[Any]:
-        """Return the keys whose values differ between the promised and the real answer. Equal values of different
-        writes do not count as different.
+        """Return the keys whose values differ between the promised and the real answer. Equal values from different
+        writes are treated as the same.
         """
         if self.must is None or self.got is None:
             return []
@@ -101,7 +105,9 @@ def shown(record: Record) -> str | None:
 
 
 def answers(model: Model, states: Sequence[Any], step: int, case: Case, broke: int) -> Answers:
-    """Return the promised and the real answer after `step` steps. `broke` is the number of the breaking step."""
+    """Return the promised and the real answer after `step` steps. `broke` is the number of the step that violates the
+    promise.
+    """
     reading, data, state = case.reading, case.data, states[step]
     if reading.reader in model.actors.get("consumer", ()):
         return _of_consumer(model, state, reading.reader, data)
@@ -132,7 +138,8 @@ def _of_table(model: Model, state: Any, query: Query, data: Data) -> Mapping[Any
 def reader_table(model: Model, state: Any, reader: str) -> tuple[int, Table] | None:
     """Return the time and the table state that a reader has read, or None if the reader has not read yet.
 
-    For a consumer (incremental reader), the time is its checkpoint, and the table contains the writes of all its reads.
+    For a consumer (incremental reader), the returned time is its checkpoint, and the returned table contains all writes
+    that it has read.
     """
     if reader in model.actors.get("consumer", ()):
         own, table = model.component(state, reader), model.table(state)
@@ -186,8 +193,8 @@ def _records(rows: Mapping[Any, Record | Change | Several]) -> dict[Any, Record]
 
 
 def choose(model: Model, states: Sequence[Any], broke: int, puts: Sequence[Put], *, data: Data, promise: str) -> Case:
-    """Return the case (read, rows and key) that shows the wrong answer. The rows are the trace's rows if they show the
-    wrong answer, otherwise the simplest rows of k1 that do.
+    """Return the case (read, rows and key) that shows the wrong answer. The rows of the trace are used if they lead to
+    a wrong answer. Otherwise, the simplest rows of the key k1 that lead to a wrong answer are used.
     """
     given = [data] if data else []
     for rows in chain(given, valuations(puts, model.merger)):
@@ -222,7 +229,9 @@ def readings(model: Model, states: Sequence[Any], broke: int, promise: str) -> l
 
 
 def valuations(puts: Sequence[Put], merger: Merger) -> Iterator[Data]:
-    """Yield combinations of rows of k1, simplest first: few writes without k1, few deletes, and few ordering values."""
+    """Yield possible rows of the writes for the key k1, simplest first. Simple combinations have few omissions, deletes
+    and different ordering values.
+    """
     shown = [put for put in puts if put.files][-MOST_WRITES:]
     for rows in sorted(of_merger(len(shown), merger), key=lambda rows: _cost(len(shown), rows)):
         yield {

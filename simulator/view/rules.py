@@ -6,12 +6,12 @@ from typing import NamedTuple
 
 
 class Rule(NamedTuple):
-    """Two sentences about a file: `did` explains the effect of a weaker option, and `right` the effect of the default
+    """Two sentences that explain how a file is treated: `did` under a weaker option, and `right` under the default
     option.
 
     The placeholders {r} and {c} are the file's requested time and completion time. The placeholder {b} is a barrier or
-    a base file, and {T} is the time of an as-of read. The placeholders {other}, {o}, {seen} and {at} describe the row
-    with which the sentence compares, and that row's times.
+    a base file, and {T} is the time of an as-of read. The placeholders {other}, {o}, {seen} and {at} describe another
+    row, with which the file's row is compared, and that row's times.
     """
 
     did: str

@@ -1,4 +1,4 @@
-"""The content of a picture as values. Pictures of tables and of traces use the same types."""
+"""Types that describe the content of a picture, for tables and for traces."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Status = Literal["read", "merged", "hidden", "pending"]
 
 
 class Lane(NamedTuple):
-    """One lane (row) of the timeline. `dots` contains the columns of a reader's steps, each with a sentence."""
+    """One lane (row) of the timeline. `dots` contains the column and the description of each step of a reader."""
 
     label: str
     hue: Hue
@@ -23,8 +23,9 @@ class Bar(NamedTuple):
     """One instant on the timeline, drawn from column `start` to column `end` of its lane.
 
     The texts `begins` and `ends` are the times above both ends of the bar; `content` is the text below the bar. If
-    `lost` is True, the end of the bar is marked with a ring. If another actor resumes a plan, the plan has two bars.
-    The first bar ends with a crash; the second bar refers to the lane of the first in `resumes`.
+    `lost` is True, the wrong answer concerns a row of this write, and a ring marks the end of the bar. If an actor
+    crashes and another actor resumes its plan, the plan has two bars. In the second bar, `resumes` is the lane of the
+    first bar.
     """
 
     name: str

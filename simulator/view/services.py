@@ -29,7 +29,7 @@ SERVICES: Final[Mapping[str, Service]] = {
 
 
 def services_of(actors: Iterable[tuple[str, str]]) -> dict[str, Service]:
-    """Map the name of each table-service actor to its label. `actors` contains pairs (kind, name); writers of rows are
-    omitted.
+    """Map the name of each table-service actor to its label. `actors` contains pairs (kind, name); actors that are not
+    table services are omitted.
     """
     return {name: SERVICES[kind] for kind, name in actors if kind in SERVICES}

@@ -64,7 +64,7 @@ Paths have absolute M, L, C and Z commands only, so that every painter reads the
 
 
 def hue_of(kind: str, number: int) -> Hue:
-    """Return the hue of an actor. `number` counts the actors of its kind from 0."""
+    """Return the hue of an actor. `number` is the actor's index among the actors of its kind."""
     return WRITERS[number % len(WRITERS)] if kind == "writer" else READER if kind == "reader" else SERVICE
 
 

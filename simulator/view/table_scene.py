@@ -50,8 +50,8 @@ def scenes_of_inventory(inventory: Inventory) -> tuple[Times, Files]:
 
 
 class Names:
-    """The names of times (t1, t2, ... in chronological order) and the lanes of instants, as all pictures of a table use
-    them.
+    """The names of times (t1, t2, ... in chronological order) and the lanes of instants, shared by all pictures of a
+    table.
     """
 
     def __init__(self, now: Inventory) -> None:
@@ -62,8 +62,8 @@ class Names:
         self.lane_of = dict(self._packed(now.instants))
 
     def _packed(self, instants: tuple[InstantRow, ...]) -> Iterator[tuple[str, tuple[str, int]]]:
-        """Yield the requested time of each instant with its lane (kind, number): the first lane that is free at this
-        time.
+        """Yield the requested time and the lane (kind, number) of each instant. The lane is the first one of its kind
+        that is free at the requested time.
         """
         free: dict[str, list[str]] = {}
         for instant in sorted(instants, key=lambda i: i.requested):
@@ -85,7 +85,9 @@ class Names:
         return _hue_of(*self.lane_of.get(requested, ("", 0)))
 
     def name(self, time: str) -> str:
-        """Return the name of a time: t1, t2, and so on. Archived times are returned as digits."""
+        """Return the name of a time: t1, t2, and so on. Times of archived instants have no name, and are returned as
+        date and time.
+        """
         return self.names.get(time) or clock(time)
 
     def log_name(self, name: str, requested: str) -> str:
@@ -97,7 +99,9 @@ class Names:
 
 
 def times(names: Names, seen: Inventory, most: int = MOST_INSTANTS) -> Times:
-    """Return the timeline for drawing. Each column is a time at which an instant was requested or completed."""
+    """Return the description of a picture of the timeline. Each column is a time at which an instant was requested or
+    completed.
+    """
     instants = seen.instants[-most:]
     columns = sorted({time for i in instants for time in (i.requested, i.completed) if time})
     lanes = sorted({names.lane_of[i.requested] for i in instants}, key=lambda lane: (lane[0] != "writes", lane))
@@ -191,9 +195,10 @@ def _slices(
 
 
 def _place(names: Names, file: LeftOut, newest_first: list[str], as_of: str | None) -> str:
-    """For a file without a slice, return the barrier of the slice to which the file belongs by its completion time.
+    """Return the barrier of the slice in which a file without a slice is drawn.
 
-    A pending write belongs to the newest slice. If the timeline does not contain a write, its requested time is used.
+    A file of a pending write is drawn in the newest slice. Other files are drawn by completion time, or by requested
+    time if the timeline does not contain the write.
     """
     if _is_pending(names, file, as_of):
         return newest_first[0]
@@ -261,15 +266,15 @@ def counted(number: int, thing: str) -> str:
 
 
 def clock(instant: str, first: int = 0) -> str:
-    """Format an instant such as ``2026-11-21 18:31:09.412``, from the field `first` on (0 is the year, 6 the
-    milliseconds).
+    """Format an instant as date and time, such as ``2026-11-21 18:31:09.412``. The text starts with the field number
+    `first` (0 is the year, 6 is the milliseconds).
     """
     parts = [(instant[start:end], sign) for start, end, sign in _FIELDS[first:] if instant[start:end]]
     return "".join(text if place == 0 else sign + text for place, (text, sign) in enumerate(parts))
 
 
 def shortened_times(times: list[str]) -> tuple[str, list[str]]:
-    """Return the common prefix of all times, in whole fields up to the minute, and each time without the prefix."""
+    """Return the date, or the date with hour and minute, that all times have in common, and the times without it."""
     shared = 0
     while shared < 5 and len({time[: _FIELDS[shared][1]] for time in times}) == 1:
         shared += 1

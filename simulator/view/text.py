@@ -2,8 +2,8 @@
 command.
 
 The columns are the step number, the actors in order of appearance, and what became visible on the timeline. If the
-columns are wider than the screen, they contain only names, and the step's description follows on the same line. The
-text depends only on the trace and the width, so that equal replays print equal text.
+columns do not fit on the screen, an actor's column contains only the actor's name, and a further column describes the
+step. The text depends only on the trace and the width, so that equal replays print equal text.
 """
 
 from __future__ import annotations
@@ -22,10 +22,11 @@ from ..trace import Trace, context_switches
 
 
 def render(trace: Trace, again: str | None = None, width: int | None = None) -> str:
-    """Return the trace as lines of text. The last line is the command that replays the trace, without a final newline.
+    """Return the trace as lines of text. The last line contains the command that replays the trace. The text does not
+    end with a newline.
 
-    `again` is the replay command if the trace was not saved under its handle (hash). `width` is the maximum line
-    length; None means unlimited.
+    `again` is the replay command; the default is `nbcc replay` with the trace's handle (hash). `width` is the maximum
+    line length; None means unlimited.
     """
     table = list(_table(trace))
     if width is not None and max(map(len, table)) > width:

@@ -1,4 +1,4 @@
-"""The content of pictures of a trace at one step, from the data of the trace's page."""
+"""Describes the pictures of a trace at one step, based on the value that `frames.document` returns."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ class Moment:
     # files
 
     def files(self) -> Files:
-        """Return the file slices by file group and barrier, after `step` steps."""
+        """Return the file groups and their file slices after `step` steps."""
         parts: dict[tuple[int, int], dict[str, list[Any]]] = {}
         for name, history in self.view["files"].items():
             if (value := value_at(history, self.step)) is not None:

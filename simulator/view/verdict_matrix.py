@@ -55,9 +55,6 @@ def verdict_matrix(results: Mapping[str, Any]) -> Drawing:
 
 
 def _protocols(results: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the verdicts by protocol. In the output of `nbcc verdicts --json`, the verdicts are nested one level
-    deeper.
-    """
     return results["protocols"] if "format" in results and "protocols" in results else results
 
 

@@ -1,4 +1,4 @@
-"""Words for the sentences on a trace's page: the writer of a row, the completion of a write, and the wrong row."""
+"""Phrases and facts for the sentences on a trace's page, such as the text of a row and its writer."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _intrudes(context: Context, got: Record) -> bool:
 
 
 def wins_by_ordering(context: Context, lost: Record, got: Record) -> bool:
-    """True if the row `lost` wins over the row `got` by a greater ordering value."""
+    """True if rows are merged by ordering value, and `lost` has a greater ordering value than `got`."""
     return context.model.merger.event_time and lost.ordering > got.ordering
 
 

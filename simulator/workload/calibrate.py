@@ -62,7 +62,7 @@ class Samples:
             self.listings.append(measured_listings(Path(folder) / "listed"))
 
     def text(self) -> str:
-        """Fit the times to the measurements. Returns the content of a calibration file (JSON)."""
+        """Fit the computation times to the measurements. Returns the content of a calibration file (JSON)."""
         constant, per_row, per_file, noise = _fit(self.writes)
         _, compact_row, compact_log, _ = _fit(self.compactions)
         _, read_row, read_log, _ = _fit(self.reads)
@@ -119,9 +119,10 @@ def machine() -> str:
 
 
 def _write(table: Table, watch: Stopwatch, rows: int, number: int) -> list[float]:
-    """Return the seconds of each part of a write, without storage requests.
+    """Return the seconds that each part of a write takes, excluding storage requests.
 
-    The parts are: before the request, requesting the instant, writing data, publishing, and cleaning up.
+    A write has five parts: the time before the request, requesting the instant, writing data, publishing, and cleaning
+    up.
     """
     data = batch(rows, number * rows // 2)
     watch.marks.clear()
@@ -144,8 +145,8 @@ def _fit(parts: Sequence[Part]) -> tuple[float, float, float, float]:
     spread of residuals.
 
     The spread is the standard deviation of the logarithm of the ratio of measured to fitted times, estimated from
-    quartiles. The fit minimises relative errors, so that small operations count as much as large ones. Afterwards the
-    fit is scaled to the mean of the measurements, because means determine the throughput.
+    quartiles. The fit minimises relative errors, so that small operations count as much as large ones. The fit is then
+    scaled so that its mean equals the measured mean, because the mean duration determines the throughput.
     """
     took = np.array([part.seconds for part in parts])
     features = np.array([(1.0, part.rows, part.files) for part in parts])

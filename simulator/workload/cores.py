@@ -16,7 +16,7 @@ class SharedCores:
     `streams` cores.
 
     `_served` is the number of core-seconds that a continuously computing thread has received since the start. A
-    computation ends when `_served` has grown by the computation's core-seconds for each thread.
+    computation ends when `_served` has increased by the number of core-seconds that each of its threads needs.
     """
 
     def __init__(self, env: simpy.Environment, cores: int) -> None:

@@ -39,8 +39,8 @@ class StageCost:
     """The cost of one stage of an operation, recorded from the engine. The number of requests is a linear function of
     the numbers of file groups, log files and commits.
 
-    `takes` counts the times that the stage takes from the clock, `lists` counts timeline listings, and `decodes` counts
-    how often each unread commit is decoded.
+    `takes` is the number of times that the stage takes from the clock, and `lists` is the number of timeline listings.
+    `decodes` is how often the stage decodes each commit that its actor has not read before.
     """
 
     locked: bool
@@ -51,7 +51,7 @@ class StageCost:
     requests: Mapping[str, tuple[int, ...]]
 
     def count(self, touched: Touched) -> dict[str, int]:
-        """Return the number of requests of the stage by verb."""
+        """Return the stage's number of storage requests for each verb."""
         return {verb: _linear(counts, touched) for verb, counts in self.requests.items()}
 
     def depth(self, touched: Touched) -> int:
@@ -81,12 +81,13 @@ class Store:
 class Calibration:
     """Computation times that were fitted on the engine, in core-seconds.
 
-    `prepare`, `request`, `write`, `publish` and `clean_up` are the constant times of the stages of a write, without
-    storage requests. `per_row` and `per_file` are times of the data phase. `list_instant` is the time of a timeline
-    listing for each active instant. `unread` is the time for each commit that a listing shows for the first time;
-    `decode` is the time to decode such a commit. `compact_row` and `compact_log` are the times of a compaction for each
-    row and log file. `read_row` and `read_log` are the times of a snapshot for each row and log file. `noise` is the
-    spread (sigma of a log-normal distribution) of the fitted times. `latency` is the latency of the local store.
+    `prepare`, `request`, `write`, `publish` and `clean_up` are the constant times of the stages of a write, excluding
+    storage requests. Writing data takes an additional `per_row` for each row, and `per_file` for each file. A timeline
+    listing takes `list_instant` for each active instant, and `unread` for each commit that it shows for the first time.
+    Decoding such a commit takes `decode`. A compaction takes `compact_row` for each row, and `compact_log` for each log
+    file. A snapshot read takes `read_row` for each row, and `read_log` for each log file. `noise` is the spread (sigma
+    of a log-normal distribution) of the fitted times. `latency` contains the median and the 99th percentile of each
+    verb's latency on the local store, in seconds.
     """
 
     prepare: float

@@ -1,4 +1,6 @@
-"""Measures the cost of a timeline listing for each active instant, and for each commit that is read."""
+"""Measures how much time a timeline listing takes for each active instant, and for each commit that the process has not
+read before.
+"""
 
 from __future__ import annotations
 
@@ -23,9 +25,9 @@ WAIT: Final = 60.0
 
 
 class Listings(NamedTuple):
-    """Measurements of timeline listings. `stages` contains pairs: the number of active instants, and the mean
-    core-seconds of the two locked stages of a write. `unread` and `decode` are the core-seconds of listing and of
-    decoding for each unread commit.
+    """Measurements of timeline listings. Each pair in `stages` contains the number of active instants, and the mean
+    core-seconds of a write's two locked stages. `unread` contains the additional core-seconds of a listing for each new
+    commit. `decode` contains the core-seconds for decoding each new commit.
     """
 
     stages: list[tuple[int, float]]
@@ -63,8 +65,8 @@ def measured_listings(path: Path) -> Listings:
 
 
 def _list(url: str, pipe: Connection) -> None:
-    """For each message on the pipe, list the timeline of a local table twice and read the new commits. A false message
-    ends the loop.
+    """For each message True from the measuring process, list the timeline of a local table twice, and read the new
+    commits. The message False ends the loop.
     """
     watch = Stopwatch()
     storage = TimedStorage(url, watch)
@@ -82,8 +84,8 @@ def _list(url: str, pipe: Connection) -> None:
 
 
 def of_listings(measured: Sequence[Listings]) -> dict[str, float]:
-    """Return the core-seconds of a listing for each active instant and each new commit, and the core-seconds of
-    decoding a commit.
+    """Return three medians: the core-seconds of a listing for each active instant, its core-seconds for each new
+    commit, and the core-seconds of decoding a commit.
     """
     slopes = []
     for each in measured:

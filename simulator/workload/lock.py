@@ -1,8 +1,8 @@
-"""The lock of the simulated table. Actors try to acquire the lock in the same way as the engine's locks (engine.lock).
+"""The lock of the simulated table, which behaves like the engine's locks (engine.lock).
 
-An actor attempts to acquire the lock, and tries again after each pause. A released lock remains free until some attempt
-finds it free. An actor that attempts right after the release is faster than actors that pause, so the last holder often
-acquires the lock again.
+An actor attempts to acquire the lock, and tries again after each pause. A released lock remains free until the next
+attempt. The last holder often acquires the lock again, because it makes its next attempt while waiting actors still
+pause.
 """
 
 from __future__ import annotations
@@ -59,10 +59,10 @@ class SimulatedLock:
         self.requests: dict[str, int] = {}
 
     def ask(self, actor: object) -> simpy.Event:
-        """Request the lock for an actor. Returns a SimPy event.
+        """Request the lock for an actor. Returns a SimPy event that occurs when the actor has acquired the lock, or
+        when the wait times out.
 
-        The event occurs when the actor has acquired the lock, or when the wait times out. The event's value is True if
-        the actor had to wait for another actor, False if not, and None after a timeout.
+        The event's value is True if the actor had to wait for another actor, False if not, and None after a timeout.
         """
         waiter = _Waiter(actor, self._env.event(), self._env.now)
         if self._held or (self._in_order and (self._waiting or self._first)):

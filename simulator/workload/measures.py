@@ -12,7 +12,7 @@ PHASES = ("queue", "lock wait", "lock requests", "skew wait", "under lock", "dat
 
 @dataclass(slots=True)
 class Measures:
-    """The sums and samples of one simulated run. Times are in seconds.
+    """The counts, totals and samples that were measured in one simulated run. Times are in seconds.
 
     `latency` contains the time from each batch's arrival to the acknowledgement of its commit. `fresh` contains the
     time from each batch's arrival until readers see its rows. `phases` contains the total time by phase. `wasted_cores`

@@ -1,4 +1,4 @@
-"""Computes statistics of a table's past from its timeline, under the names that a simulation uses."""
+"""Computes statistics of a table from its timeline. The statistics have the same names as those of a simulation."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def groups_of(commit: Commit) -> Iterator[tuple[str, str]]:
 def past_figures(writes: Sequence[Commit], compactions: Sequence[Commit], seconds: float) -> dict[str, float]:
     """Return those statistics of `summary.LINES` that can be computed from a timeline.
 
-    `writes` are sorted by requested time; `seconds` is the period of these writes. The latency of a write is the time
-    from request to completion, because a timeline records no earlier time.
+    `writes` are sorted by requested time; `seconds` is the length of the period that they cover. The latency of a write
+    is the time from request to completion, because a timeline records no earlier time.
     """
     latencies = [seconds_of(commit) or 0.0 for commit in writes]
     compacting = [seconds_of(commit) or 0.0 for commit in compactions]
@@ -54,7 +54,9 @@ def _completed(commit: Commit) -> int:
 
 
 def _logs(writes: Sequence[Commit], compactions: Sequence[Commit]) -> Iterator[tuple[float, int]]:
-    """Yield at regular times the mean and the greatest number of log files in the slices with log files."""
+    """Yield, at regular intervals, the mean and maximum number of log files per file slice, ignoring slices without log
+    files.
+    """
     events = [(_completed(commit), 0, commit) for commit in writes]
     events += [(_completed(commit), 1, commit) for commit in compactions]
     events.sort(key=lambda event: event[:2])

@@ -37,8 +37,8 @@ SWEEP_HOURS: Final = 2.0  # the longest simulated time of a run of the sweep
 def sweep(
     scenario: Scenario, modes: Iterable[Mode], calibration: Calibration, watch: Watch, factors: Factors = FACTORS
 ) -> dict[Mode, list[tuple[int, Measures]]]:
-    """Simulate each mode with several numbers of writers. Returns pairs (number of writers, measures) by mode. For a
-    recorded table, the number of writers cannot be changed.
+    """Simulate each mode with several numbers of writers. Returns a mapping from each mode to pairs (number of writers,
+    measures). For a recorded table, the number of writers cannot be changed.
     """
     short = replace(scenario, hours=min(scenario.hours, SWEEP_HOURS))
     sizes = {size.writer_count: size for size in (short.scaled(factor) for factor in factors)}
@@ -73,8 +73,8 @@ def draw(
 def draw_writers(
     ax: Axes, swept: Mapping[Mode, list[tuple[int, Measures]]], words: str, of: Of, log: bool = False
 ) -> None:
-    """Draw a statistic of each mode over the number of writers. If `log` is True, the vertical axis is logarithmic as
-    well.
+    """Draw a statistic against the number of writers, with one curve for each concurrency mode. If `log` is True, both
+    axes are logarithmic; otherwise, only the horizontal axis is.
     """
     from matplotlib.ticker import FuncFormatter, LogLocator
 

@@ -29,12 +29,12 @@ MODE_OF: Final[Mapping[str, Mode]] = {NON_BLOCKING: "nbcc", OPTIMISTIC: "occ", S
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """The workload that a table's timeline records, with the concurrency mode, the compactions, and statistics of the
-    past.
+    """The workload that a table's timeline records, with the concurrency mode, the number of compactions, and
+    statistics of the recorded commits.
 
     `mode` is None if the table properties do not record the concurrency mode, which in Hudi is an option of each
-    writer. `every` is the median number of seconds between two compactions, counted from the first write (0 without
-    compactions). `figures` contains those statistics of `summary.LINES` that a timeline records.
+    writer. `every` is the median number of seconds between consecutive compactions, or 0 without compactions. The first
+    interval starts at the first write. `figures` contains those statistics of `summary.LINES` that a timeline records.
     """
 
     scenario: Scenario
@@ -53,8 +53,9 @@ def recording(storage: Storage, base: Scenario | None = None) -> Recording:
     """Return the workload and the statistics that the timeline of the table in `storage` records. The store, lock,
     services and readers are taken from `base`, if given.
 
-    Writes that overlap in time are assigned to different writers. The data phase of a write takes as long as recorded,
-    without the wait for the clock after the request. Raises `BadInput` if the table has too few completed writes.
+    Writes that overlap in time are assigned to different writers. The data phase of a simulated write takes as long as
+    the recorded write, minus the wait for the clock after the request. Raises `BadInput` if the table has too few
+    completed writes.
     """
     audit = gather(storage)
     commits = [commit for commit in audit.commits.values() if seconds_of(commit) is not None]

@@ -17,7 +17,7 @@ WORDS: Final = 58  # the width of the column of words
 
 
 class Block(NamedTuple):
-    """The runs with one compaction interval, which is in seconds (0 means without compaction)."""
+    """The runs with one compaction interval. `every` is the interval in seconds; 0 means that no compactions run."""
 
     every: float
     runs: Runs
@@ -29,7 +29,7 @@ def text(
     """Yield the lines of the report: one row for each statistic, one column for each mode and compaction interval, then
     bottlenecks and warnings.
 
-    If `past` is given, the first column shows what the table's timeline records.
+    If `past` is given, the first column contains the statistics from the table's timeline.
     """
     seeds = len(next(iter(blocks[0].runs.values())))
     yield f"{scenario.name}: {scenario.about or 'no description'}"
@@ -67,7 +67,7 @@ def text(
 
 
 def interval(every: float) -> str:
-    """Return an interval of compactions in words."""
+    """Return a text that describes how often compactions run, such as ``each 5 min``."""
     if not every:
         return "never compacted"
     return f"each {every / 60:.3g} min" if every >= 60 else f"each {every:.3g} s"
@@ -95,7 +95,7 @@ def _cell(figure: Figure, digits: int) -> str:
 
 
 def _by_writers(blocks: Sequence[Block], width: int, skipped: int) -> Iterator[str]:
-    """Yield lines with commits, attempts and latency for each kind of writers, if the scenario has several kinds.
+    """Yield lines with commits, attempts and latency for each group of writers, if the scenario has several groups.
     `skipped` is the number of leading empty columns.
     """
     columns = [(mode, measured) for block in blocks for mode, measured in block.runs.items()]
@@ -112,8 +112,8 @@ def _by_writers(blocks: Sequence[Block], width: int, skipped: int) -> Iterator[s
 def document(
     scenario: Scenario, blocks: Sequence[Block], calibration: Calibration, past: Recording | None = None
 ) -> dict[str, Any]:
-    """Return the report as a JSON value. `modes` contains the runs of the last block, and `compared_with` those of the
-    first.
+    """Return the report as a JSON value. If there are several compaction intervals, `modes` describes the runs with the
+    last one, and `compared_with` describes the runs with the first one.
     """
     made: dict[str, Any] = {
         "scenario": scenario.name,

@@ -1,5 +1,5 @@
 """The protocol decisions in a simulation, made by functions of the model: which write conflicts, and which logs a
-compaction plan takes.
+compaction plan includes.
 
 The simulation calls the model with small tables. The model only compares times, so a decision depends only on the order
 of the times, and is cached by this order.
@@ -22,11 +22,10 @@ PROTOCOL: Final = Protocol(concurrency="occ")
 
 
 def conflicts(newest: Iterable[tuple[int, int]], groups: Sequence[int]) -> bool:
-    """Return True if a pending write to the file groups `groups` conflicts with writes that have completed in the
-    meantime.
+    """Return True if a pending write to the file groups `groups` conflicts with writes that completed after it began.
 
-    `newest` contains a pair (file group, number of its newest write) for each file group with a write that has
-    completed in the meantime.
+    `newest` contains a pair (file group, number of its newest write) for each file group to which a write completed
+    after the pending write began.
     """
     published = tuple(Write(number, number + 1, "w", 1, ((group, 1),)) for group, number in newest)
     return conflicting(published, (), Attempt(tuple(groups), (), 0), PROTOCOL) is not None
@@ -34,11 +33,11 @@ def conflicts(newest: Iterable[tuple[int, int]], groups: Sequence[int]) -> bool:
 
 @lru_cache(maxsize=1 << 16)
 def logs_taken(completed: int, late: int, has_base: bool, is_planned: bool) -> int:
-    """Return the number of log files of one file group that a compaction plan takes.
+    """Return how many log files of one file group a compaction plan includes.
 
-    Before the plan's requested time, `completed` log files of the file group completed; after this time, `late` log
-    files completed. `has_base` is True if the group has a base file. `is_planned` is True if a pending plan includes
-    the group.
+    `completed` is the number of log files that completed before the plan's requested time, and `late` is the number
+    that completed afterwards. `has_base` is True if the file group has a base file. `is_planned` is True if a pending
+    plan already includes the file group.
     """
     barrier = completed + 5
     times = [*range(4, 4 + completed), *range(barrier + 1, barrier + 1 + late)]

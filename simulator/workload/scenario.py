@@ -1,8 +1,8 @@
 """A scenario of the workload simulation: the table, the store and lock, the writers, services and readers.
 
 A scenario is a TOML file with the tables `[table]`, `[lock]`, `[[writers]]`, `[compaction]`, `[cleaning]`, `[reads]`
-and `[crashes]`. The fields of these tables have the names of the class attributes in this module. Durations are texts
-such as 90s, 5m or 2h.
+and `[crashes]`. Each of these TOML tables corresponds to a class in this module, whose attributes are the table's
+fields. Durations are strings such as 90s, 5m or 2h.
 """
 
 from __future__ import annotations
@@ -211,7 +211,8 @@ def scenario_of(name: str, content: Mapping[str, Any]) -> Scenario:
 
 
 def duration(text: str) -> float:
-    """Return the seconds of a duration such as 200ms, 90s, 5m, 2h or 1d. Raises ValueError for any other text."""
+    """Convert a duration such as 200ms, 90s, 5m, 2h or 1d to seconds. Raises ValueError if the text is not a duration.
+    """
     match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)", text.strip())
     if match is None:
         raise ValueError(f"{text!r} is not a duration; use 200ms, 90s, 5m, 2h or 1d")

@@ -32,8 +32,8 @@ class TableState:
     """The state of the simulated table's file groups, by number. `logs` contains for each file group the number of
     completed log files that are not compacted yet.
 
-    `newest` maps each file group to the number of its newest completed write. `pending` contains the file groups of
-    pending compaction plans.
+    `newest` maps each file group to the sequence number of its newest completed write. `pending` contains the file
+    groups of pending compaction plans.
     """
 
     def __init__(self, groups: int, rows: int) -> None:
@@ -93,7 +93,7 @@ class Simulation:
         self._lists_pages = self.store.kind != "local"
 
     def noisy(self, seconds: float) -> float:
-        """Return random core-seconds for a computation with the given mean."""
+        """Return a random number of core-seconds with the mean `seconds`."""
         self._noise_at = (self._noise_at + 1) % NOISE_POOL
         return seconds * self._noise[self._noise_at]
 
@@ -137,10 +137,11 @@ class Simulation:
         """Wait for the lock, hold it for one stage, run `effect`, and release the lock. Returns True if the actor got
         the lock and completed the stage.
 
-        `own` is the number of core-seconds of the stage. `choose` returns the stage and the amounts that determine its
-        cost. `choose` is called while the lock is held, when no other actor can change the table. If the actor crashes
-        at `crashes_at` while it holds the lock, `effect` does not run, and the lock is not released. The stage's
-        duration is added to `spent`, by phase.
+        `own` is the number of core-seconds that the stage needs in addition to reading the timeline. `choose` returns
+        the stage and the amounts (such as numbers of log files) that determine the stage's cost. `choose` is called
+        while the actor holds the lock, so that no other actor can change the table. If the actor crashes at
+        `crashes_at` while it holds the lock, `effect` does not run, and the lock is not released. The stage's duration
+        is added to `spent`, by phase.
         """
         measures, lock, env = self.measures, self.lock, self.env
         asked = env.now
@@ -169,7 +170,8 @@ class Simulation:
         return True
 
     def _expire(self, held: float) -> Events:
-        """Release the lock of a crashed holder when the lease or the session expires. A file lock is released at once.
+        """Release the lock of a crashed holder when the lease or the ZooKeeper session expires. A file lock is released
+        immediately after the crash.
         """
         options = self.scenario.lock
         left = {"file": 0.0, "lease": options.lease + LEASE_DRIFT, "zookeeper": ZOOKEEPER_SESSION}[options.provider]
@@ -178,7 +180,7 @@ class Simulation:
         self.lock.free(held + left)
 
     def finish(self) -> Measures:
-        """Run the simulation to the end of the scenario, and return the completed measures."""
+        """Run the simulation to the end of the scenario, and return its measurements."""
         self.env.run(until=self.scenario.seconds)
         measures, lock = self.measures, self.lock
         for key, times in self.used.items():

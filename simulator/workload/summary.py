@@ -1,4 +1,4 @@
-"""Summaries of simulated runs: statistics for users, each with the spread over random seeds."""
+"""Summarises simulated runs as statistics, each with its median and range over random seeds."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ LINES: Final = (
 
 
 def figures(runs: Sequence[Measures]) -> dict[str, Figure]:
-    """Return the statistics over all runs of one mode, by name."""
+    """Map the name of each statistic to its median and range over the runs of one concurrency mode."""
     table = {line.name: [line.of(run) for run in runs] for line in LINES}
     return {name: Figure(float(np.median(values)), min(values), max(values)) for name, values in table.items()}
 
@@ -102,9 +102,9 @@ def phase_shares(runs: Sequence[Measures]) -> dict[str, float]:
 
 
 def writer_figures(runs: Sequence[Measures], kind: str) -> tuple[float, float, float] | None:
-    """Return statistics of one kind of writers: mean commits per run, attempts per commit, and median latency.
+    """Return statistics of one group of writers: mean commits per run, attempts per commit, and median latency.
 
-    Returns None if a run has no writers of this kind.
+    Returns None if a run has no writers of this group.
     """
     if any(kind not in run.by_writer for run in runs):
         return None

@@ -39,14 +39,14 @@ class Stopwatch:
 
     @contextmanager
     def request(self, verb: str) -> Iterator[None]:
-        """Measure the duration of one storage request within the context."""
+        """Measure the duration of the storage request in the `with` block."""
         began, used = time.perf_counter(), time.process_time()
         yield
         self.requests[verb].append(time.perf_counter() - began)
         self._sum += time.process_time() - used
 
     def between(self) -> list[float]:
-        """Return the processor seconds between consecutive marks, without those of requests."""
+        """Return the processor seconds between consecutive marks, excluding time spent on storage requests."""
         return [max(0.0, (b[0] - a[0]) - (b[1] - a[1])) for a, b in zip(self.marks, self.marks[1:], strict=False)]
 
 
@@ -102,7 +102,7 @@ class TimedLock:
 
 
 def batch(rows: int, number: int, partition: str = "p0") -> pa.Table:
-    """Return a batch with the given number of rows. The keys are numbered from `number` on."""
+    """Return a batch with the given number of rows. Keys are numbered consecutively, starting with `number`."""
     columns = {
         "id": [f"key-{number + n}" for n in range(rows)], "part": [partition] * rows, "ts": [*range(rows)],
         "amount": [n * 0.5 for n in range(rows)], "note": [f"note of the row {n}" for n in range(rows)],
@@ -111,7 +111,9 @@ def batch(rows: int, number: int, partition: str = "p0") -> pa.Table:
 
 
 def timed_table(path: Path, buckets: int) -> tuple[Stopwatch, Table]:
-    """Create a table with the given number of buckets. Returns a stopwatch and the table that it measures."""
+    """Create a table with the given number of buckets. Returns a stopwatch and the table, whose storage requests and
+    lock phases the stopwatch measures.
+    """
     Table.create(None, path, SCHEMA, record_key="id", ordering_fields="ts", partition_by="part", buckets=buckets)
     watch = Stopwatch()
     table = Table.open(None, path)

@@ -32,9 +32,6 @@ def missing(view: View) -> Iterator[Case]:
 
 
 def _restored(view: View, path: str) -> str:
-    """Return the remedy for a missing file: restore a copy or, if no snapshot reads the file, clean so that reads of
-    the file are refused.
-    """
     until = None if path in view.read else view.superseded.get(path)
     since = len(view.writes) - bisect_left(view.writes, until) if until and view.audit.own else 0
     return f"{RESTORE}, or give up those reads: nbcc table {{table}} clean --retain {since}" if since else RESTORE
@@ -64,9 +61,7 @@ def broken(view: View) -> Iterator[Case]:
 
 
 def foreign(view: View) -> Iterator[Case]:
-    """Yield files that a commit lists although their names do not belong to its instant. Readers cannot use these
-    files.
-    """
+    """Yield files that a commit lists, but whose names do not contain the commit's instant."""
     for requested, stat in view.mismatches:
         if view.named_after(stat.path) != requested:
             because = f"the commit of {requested} lists it, but it is not named like a file of this instant"
@@ -97,7 +92,7 @@ def unlisted(view: View) -> Iterator[Case]:
 
 
 def two_groups(view: View) -> Iterator[Case]:
-    """Yield buckets with two file groups, so that one key may exist in both."""
+    """Yield buckets with two file groups, both of which may contain the same key."""
     groups = {group for group in view.by_group if group not in view.replaced}
     if not view.audit.own and not all(_BUCKET_ID.fullmatch(file_id) for _, file_id in groups):
         return

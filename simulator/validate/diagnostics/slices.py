@@ -22,7 +22,7 @@ _DROP: Final = "nbcc table {table} plans --drop "
 def lost(view: View) -> Iterator[Case]:
     """Yield completed logs that no reader or compaction uses, because the plan of the next base file omits them.
 
-    Replacing writes are exempt, because their plans take no logs.
+    The plans of replacing writes are ignored, because they omit all logs on purpose.
     """
     commits = view.audit.commits.values()
     covers = {split_path(path)[1]: names for commit in commits for path, names in commit.covers}
@@ -74,7 +74,7 @@ def _logs(view: View, group: Group) -> Iterator[LogFile]:
 
 
 def twice(view: View) -> Iterator[Case]:
-    """Yield logs that a plan takes wrongly, so that readers merge their rows twice."""
+    """Yield logs that a compaction plan should not include. Readers may merge the rows of such a log twice."""
     for (partition, _), parts in view.plans.items():
         taken: dict[str, str] = {}
         barriers = {part.barrier for part in parts}
@@ -144,8 +144,8 @@ def _kept(names: tuple[str, ...], view: View) -> int:
 
 
 def old_base(view: View) -> Iterator[Case]:
-    """Yield pending plans that do not start from the newest base file. Running a plan from an old base file would
-    restore an old state.
+    """Yield compaction plans that do not start from the newest base file. Such a compaction restores an older state of
+    the rows.
     """
     for group, parts in view.plans.items():
         bases = sorted(base.requested for base in view.bases(group))
@@ -172,10 +172,8 @@ def replaced(view: View) -> Iterator[Case]:
 
 
 def first_log(view: View) -> Iterator[Case]:
-    """Yield file groups in which an uncommitted log is the oldest file. Hudi names the first slice after the
-    uncommitted log, and then hides committed logs.
-
-    The bug is reported as apache/hudi#19774.
+    """Yield file groups in which an uncommitted log is the oldest file. Hudi then hides the committed logs of the group
+    (apache/hudi#19774).
     """
     first_active = view.audit.first_active or ""
     oldest: dict[Group, LogFile] = {}

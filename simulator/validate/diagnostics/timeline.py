@@ -61,8 +61,8 @@ def stale(view: View) -> Iterator[Case]:
 
 
 def marks(view: View) -> Iterator[Case]:
-    """Yield instants that contradict nbcc's mark in the table properties. The mark selects the rules by which files are
-    read.
+    """Yield instants whose writer does not match the table properties. The `nbcc.*` properties select nbcc's rules for
+    reading files, instead of Hudi's rules.
     """
     for commit in view.audit.commits.values():
         if commit.own and not view.audit.own:

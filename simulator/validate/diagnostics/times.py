@@ -1,4 +1,6 @@
-"""Diagnostics of times. The promise MONO requires that times are distinct, increasing and in the past."""
+"""Diagnostics of requested and completion times. The promise MONO requires that times are distinct, increasing and in
+the past.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,7 @@ def no_time(view: View) -> Iterator[Case]:
 
 
 def equal(view: View) -> Iterator[Case]:
-    """Yield pairs of instants with equal times. Savepoints are exempt, because a savepoint has the requested time of
+    """Yield pairs of instants with equal times. Savepoints are ignored, because a savepoint has the requested time of
     its commit.
     """
     owner: dict[str, Instant] = {}
