@@ -38,7 +38,7 @@ class History:
 
     Raises (from `take` and `finish`):
         Disagreement: model and system differ, and the history cannot continue.
-        Impossible: the system cannot play the step.
+        Impossible: the system cannot execute a step.
     """
 
     def __init__(

@@ -331,10 +331,10 @@ MAPPING: Final[list[MappingRow]] = [
 
 
 def by_action(rows: Iterable[MappingRow]) -> dict[str, MappingRow]:
-    """Index mapping rows by action.
+    """Return a dictionary from each action to its mapping row.
 
     Raises:
-        ValueError: If an action has two rows.
+        ValueError: If two of the given rows have the same action.
     """
     table: dict[str, MappingRow] = {}
     for row in rows:

@@ -46,7 +46,7 @@ class Symbols:
         """Return the step with its symbols replaced by clock ticks.
 
         Raises:
-            KeyError: If a symbol has no tick.
+            KeyError: If a symbol stands for no time of the history.
         """
         return step._replace(args=tuple((name, self._numbered(value)) for name, value in step.args))
 
