@@ -55,7 +55,7 @@ class DemoTables:
 
 
 def random_interleaving(world: World) -> Trace:
-    """Return a random interleaving with random rows, from the first seed that satisfies three conditions.
+    """Return a random interleaving with random rows, from the first suitable seed.
 
     Two writes must overlap, and one of them must complete while a compaction is pending. The last snapshot must contain
     a row of every writer.

@@ -1,7 +1,7 @@
 """Explains a name of the model with a sentence, the sentence's source, and a minimal example.
 
-All texts come from the definitions, so new promises, actions, options, protocols and worlds need no change in this
-module.
+All explanations come from the definitions of the explained names. Therefore, new promises, actions, options, protocols
+and worlds need no change in this module.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ LINKS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """The explanation of one name: the sentence `about`, its `source`, further lines `more`, and an example.
+    """The explanation of a name: the sentence `about`, its `source`, further lines `more`, and an example.
 
     The function `run` computes the example's trace. `shows` is the sentence that introduces the example; it is '' if
     there is no example.
@@ -106,10 +106,8 @@ def _known() -> Iterator[tuple[str, Callable[[], Explanation]]]:
 
 @cache
 def pinned() -> dict[str, Any]:
-    """Return the recorded results of each protocol: its smallest world, its main promise, and the steps to each
-    violation.
-
-    Protocols that violate no promise are omitted.
+    """Return, for each protocol that breaks a promise, its recorded results. They name a small world, the main promise,
+    and the steps to each violation.
     """
     text = (files("nbcc") / "specs" / "sizes.toml").read_text(encoding="utf-8")
     return {name: known for name, known in tomllib.loads(text)["protocols"].items() if known["violated"]}
@@ -196,8 +194,7 @@ def _shown_in() -> dict[tuple[str, str], tuple[str, tuple[str, ...]]]:
     """Map each (option, value) to the world of a mutant that sets only this value, and to the promise that the mutant
     breaks.
 
-    The mutant's world (a search configuration) contains an actor that uses the option. Options that no mutant sets
-    alone are explained in the demo world.
+    This world contains an actor that uses the option. Other options are explained in the demo world.
     """
     known = (mutants.load(name) for name in mutants.names())
     alone = (each for each in known if len(each.protocol) == 1 and each.world and not each.replace)

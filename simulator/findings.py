@@ -1,7 +1,8 @@
 """Findings: cases in which a real system breaks a promise of nbcc's contract, stored in `specs/findings`.
 
 For each finding, `NAME.toml` contains its texts, and `NAME.json` the run that shows the behaviour. The page `NAME.md`
-is generated from both files. If no run of the model can show a finding, the finding names a test on the system itself.
+is generated from these two files. If the model has no run that shows a finding, the finding names a test that shows the
+behaviour on the real system.
 """
 
 from __future__ import annotations
@@ -37,12 +38,13 @@ PLAYED: Final = ("hudi-1.2.0",)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """A behaviour of a real system that breaks a promise of the contract or refuses a user's request.
+    """A case in which a real system breaks a promise of the contract or refuses a user's request.
 
-    `protocol` is the set of timeline rules that describes the system. `breaks` lists the broken promises, shown by the
-    run under `protocol` or by `test` on the system itself. `rule` is the protocol option that causes the behaviour.
-    `read` is the read query whose result shows the behaviour. A finding with a `test` describes `steps`, `expected` and
-    `actual` in words instead of a run. `seen` maps each release of the system to the behaviour observed there.
+    `protocol` is the set of timeline rules that describes the system. `breaks` lists the broken promises. A run under
+    `protocol`, or `test` on the real system, shows each violation. `rule` is the protocol option that causes the
+    behaviour. `read` is the read query whose result shows the behaviour. A finding with a `test` has no run; `steps`,
+    `expected` and `actual` describe the behaviour in words. `seen` maps each release of the system to the behaviour
+    observed there.
     """
 
     name: str
@@ -72,7 +74,7 @@ class Finding:
 
     @property
     def system(self) -> str:
-        """The name and release of the system that breaks the promise, as in `seen`."""
+        """The name and release of the system that breaks the promise; `seen` contains it as a key."""
         return SYSTEMS[self.protocol][0]
 
 
@@ -104,16 +106,15 @@ def is_system(protocol: str) -> bool:
 
 
 def shown_broken(protocol: str) -> dict[str, tuple[Finding, ...]]:
-    """Return the promises broken by a protocol's system, each with the findings that show the violation on the system
-    itself.
-    """
+    """Return the promises that the real system of a protocol breaks, each with the findings that show the violation."""
     every = [each for each in map(load, names()) if each.protocol == protocol and each.system in each.seen]
     broken = dict.fromkeys(promise for each in every for promise in each.breaks)
     return {promise: tuple(each for each in every if promise in each.breaks) for promise in broken}
 
 
 def evidence(protocol: str, promise: str, steps: Sequence[Step] | None) -> str:
-    """Return the evidence that findings give for a promise on a protocol's system, such as "confirmed" or "model only".
+    """Return how findings confirm a violation of the promise on the real system of the protocol, for example
+    "confirmed" or "model only".
 
     `steps` contains the steps of the violation that a search found in the model; None if the search found none.
     """

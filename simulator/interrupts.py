@@ -1,8 +1,8 @@
 """Ctrl-C handling: only the process that the user started handles SIGINT, immediately and without a traceback.
 
 A terminal sends SIGINT to every process of its foreground group. A child process that receives SIGINT while it starts
-prints a traceback. A child process also prints a traceback if its parent is interrupted while starting it. Therefore
-child processes never receive SIGINT, and the parent handles no SIGINT while it starts a child.
+prints a traceback. A child process also prints a traceback if SIGINT interrupts the parent during the start of the
+child. Therefore child processes never receive SIGINT, and the parent handles no SIGINT while it starts a child.
 """
 
 from __future__ import annotations
@@ -49,7 +49,9 @@ class Pool:
         self._executor = executor
 
     def submit(self, function: Callable[..., Any], *values: Any) -> Any:
-        """Submit a call to the pool, and return its future. The first calls start the worker processes."""
+        """Submit a call to the pool, and return its future. The pool starts its worker processes during the first
+        submitted calls.
+        """
         with deferred():
             return self._executor.submit(function, *values)
 

@@ -22,10 +22,10 @@ class Mechanism:
     `model` lists the mechanism's actions in the model. `options` lists the mechanism's protocol options, and its limits
     in the form `world.limit`. `engine` lists the table operations that implement the mechanism, or functions as
     `module:function`. `engine_refuses` is the text of the engine's refusal if the engine does not implement the
-    mechanism. `hudi` lists the mechanism's steps or query kinds on Apache Hudi. `hudi_impossible` is the reason why
-    nbcc cannot run the mechanism on Apache Hudi. `verdicts` lists protocols whose verdicts show what each weaker option
-    breaks. `trace` names a run in the gallery that shows the mechanism. `boundary` contains words that identify the
-    mechanism's line in specs/boundary.md.
+    mechanism. `hudi` lists the steps or query kinds that exercise the mechanism on Apache Hudi. `hudi_impossible` is
+    the reason why nbcc cannot run the mechanism on Apache Hudi. `verdicts` lists protocols whose verdicts show what
+    each weaker option breaks. `trace` names a run in the gallery that shows the mechanism. `boundary` contains words
+    that identify the mechanism's line in specs/boundary.md.
     """
 
     name: str

@@ -29,8 +29,8 @@ Holds = Callable[[Model, Any, Any, Any], str | None]
 
 @dataclass(frozen=True, slots=True)
 class Never:
-    """The artificial promise that a given event never occurs. A search that violates the promise `Never` has found a
-    run in which the event occurs. `kind` is "state" or "step": what the promise is about.
+    """The artificial promise that a given event never occurs. If a search finds a violation of `Never`, the
+    counterexample is a run in which the event occurs. `kind` is "state" or "step": what the promise is about.
     """
 
     kind: str
@@ -95,8 +95,8 @@ def small_models() -> Iterator[tuple[World, Protocol]]:
     """Yield pairs of world (search configuration) and protocol (set of rules) in the order in which they are searched.
 
     Small worlds under the default protocol come first, followed by worlds in which locks are lost, with and without a
-    decision log. Next come named worlds with table services, lost responses and repeated batches. Protocols with
-    actions of their own come last.
+    decision log. The third group consists of named worlds with table services, lost responses and repeated batches.
+    Protocols with actions of their own come last.
     """
     yield from ((world, Protocol()) for world in small_worlds())
     for decision in ("lock", "log"):
@@ -177,8 +177,8 @@ def one_after_another(world: World) -> Trace:
 
 
 def _first(never: Never, title: str, can: Callable[[Model], bool] = lambda model: True) -> Trace | None:
-    """Return the wanted run from the first of the small models that contains such a run. Models for which `can` returns
-    False are not searched.
+    """Return a run that violates `never`, from the first of the small models that has one. The argument `can` excludes
+    models that cannot contain such a run.
     """
     for world, protocol in small_models():
         model = Model(world, protocol)

@@ -95,7 +95,7 @@ def applied(mutant: Mutant) -> Iterator[None]:
     Modules that imported the function by name get the replacement too. The model's caches are cleared at the beginning
     and at the end of the `with` block.
 
-    Raises ValueError if the function does not exist or the expression is wrong.
+    Raises ValueError if the function to replace does not exist, or if the replacement is not a valid expression.
     """
     if not mutant.replace:
         yield

@@ -30,7 +30,7 @@ class Decision(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Writer:
-    """One writer, described by the options in a file.
+    """A writer whose options were read from a file.
 
     `row` is the verdict-matrix row that describes the writer; if it is None, `because` is the reason. `unknown` maps
     each option that Hudi does not have to the most similar existing option, or ''.
@@ -45,8 +45,8 @@ class Writer:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """The joint result for all writers of a table. `row` is the verdict-matrix row that describes all writers; if it is
-    None, `because` is the reason.
+    """The verdict-matrix row of a table, as determined by all of its writers together. If no single row describes all
+    writers, `row` is None and `because` is the reason.
     """
 
     row: str | None

@@ -28,8 +28,8 @@ class Outcome:
     """The result of playing a trace on one system.
 
     ``fits`` is False if the step ``stopped_at`` (counted from 1) is no longer possible, for the given ``reasons``.
-    ``same`` is True if the observations equal the recorded ones, or if none were recorded. ``trace`` is the trace as
-    played by this replay. ``answered`` contains the system's read results after each step.
+    ``same`` is True if the observations equal the recorded ones, or if none were recorded. ``trace`` is the replayed
+    trace with the observations of this replay. ``answered`` contains the system's read results after each step.
     """
 
     system: str

@@ -1,9 +1,9 @@
 """Shrinks traces: finds a smaller trace that shows the same violation or disagreement.
 
-Hypothesis already makes a random history short. This module also reduces context switches, actors and rows, which make
-a history hard to read. For a violated promise, an exact search on the model covers all interleavings of the trace's
-steps. A disagreement must be replayed on the system: blocks of one actor's steps are joined as long as the disagreement
-remains.
+Hypothesis has already shortened random histories. This module also reduces context switches, actors and rows, which
+make a history hard to read. For a violated promise, an exact search on the model covers all interleavings of the
+trace's steps. A disagreement must be replayed on the system. While the disagreement remains, the module removes steps
+and moves steps of one actor next to each other.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ def shortest_violation(
     """Return an interleaving that violates the promise with the fewest context switches, then the fewest actors, then
     the fewest steps.
 
-    In the returned interleaving, each actor takes the first steps of its own sequence in ``steps``. The result is None
-    if the search has visited ``most`` nodes without success.
+    In the returned interleaving, the steps of each actor are the first ones that it takes in ``steps``. The result is
+    None if the search has visited ``most`` nodes without success.
     """
     return fewest_switches(model, steps, PROMISES[promise].holds, most)
 
@@ -40,8 +40,7 @@ def shortest_violation(
 def fewest_switches(
     model: Model, steps: Sequence[Step], shows: Callable[..., str | None], most: int = 200_000
 ) -> tuple[Step, ...] | None:
-    """Return an interleaving like `shortest_violation`, but for the condition ``shows`` instead of a violated promise.
-    """
+    """Like `shortest_violation`, but return an interleaving that satisfies the condition ``shows``."""
     programs = _programs(steps)
     tie = count()
     start = (model.initial, "", frozenset[str](), tuple(0 for _ in programs))
@@ -80,7 +79,9 @@ def _place(programs: Mapping[str, Sequence[str]], step: Step, places: tuple[int,
 
 
 def fewer_switches(trace: Trace, fails: Fails) -> Trace:
-    """Remove steps and join blocks of one actor's steps, as long as the trace still shows the same disagreement."""
+    """Remove steps, and move steps of one actor next to each other, as long as the trace still shows the same
+    disagreement.
+    """
     best, progress = trace, True
     while progress:
         progress = False
@@ -94,8 +95,8 @@ def fewer_switches(trace: Trace, fails: Fails) -> Trace:
 
 
 def _neighbours(steps: Sequence[Step]) -> Iterator[tuple[Step, ...]]:
-    """Yield traces without part of a block (one actor's consecutive steps), longest part first; then traces with two
-    blocks of an actor joined.
+    """Yield shorter step sequences, each without some consecutive steps of one actor, longest omission first. Then
+    yield sequences in which two separate blocks of one actor's steps are next to each other.
     """
     blocks = [list(block) for _, block in groupby(steps, key=lambda step: step.actor)]
     for first, last in sorted(_runs([len(block) for block in blocks]), key=lambda run: run[0] - run[1]):

@@ -1,7 +1,7 @@
 """Loads worlds (search configurations) and protocols (sets of timeline rules) from TOML files, by name or path.
 
-A protocol file contains texts, the protocol that it `extends`, and the options that differ from the extended protocol.
-A world file contains the sections of `World.from_mapping`.
+A protocol file contains descriptions, the name of the protocol that it `extends`, and only those options that it
+changes. The sections of a world file are those that `World.from_mapping` accepts.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ ABOUT = ("format", "about", "extends", "source", "used_by", "hudi_options")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProtocolFile:
-    """A protocol (a set of timeline rules), with the texts of its file. `source` names the document that describes the
-    protocol, and `used_by` names the systems that use it.
+    """A protocol (a set of timeline rules), with the descriptions and Hudi options of its file. `source` names the
+    document that describes the protocol, and `used_by` names the systems that use it.
     """
 
     name: str
@@ -82,8 +82,8 @@ def protocol(name: str) -> Protocol:
 
 
 def protocol_file(name: str) -> ProtocolFile:
-    """Return the protocol with the texts and Hudi options of its file. An option in a protocol file overrides the same
-    option in the files that it extends.
+    """Return a protocol with the descriptions and Hudi options of its file. An option in a protocol file overrides the
+    same option in the files that it extends.
     """
     merged: dict[str, Any] = {}
     options: dict[str, Any] = {}

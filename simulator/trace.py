@@ -1,7 +1,7 @@
 """A trace: one interleaving of the actors' steps, stored as a JSON file that can be sent and replayed.
 
-Times in a trace are symbols: ``r1`` is the first requested time, and ``c1`` the completion time of the same instant.
-Symbols keep a trace valid when the code changes.
+Times in a trace are symbols: ``r1`` is the first requested time, and ``c1`` the completion time of the same instant. A
+trace contains no clock ticks, so it remains valid when the code changes.
 
 The file contains a JSON object with the fields of `Trace`, ``format`` and ``handle``. ``actors`` maps each actor that
 takes a step to its kind, such as ``{"over1": "overwriter", "w1": "writer"}``. In ``world`` and ``protocol``, an omitted
@@ -64,8 +64,8 @@ class Trace:
         return hashlib.sha256(canonical(core).encode()).hexdigest()[:HANDLE_DIGITS]
 
     def to_mapping(self) -> dict[str, Any]:
-        """Return the trace as a JSON value, without the handle. The JSON value contains only those fields of the world
-        and the protocol that differ from the defaults.
+        """Return the trace as a JSON value, without the fields ``format`` and ``handle``. The JSON value contains only
+        those fields of the world and the protocol that differ from the defaults.
         """
         observed = self.observed or ({},) * len(self.steps)
         return {
@@ -94,7 +94,7 @@ def canonical(value: Any) -> str:
 def from_mapping(given: Mapping[str, Any]) -> Trace:
     """Return the trace that a JSON value describes.
 
-    Raises ValueError, naming the error, if the format differs, a field is missing, or an actor has another kind.
+    Raises ValueError if the format is not supported, a field is missing, or an actor's kind is wrong.
     """
     if not isinstance(given, Mapping):
         raise ValueError(f"a {type(given).__name__} where a trace is an object with 'world', 'protocol' and 'steps'")

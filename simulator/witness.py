@@ -1,8 +1,8 @@
-"""Finds rows that make a violated promise visible, because a search explores interleavings without rows.
+"""Finds rows with which a read shows a violated promise; a search judges interleavings without rows.
 
-A promise about rows is violated for some choice of what each write does with a key: put, delete or omit it. The module
-tries a few simple choices, with one key per file group. A choice is suitable if some read differs from the merge of the
-completed writes, or from the same read one step earlier.
+In each set of rows, every write puts or deletes rows, with one key per file group and log file. The module tries simple
+sets of rows. It accepts a set if some read differs from the merge of the completed writes, or from the same read one
+step earlier.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ WITHOUT_DELETES = ("bulk_inserter", "overwriter")
 def witness(model: Model, steps: Sequence[Step]) -> Batches:
     """Return rows for every write: the simplest rows for which some read of the last state is wrong.
 
-    If no choice of rows makes a read wrong, every write upserts the same key with the same ordering value.
+    If no read is wrong for any tried rows, the simplest rows are returned: every write upserts with the same ordering
+    value.
     """
     states = _states(model, steps)
     writes = _writes(model, states)
@@ -78,7 +79,7 @@ def _candidates(model: Model, writes: Sequence[tuple[str, int]]) -> Iterator[dic
 
 
 def _batch(model: Model, write: tuple[str, int], ordering: int, deleted: bool, sets: tuple[str, ...]) -> Batch:
-    """Return a batch with one row for each log file of the write. The log versions of one write have different keys,
+    """Return a batch with one row for each log file of the write. The log files of one write contain different keys,
     because a write contains one row per key.
     """
     world = model.world

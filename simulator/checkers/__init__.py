@@ -2,8 +2,8 @@
 time.
 
 Each checker module has two functions. `broken(history)` yields one sentence for each violation of the promise.
-`broken_by_definition(history)` yields the same sentences by applying the promise's definition literally, in quadratic
-time. Tests compare the results of both functions, `broken` and `broken_by_definition`.
+`broken_by_definition(history)` yields the same sentences as `broken`, but applies the promise's definition literally,
+in quadratic time. Tests compare the results of the two functions.
 """
 
 from __future__ import annotations

@@ -55,12 +55,12 @@ class Chronicle(NamedTuple):
 
     @property
     def by_batch(self) -> dict[str, Write]:
-        """Return the write of each batch."""
+        """Map each batch to its write."""
         return {write.batch: write for write in self.writes}
 
 
 def batches_in(read: Read) -> Counter[str]:
-    """Return each batch in a read, with the number of the batch's own keys (without the hot key) in that read."""
+    """Count the keys of each batch that a read contains, without the hot key."""
     return Counter(batch for _, batch in {(key, batch) for key, batch, _ in read.rows if key != HOT})
 
 

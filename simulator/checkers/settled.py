@@ -11,8 +11,10 @@ WRITE = "deltacommit"
 
 
 def broken(history: Chronicle) -> Iterator[str]:
-    """In the order of completion times, the writes that a read must contain come first. Therefore, compare the number
-    of writes in the read with the expected number. Also check that each row in the read belongs to an expected write.
+    """Yield one sentence for each read that contains too many or too few writes.
+
+    Sorted by completion time, the writes that a read must contain form a prefix. A read without later writes is
+    therefore complete if its number of writes equals the length of this prefix.
     """
     first: dict[str, str] = {}  # the earlier completion counts if an instant is on the timeline twice
     for p in history.published:

@@ -1,4 +1,6 @@
-"""The parts shared by all commands: --json, --debug, help that lists names, and answers on standard output."""
+"""Parts shared by all commands: the options --json and --debug, lists of names in the help, and output on standard
+output.
+"""
 
 from __future__ import annotations
 
@@ -115,7 +117,7 @@ Section = tuple[str, Iterable[tuple[str, str]]]
 class Teaching(click.Command):
     """A click command whose help ends with lists of names.
 
-    The function `sections`, which computes the lists, is called only when the help is printed. The help lists new
+    The function `sections` computes these lists; it is called only when the help is printed. The help lists new
     actions, worlds and protocols without any change to this module.
     """
 

@@ -36,7 +36,9 @@ def _named(row: Judged) -> str:
 
 
 def _verdicts(row: Judged) -> str:
-    """Return the verdicts on one lock as text; for a table with a lock, only the promises that do not hold."""
+    """Return the verdicts on one lock as text. If the lock guards a table, the text names only promises that do not
+    hold.
+    """
     cells = {name: _sign(result) for name, result in row.promises.items()}
     if row.lock not in ("storage-lock", "numbered-lock"):
         cells = {name: sign for name, sign in cells.items() if sign not in ("holds", "–")}
@@ -55,8 +57,8 @@ class LockReport:
         self.rows: tuple[Judged, ...] = ()
 
     def search(self, promises: Sequence[str], workers: int, **bounds: Any) -> None:
-        """Search all locks and stores for violations. If the user requests only some promises of the table, `search`
-        does nothing.
+        """Search all locks and stores for violations. Do nothing if `promises` is not empty, because its promises are
+        about tables.
 
         Raises click.UsageError if --locks is combined with --promise.
         """
@@ -88,7 +90,7 @@ class LockReport:
         return locks_json(self.rows)
 
     def write(self) -> None:
-        """Write the new verdicts as the accepted ones, unless a verdict is UNDETERMINED."""
+        """Save the new verdicts as the accepted verdicts, unless a verdict is UNDETERMINED."""
         from nbcc.simulator.verdicts import load_locks, locks_data, locks_path, locks_text, with_accepted
 
         if self.rows and not self._is_undetermined():

@@ -72,10 +72,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 class _BreakablePipe:
-    """Handles standard output that its reader closes early, as in `nbcc list actions | head -1`. Output after the
-    reader has closed standard output is dropped.
+    """Standard output that the reader may close early, as in `nbcc list actions | head -1`.
 
-    The command runs to its end, so that its exit code is correct.
+    Later output is dropped. The command still runs to its end, so that its exit code is correct.
     """
 
     def __init__(self, stream: Any) -> None:

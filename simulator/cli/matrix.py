@@ -34,7 +34,7 @@ def differences(path: Path, data: Mapping[str, Any]) -> Iterator[str]:
 
 
 def changes(path: Path, accepted: list[str], now: list[str]) -> Iterator[str]:
-    """Yield the lines in which the accepted and the new facts differ, after a line that names the file."""
+    """Yield the lines that differ between the accepted and the new matrix, preceded by a line that names the file."""
     lines = difflib.unified_diff(accepted, now, "accepted", "now", lineterm="", n=0)
     changed = [line for line in lines if not line.startswith("@@")]
     if changed:

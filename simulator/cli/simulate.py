@@ -111,8 +111,8 @@ def _scenario(name: str | None, table: str | None) -> tuple[Scenario, Recording 
 
 
 def _compacted(chosen: Scenario, every: str | None) -> list[Scenario]:
-    """Return a list with the scenario under the given compaction interval; empty if the scenario already has this
-    interval.
+    """Return the scenario with the given compaction interval, as a list of one. The list is empty if the interval would
+    not change.
     """
     from nbcc.simulator.workload.scenario import duration
 

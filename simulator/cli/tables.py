@@ -68,7 +68,7 @@ def opened(table: str, verb: str, redact: bool = False) -> Iterator[CountingStor
 
 
 def shown(page: Path | None) -> None:
-    """Print on standard error to which file a page was written."""
+    """Print to standard error the name of the file to which a page was written."""
     if page is not None:
         click.echo(f"page: {page}", err=True)
 

@@ -14,10 +14,10 @@ class Caller(Protocol):
     """The actor that makes a call, with the schedule's choices for this call.
 
     `shows` decides whether a listing contains an object that was put while the listing ran. `still_shows` decides
-    whether a listing contains an object that was deleted while the listing ran. `loses_answer` contains texts of calls,
-    such as ``put deltacommit.requested``. The next put whose text is in `loses_answer` stores its object but reports
-    that the object existed before. `stops_waiting` is True if a wait for the lock ends although another actor still
-    holds the lock.
+    whether a listing contains an object that was deleted while the listing ran. `loses_answer` lists calls in the form
+    of `Call.text`, such as ``put deltacommit.requested``. The next put listed in `loses_answer` stores its object but
+    reports that the object already existed. `stops_waiting` is True if a wait for the lock ends although another actor
+    still holds the lock.
     """
 
     actor: str

@@ -42,7 +42,7 @@ class VirtualClock:
 
 
 class ActorsClock:
-    """The clock of one actor: the engine's real time generator, running on virtual time. A wait only advances virtual
+    """The clock of one actor: the engine's own time generator, driven by virtual time. A wait only advances virtual
     time.
 
     ``ahead`` is how many ticks this clock is ahead of the slowest clock. If ``ahead`` is -1, the clock shows the newest
@@ -67,7 +67,7 @@ class ActorsClock:
         return self._virtual.in_two
 
     def read(self) -> str:
-        """Return the generator's next time without waiting for other clocks."""
+        """Return the next time from the engine's time generator, without waiting for other clocks."""
         self._read_ahead = self.ahead
         return self._generator.read()
 

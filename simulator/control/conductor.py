@@ -1,4 +1,4 @@
-"""The conductor runs each actor's operation in a separate thread, of which exactly one runs at a time.
+"""The conductor runs each actor's operation in its own thread; exactly one thread runs at a time.
 
 The controlled storage, lock, clock and jobs pass each call to `Task.call`. When the requested segment (the calls of one
 model step) has ended, the actor's thread waits and the main thread continues. Each actor therefore waits between two
@@ -64,8 +64,8 @@ class Task:
         calls.
 
         The segment ends after the first call whose text equals ``ends_after``, or one of the texts in ``ends_after``.
-        Calls directly after the segment's last call also belong to the segment if their text is in ``also``. A segment
-        also ends when the operation returns. An exception of the operation is stored in ``error``.
+        Directly following calls also belong to the segment if their `Call.text` is in ``also``. A segment also ends
+        when the operation returns. An exception raised by the operation is stored in ``error``.
 
         Raises ActorBlocked if the next call must wait for a lock that another actor holds. If the next call must wait
         for the lock, the segment ends before this call. Raises ActorSilent if the actor makes no controlled call within

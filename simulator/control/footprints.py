@@ -38,8 +38,9 @@ class Access(NamedTuple):
 
 def is_unobserved(path: str) -> bool:
     """Return True for an object on which no actor's result depends: an inflight file, a marker, partition metadata or a
-    state checkpoint. State checkpoints are included because they are derived from commits; the promise SAME checks
-    reads with them.
+    state checkpoint.
+
+    State checkpoints are derived from commits; reads with state checkpoints are checked by the promise SAME.
     """
     kind = kind_of(path)
     return kind in {"marker", "partition_metadata", "checkpoint"} or kind.endswith("inflight")
@@ -66,8 +67,8 @@ def violations(accesses: Iterable[Access], crashed: Mapping[str, int] | None = N
 def unread_attempts(accesses: Iterable[Access]) -> set[str]:
     """Return the data files that several actors put for the same instant and that no actor has read.
 
-    Readers open only data files listed in a completed instant. Therefore, other actors can observe an unread file of a
-    rival attempt only through its marker.
+    Readers open only data files listed in a completed instant. Therefore, other actors can notice such a file only by
+    its marker.
     """
     putters: dict[str, set[str]] = defaultdict(set)
     files: dict[str, str] = {}
@@ -101,11 +102,11 @@ def _broken(segment: list[Access], conflicting: _Conflicts) -> str:
 
 
 def _without_explanation(segment: list[Access]) -> list[Access]:
-    """Omit the timeline accesses at the end of a segment with which a reader explains a missing file.
+    """Omit the timeline accesses at the end of a segment if a reader makes them only to explain a missing file.
 
-    The reader searches the timeline for the clean or restore that deleted the file. The plan of the clean or restore
-    was put before the file was deleted and remains, so the time of the search does not matter. If the segment reads
-    another file after the search, the segment may depend on the result, so no access is omitted.
+    The reader searches the timeline for the clean or restore that deleted the file. The plan of this clean or restore
+    precedes the deletion and stays on the timeline, so the search always finds it. If the reader then reads another
+    file, that read may depend on the plan, so no access is omitted.
     """
     last = next((n for n in reversed(range(len(segment))) if not _is_explanation(segment[n])), None)
     if last is None or (segment[last].verb, segment[last].outcome) != ("get", "missing"):
@@ -186,8 +187,8 @@ class _Conflicts:
 
 
 def _may_delete(access: Access, path: str) -> bool:
-    """Return whether the recorded deletion may include the object at `path`. The access recorded for a `delete.all`
-    names only the first deleted object.
+    """Return whether the recorded deletion may have deleted the object at `path`. The access recorded for a
+    `delete.all` names only the first deleted object.
     """
     folder = path.rpartition("/")[0]
     return access.path == path or (access.verb == "delete.all" and access.path.rpartition("/")[0] == folder)

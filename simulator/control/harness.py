@@ -103,8 +103,8 @@ class ControlledClock:
         self._caller = caller
 
     def take(self) -> str:
-        """Return the clock's next time. The schedule can suspend the actor before the clock is read, and also before
-        the wait if `in_two` is True.
+        """Return the next time of the clock. The schedule can suspend the actor before this call. If `in_two` is True,
+        the schedule can also suspend the actor between reading the clock and waiting.
         """
         if not self._clock.in_two:
             return self._caller.call(Call("clock.take"), self._clock.take)
@@ -113,8 +113,8 @@ class ControlledClock:
         return instant
 
     def not_before(self, instant: str) -> None:
-        """Ensure that all times returned from now on are greater than `instant`. `not_before` never yields to other
-        actors, because other actors cannot observe it.
+        """Ensure that all times returned from now on are greater than `instant`. The schedule never suspends the actor
+        here, because other actors cannot observe this call.
         """
         self._clock.not_before(instant)
 
@@ -139,8 +139,8 @@ class ControlledNames:
 
 
 def _digits(actor: str) -> str:
-    """Convert an actor's name to digits: two digits for each letter's position in the alphabet, then the actor's
-    number. Different actors get different digits.
+    """Convert an actor's name to digits, which differ for different actors. The digits are two digits for each letter's
+    position in the alphabet, then the actor's number.
     """
     letters = actor.rstrip("0123456789")
     places = "".join(f"{ord(letter) - 96:02d}" for letter in letters)

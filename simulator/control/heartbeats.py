@@ -13,7 +13,7 @@ class VirtualHeartbeats:
         self.stopped: set[str] = set()  # live actors whose heartbeat a rollback has ended
 
     def began(self, actor: str) -> bool:
-        """Return whether an instant of the actor has a heartbeat, or had one that another actor ended."""
+        """Return whether the actor has started a heartbeat, unless the actor itself has stopped it."""
         return actor in self.stopped or actor in self.beating.values()
 
     def expire(self, actor: str) -> None:
@@ -42,7 +42,7 @@ class ControlledHeartbeats:
         self._heartbeats.beating[requested] = self._actor
 
     def is_alive(self, requested: str) -> bool:
-        """Return whether the instant's heartbeat has neither expired nor been ended."""
+        """Return whether the heartbeat of an instant is alive: started, and neither expired nor stopped."""
         return requested in self._heartbeats.beating
 
     def stop_renewing(self, requested: str) -> None:

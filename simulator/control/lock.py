@@ -64,8 +64,8 @@ class ControlledLock:
 
 
 class ObserversLock:
-    """A lock without effect for observers, which only read the table. Observers need no lock, because they take no time
-    from the clock.
+    """A lock that does nothing, for observers. Observers need no lock, because they only read the table and take no
+    time from the clock.
     """
 
     def acquire(self) -> None:

@@ -60,9 +60,9 @@ class MemoryStorage:
 class ControlledStorage:
     """The storage as used by one actor: the schedule can delay each call, and each call is recorded with its outcome.
 
-    A listing can be delayed both at its begin and at its end, because a listing is not a snapshot. A listing contains
-    all objects that exist during the entire listing. The schedule decides whether a listing also contains objects that
-    are put or deleted while it runs.
+    The schedule can delay both the start and the end of a listing, because a listing is not a snapshot. A listing
+    contains all objects that exist during the entire listing. The schedule decides whether a listing also contains
+    objects that are put or deleted while it runs.
     """
 
     def __init__(self, backend: Storage, caller: Caller) -> None:
@@ -125,7 +125,7 @@ class ControlledStorage:
         return shown + [entry for entry in removed if self._caller.still_shows(entry.path)]
 
     def list(self, prefix: str) -> list[Entry]:
-        """List the objects of the wrapped store; the schedule can delay both the begin and the end of the listing."""
+        """List the objects of the wrapped store; the schedule can delay both the start and the end of the listing."""
         first = self._caller.call(Call("list.begin", prefix), lambda: self._backend.list(prefix))
         ended = Call("list.end", prefix)
         return self._caller.call(ended, lambda: self._ended(prefix, first, self._backend.list(prefix)))

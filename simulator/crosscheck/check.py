@@ -63,8 +63,8 @@ class CheckOptions:
 
     @property
     def widened(self) -> bool:
-        """True if histories may use what Apache Hudi's client does not support: themes (added mechanisms), repeated
-        keys, early ends.
+        """True if histories may have themes (added mechanisms), have repeated keys, or end early. Apache Hudi's client
+        supports none of these.
         """
         return self.kinds is None and self.system != "hudi"
 
@@ -138,7 +138,7 @@ class Check:
         tally.faults.update(getattr(system, "faults", {}))
 
     def again(self, trace: traces.Trace) -> traces.Trace | None:
-        """Replay a trace. Return the replayed trace if it disagrees in the same way as ``trace``, otherwise None."""
+        """Replay a trace. Return the new trace if it shows the same disagreement as ``trace``, otherwise None."""
         options = self.options
         model = options.model(trace.world, options.protocol)
         system = options.factory(trace.world, options.protocol, trace.batches)
@@ -222,7 +222,8 @@ def run(
     """Play up to ``examples`` histories; start no new history after ``seconds``. Stop at the first disagreement.
 
     With ``shrinks``, Hypothesis searches for a shorter history after a disagreement. Afterwards,
-    `nbcc.simulator.shrink` makes the shortest history easier to read. Two checks with equal seeds play equal histories.
+    `nbcc.simulator.shrink` makes the shortest history easier to read. Checks with the same seed play the same
+    histories.
     """
     # Imported here, because only a check needs Hypothesis installed.
     from .hypothesis_driver import TimeIsUp, given_choices

@@ -1,4 +1,4 @@
-"""Measures edge coverage: how many transitions of a small state graph random histories took.
+"""Measures edge coverage: the number of transitions of a small state graph that random histories take.
 
 The measured world (two writers and a compactor) is small enough for a complete search, so its number of transitions is
 known.
@@ -41,7 +41,7 @@ class EdgeCoverage:
 @cache
 def pinned(world: World, protocol: Protocol) -> Quotient:
     """Return the state graph of the world on which edge coverage is measured. The graph is cached, so that all
-    histories encode states equally.
+    histories encode states in the same way.
     """
     return Quotient(Model(world, protocol))
 

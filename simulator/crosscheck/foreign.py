@@ -1,5 +1,5 @@
-"""Predicts the answers of a foreign reader such as hudi-rs. A foreign reader builds file slices by different rules than
-nbcc, but reads base files as the writer merged them.
+"""Predicts the answers of a foreign reader such as hudi-rs. A foreign reader builds file slices by its own rules, but
+the writer's compactions determine the content of base files.
 """
 
 from __future__ import annotations
@@ -51,7 +51,9 @@ def foreign_rows(
 
 
 def _base_as_written(table: Table, group: int, shape: Fold, writer: Rules, reader: Rules) -> Fold | None:
-    """Return a base file as the writer's compaction merged it. ``shape`` is the file slice that the reader builds."""
+    """Return the base file with the content that the writer's compaction produced. ``shape`` is the file slice as the
+    reader builds it.
+    """
     if shape.base is None:
         return None
     whole = shape.base._replace(shown=None)  # a window may hide rows of it

@@ -31,8 +31,7 @@ def draw_world(choose: Choose, of: Collection[str] | None = None) -> World:
     worlds.
 
     The world has at most 3 buckets, 2 partitions and 2 writes for each writer. If every random number is 0, the world
-    is the simplest one. The argument `of` contains the allowed kinds of actors (default: all kinds). The number of
-    actors of one kind does not depend on which other kinds are allowed.
+    is the simplest one. The argument `of` contains the allowed kinds of actors (default: all kinds).
     """
     actors = dict.fromkeys(kinds(), 0)
     for kind in sorted(kinds() if of is None else of):
@@ -69,8 +68,8 @@ def _limits(choose: Choose, actors: Mapping[str, int]) -> dict[str, int]:
 
 
 def _one_of(choose: Choose, numbers: Sequence[int]) -> int:
-    """Return a random element of ``numbers``. If ``numbers`` has one element, no random number is drawn, so that later
-    choices do not shift.
+    """Return a random element of ``numbers``. A sequence of one element uses no random number, so that later choices do
+    not change.
     """
     return numbers[choose(len(numbers)) if len(numbers) > 1 else 0]
 
@@ -86,11 +85,11 @@ def _groups(choose: Choose, groups: int) -> tuple[int, ...]:
 
 
 def draw_batches(choose: Choose, world: World, repeats: bool = False) -> dict[tuple[str, int], Batch]:
-    """Return random rows for every write of the world. Few keys and ordering values occur, so that rows of different
-    writes often collide.
+    """Return random rows for every write of the world. Keys and ordering values are drawn from small ranges, so that
+    rows of different writes often collide.
 
     If a write has several log files in a file group, each log has one row. If a write has one log file in a file group,
-    the log has 1 to ``world.keys`` rows. If `repeats` is True, a batch may contain two records with one key.
+    the log has 1 to ``world.keys`` rows. If `repeats` is True, a batch may contain two records with the same key.
     """
     batches: dict[tuple[str, int], Batch] = {}
     repeats = repeats and not world.custom
@@ -151,8 +150,8 @@ def _batch(choose: Choose, world: World, actor: str, number: int, deletes: bool 
 
 
 def _with_repeats(choose: Choose, world: World, batch: Batch) -> Batch:
-    """Return the batch with a second record for some keys. Both records of a key have different ordering values,
-    because a writer rejects equal ordering values for one key.
+    """Return the batch with a second record for some keys. The two records of a key have different ordering values,
+    because a writer rejects equal ones.
     """
     others = world.orderings - 1
 
@@ -176,8 +175,8 @@ def _columns(choose: Choose, world: World, some: bool) -> tuple[str, ...]:
 
 
 def keys_of(world: World, group: int) -> tuple[str, ...]:
-    """Return the record keys of a file group: as many as `world.keys` or as the log files of one write, whichever is
-    greater.
+    """Return the record keys of a file group. Their number is `world.keys`, or the number of log files of one write if
+    that number is greater.
     """
     partition, bucket = divmod(group, world.buckets)
     most = max(world.keys, world.log_versions, *(max(shape) for shape in world.writes.values()), 1)

@@ -34,11 +34,11 @@ SNAPSHOT = Query("snapshot")
 class History:
     """Plays steps one by one on the model and on the system under test.
 
-    ``batches`` maps each write, as a pair (actor, number from 1), to the rows that it writes.
+    ``batches`` maps each pair (actor, number of the actor's write, from 1) to the rows of the write.
 
     Raises (from `take` and `finish`):
         Disagreement: model and system differ, and the history cannot continue.
-        Impossible: the system cannot play the step.
+        Impossible: the system cannot execute a step.
     """
 
     def __init__(
@@ -70,13 +70,13 @@ class History:
         return list(self.model.enabled(self.state))
 
     def resolved(self, named: Step) -> Step:
-        """Return a recorded step with clock ticks in place of symbols such as ``r1``. Raises KeyError for a symbol
-        without a tick.
+        """Return a recorded step with clock ticks in place of symbols such as ``r1``. Raises KeyError for a symbol that
+        stands for no time.
         """
         return self.symbols.resolved(named)
 
     def sentence(self, text: str) -> str:
-        """Return a sentence with symbols such as ``r1`` in place of clock ticks."""
+        """Return the text with clock ticks replaced by symbols such as ``r1``."""
         return self.symbols.sentence(text)
 
     def take(self, step: Step) -> None:
@@ -138,7 +138,7 @@ class History:
 
     @property
     def written(self) -> set[tuple[str, int]]:
-        """Return all writes that have begun, as pairs (actor, number from 1)."""
+        """Return all writes that have begun, as pairs (actor, number of the actor's write, from 1)."""
         return {(actor, number) for (actor, _), last in self._started.items() for number in range(1, last + 1)}
 
     @property

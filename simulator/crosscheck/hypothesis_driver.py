@@ -19,8 +19,8 @@ from ..schedule import Choose
 
 
 class TimeIsUp(BaseException):
-    """Ends the generation of histories. `TimeIsUp` derives from `BaseException`, because Hypothesis treats every
-    `Exception` as a failure.
+    """Raised to end the generation of histories. `TimeIsUp` derives from `BaseException`, because Hypothesis treats
+    every `Exception` as a failure.
     """
 
 

@@ -1,9 +1,10 @@
 """Maps each action of the model to a segment: the consecutive engine calls that perform the action.
 
-A segment begins at the actor's next call. A segment ends with the first call whose `Call.text` is in ``ends_after``,
-and any directly following calls in ``also``. If ``ends_after`` is RETURN, the segment ends when the operation returns.
-After every history, `footprints.violations` checks that each segment was atomic for other actors. To map a new action,
-append a row to `MAPPING`. The module `mapping_reads` contains the rows of readers, consumers and queriers.
+A segment begins with the actor's first call after the previous segment. A segment ends with the first call whose
+`Call.text` is in ``ends_after``, and any directly following calls in ``also``. If ``ends_after`` is RETURN, the segment
+ends when the operation returns. After every history, `footprints.violations` checks that each segment was atomic for
+other actors. To map a new action, append a row to `MAPPING`. Rows for readers, consumers and queriers are in the module
+`mapping_reads`.
 """
 
 from __future__ import annotations
@@ -38,8 +39,8 @@ def retained(world: World, actor: str) -> int:
 
 
 def waiting(kind: str, operation: str) -> tuple[MappingRow, ...]:
-    """Return the mapping rows of an actor that waits on the clock, and reads the clock again if another actor has
-    claimed the time.
+    """Return mapping rows for an actor that waits until its clock has passed the time that it took. If another actor
+    has claimed this time, the actor reads the clock again.
     """
     return (
         MappingRow(f"{kind}_waits", operation, ends_after="clock.wait", also=("put claim", "get claim")),
@@ -48,7 +49,7 @@ def waiting(kind: str, operation: str) -> tuple[MappingRow, ...]:
 
 
 def giving_way(kind: str, operation: str) -> tuple[MappingRow, ...]:
-    """Return the mapping rows of an actor that runs a plan and checks whether another actor has completed that plan."""
+    """Return mapping rows for an actor that runs a plan and checks whether another actor has completed that plan."""
     return (
         # Before it starts its plan it has made no call. Otherwise it deletes its files under the lock.
         MappingRow(f"{kind}_finds_it_done", operation),
@@ -58,7 +59,7 @@ def giving_way(kind: str, operation: str) -> tuple[MappingRow, ...]:
 
 
 def losing_files(kind: str, operation: str) -> tuple[MappingRow, ...]:
-    """Return the mapping rows of an actor whose data files may be deleted by another actor that runs the same plan."""
+    """Return mapping rows for an actor whose data files may be deleted by another actor that runs the same plan."""
     return (
         # A file of its plan is deleted. It deletes its files without the lock.
         MappingRow(f"{kind}_finds_input_cleaned", operation),
@@ -330,10 +331,10 @@ MAPPING: Final[list[MappingRow]] = [
 
 
 def by_action(rows: Iterable[MappingRow]) -> dict[str, MappingRow]:
-    """Index mapping rows by action.
+    """Return a dictionary from each action to its mapping row.
 
     Raises:
-        ValueError: If an action has two rows.
+        ValueError: If two of the given rows have the same action.
     """
     table: dict[str, MappingRow] = {}
     for row in rows:

@@ -1,5 +1,5 @@
 """The observables: plain values, such as the timeline, on which model and system must agree. File names, write tokens
-and sizes may differ.
+and sizes are not compared.
 """
 
 from __future__ import annotations
@@ -87,8 +87,8 @@ def reader_rows(model: Any, state: Any, reader: str, data: Mapping[int, Batch]) 
     """Return the answer of a reading actor, computed from the instants that the actor has listed. For a refused read,
     return the refusal.
 
-    A consumer (incremental reader) answers for its newest window. A querier (actor that runs arbitrary reads) answers
-    its newest query.
+    For a consumer (incremental reader), this is the answer to its newest window. For a querier (an actor that runs
+    arbitrary reads), it is the answer to its newest query.
     """
     own = model.component(state, reader)
     if reader in model.actors_of("querier"):
@@ -104,7 +104,7 @@ def reader_rows(model: Any, state: Any, reader: str, data: Mapping[int, Batch]) 
 
 
 def query_rows(model: Any, own: Any, data: Mapping[int, Batch]) -> tuple[Any, ...]:
-    """Return the answer of a querier (an actor that runs arbitrary reads), from its second timeline listing."""
+    """Return the answer to the newest query of a querier, an actor that runs arbitrary reads."""
     return canonical_rows(answer(model.rules, own.table, model.world.groups, own.query, 0, data, model.merger))
 
 
@@ -135,10 +135,10 @@ def final_queries(timeline: tuple[Any, ...], change_logs: bool = True, most_wind
     """Yield the reads that are compared at the end of a history: as-of, incremental, change-log and read-optimised
     reads.
 
-    The incremental reads cover all pairs of completion times (and 0), if there are at most ``most_windows`` pairs. If
-    there are more pairs, the incremental reads cover the full time range and each pair of consecutive completion times.
-    Change-log reads always cover only the full time range and each pair of consecutive completion times. Pass
-    ``change_logs=False`` for protocols that break promises, because their change logs may be wrong.
+    Incremental reads cover every time range between two completion times, or between 0 and a completion time, up to
+    ``most_windows`` ranges. If there are more, only the full time range and each range between two consecutive times
+    are read. Change-log reads always use the shorter list. Pass ``change_logs=False`` for protocols that break
+    promises, because their change logs may be wrong.
     """
     ends = sorted(completed for action, _, _, completed in timeline if completed is not None and action != "savepoint")
     first = min((completed for action, _, _, completed in timeline if completed and action != "rollback"), default=None)
@@ -167,7 +167,7 @@ def other_queries(timeline: tuple[Any, ...], settled: int, most: int = 4) -> Ite
 
     Up to ``most`` as-of reads are spread over the settled times (at which no write can complete any more). One
     incremental read begins and ends at times other than completion times; another incremental read ends in the future.
-    None of the reads takes a time from the clock, so that the table does not change.
+    No read takes a time from the clock, because that would change the table's later times.
     """
     ends = {completed for _, _, _, completed in timeline}
     times = [time for time in range(1, settled + 1) if time not in ends]

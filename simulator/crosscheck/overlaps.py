@@ -20,11 +20,11 @@ class Interval(NamedTuple):
 
 
 def overlapping_kinds(history: History) -> set[tuple[str, str]]:
-    """Return which kinds of instants were pending on one file group at the same time, as pairs. In each pair, the kind
-    of the instant that was requested first comes first.
+    """Return the pairs of instant kinds that were pending on one file group at the same time. The kind of the instant
+    that was requested first comes first in its pair.
 
-    A write has the kind ``delete`` if it deletes a record of that file group, otherwise ``upsert``. The kind of an
-    instant that is not a write is its timeline action.
+    A write has the kind ``delete`` if it deletes a record of the shared file group, otherwise ``upsert``. The kind of
+    an instant that is not a write is its timeline action.
     """
     intervals = sorted(_intervals(history))
     return {

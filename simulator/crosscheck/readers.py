@@ -35,14 +35,16 @@ REFUSES_RIVALS = "is already present in File Group"
 
 
 def standard_readers() -> list[Reader]:
-    """Return hudi-rs as the only reader. If hudi-rs is not installed, its comparison is counted as skipped."""
+    """Return the list of foreign readers, which contains only hudi-rs. If hudi-rs is not installed, its comparison is
+    counted as skipped.
+    """
     return [hudi_rs if find_spec("hudi") else _not_installed]
 
 
 def hudi_rs(history: History, tally: Tally) -> None:
     """Compare hudi-rs's snapshot, as-of and incremental reads with the answers that the model predicts for hudi-rs.
 
-    If requested times and completion times have the same order, hudi-rs must also return the correct snapshot.
+    If instants complete in the order of their requested times, hudi-rs's snapshot must also be correct.
     """
     from ..systems.hudi_rs import HudiRs
 
@@ -122,7 +124,7 @@ def _queries(history: History, most: int = 4) -> Iterator[Query]:
 
 
 def _shows_what_was_rolled_back(history: History, query: Query) -> bool:
-    """True if hudi-rs shows files of a rolled-back write, because the as-of time precedes the first commit.
+    """True if the query is an as-of read before the first commit in which hudi-rs shows files of a rolled-back write.
 
     The finding rolled-back-write-shown-before-the-first-commit describes this behaviour of hudi-rs.
     """

@@ -21,9 +21,9 @@ class CheckReport:
     ``overlapping`` counts histories in which a compaction and a write were pending at the same time. ``edges`` is the
     number of edges that the histories took in the world `coverage.PINNED`, which has ``all_edges`` edges.
     ``differences`` counts the wrong answers of foreign readers that the model predicted, by the option that explains
-    them. ``skipped`` counts steps and reads that the system does not support. ``faults`` counts the requests that a
-    store failed, by method and kind of fault. ``disagreement`` is the shortened trace of a history in which model and
-    system differed, or None.
+    them. ``skipped`` counts steps and reads that the system does not support. ``faults`` counts the requests on which a
+    store injected a fault, by method and kind of fault. ``disagreement`` is the shortened trace of a history in which
+    model and system differed, or None.
     """
 
     histories: int
@@ -108,7 +108,7 @@ class CheckReport:
 
 
 class Tally:
-    """The counts of a check in progress."""
+    """The running totals of a check: histories, steps, overlaps and skipped comparisons."""
 
     def __init__(self) -> None:
         self.lengths: list[int] = []

@@ -12,11 +12,11 @@ from .observables import Batch, canonical_rows
 
 
 def expected_of_stream(model: Any, before: Any, after: Any, step: Step, data: Mapping[int, Batch]) -> dict[str, Any]:
-    """Return the offset, window rows, refusal and sink batches that the engine must have after a step of a Structured
-    Streaming query.
+    """Return the offset, window rows, refusal and sink batches that are expected after a step of a Structured Streaming
+    query.
 
-    The engine's sink recognises a batch by its rows, the model by its writes. If a window of other writes has equal
-    rows, the sink accepts the window as the same batch.
+    The engine's sink recognises a batch by its rows, the model by its writes. If a resent window has other writes but
+    the same rows, the sink accepts the window as the same batch.
     """
     was: streams.Stream = model.component(before, step.actor)
     own: streams.Stream = model.component(after, step.actor)
@@ -42,12 +42,12 @@ def _id_of(batch: streams.SinkBatch) -> str:
 
 
 def _in_logs(rows: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return rows as the sink stores them: without the requested time of a delete."""
+    """Return rows as the sink stores them. A stored delete has no requested time."""
     return tuple((*cells[:3], None if cells[2] is None else cells[3]) for cells in rows)
 
 
 def rows_of_writes(model: Any, state: Any, writes: tuple[int, ...], data: Mapping[int, Batch]) -> tuple[Any, ...]:
-    """Return the merged rows of some completed writes, as an incremental read returns them."""
+    """Return the merged rows of the given completed writes, as an incremental read returns them."""
     query = Query("incremental", after=0, until=streams.newest_offset(model.component(state, "published")))
     return canonical_rows(model.window_rows(state, writes, query, data))
 

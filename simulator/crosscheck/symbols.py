@@ -13,8 +13,8 @@ class Symbols:
     """Symbols for the times of a history: ``r1`` is the first requested time, and ``c1`` the completion time of the
     same instant.
 
-    Requested times increase, so later steps do not change the meaning of a symbol. The symbols of an instant that has
-    left the timeline remain valid.
+    Later steps do not change the meaning of a symbol, because later instants have greater requested times. The symbols
+    of an instant that has left the timeline remain valid.
     """
 
     def __init__(self, timeline: tuple[Any, ...]) -> None:
@@ -39,14 +39,14 @@ class Symbols:
         return "-" if tick is None else self._symbols.get(tick, str(tick))
 
     def step(self, step: Step) -> Step:
-        """Return the step with its times replaced by symbols. Times occur only in tuple arguments."""
+        """Return the step with its times replaced by symbols."""
         return step._replace(args=tuple((name, self._named(value)) for name, value in step.args))
 
     def resolved(self, step: Step) -> Step:
         """Return the step with its symbols replaced by clock ticks.
 
         Raises:
-            KeyError: If a symbol has no tick.
+            KeyError: If a symbol stands for no time of the history.
         """
         return step._replace(args=tuple((name, self._numbered(value)) for name, value in step.args))
 

@@ -1,7 +1,7 @@
-"""The themes of random worlds. A theme adds mechanisms that change how existing actors behave.
+"""The themes of random worlds. A theme is a mechanism that changes how existing actors behave.
 
-If a world had every mechanism at once, each mechanism would rarely take effect. Therefore a random world has at most
-one theme: a large archive, a restore, optimistic writers, skewed clocks, or a stream.
+If a world had every theme at once, each theme would rarely take effect. Therefore a random world has at most one theme:
+a large archive, a restore, optimistic writers, skewed clocks, or a stream.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ IN_COPY_ON_WRITE: Final = ("writer", "reader", "querier", "archiver")
 
 
 def themed(choose: Choose, world: World) -> World:
-    """Apply a random theme to the world; four of ten worlds get no theme."""
+    """Apply a random theme to the world, or no theme with probability 0.4."""
     return THEMES[choose(len(THEMES))](choose, world)
 
 
@@ -37,8 +37,7 @@ def archiving(choose: Choose, world: World) -> World:
     """Return the world with an archiver that runs up to four times, so that the archive has several files.
 
     The world has few writers with many writes each, because nothing requested after a pending write can be archived.
-    Writes whose log files are not yet compacted cannot be archived either; therefore most worlds of this theme are
-    copy-on-write.
+    Most worlds of this theme are copy-on-write, because writes with log files cannot be archived before a compaction.
     """
     writers = min(2, world.actors["writer"])
     archived = world.replace(
@@ -66,9 +65,7 @@ def copy_on_write(world: World) -> World:
 
 
 def restoring(choose: Choose, world: World) -> World:
-    """Return the world with a savepointer and a restorer (actors). Other actors remain only if the model supports them
-    together with restores.
-    """
+    """Return the world with a savepointer and a restorer (actors)."""
     kept = WITH_READS if choose(2) else ("writer", "compactor", "overwriter", "querier", *OTHERS)
     actors = {kind: count for kind, count in world.actors.items() if kind in kept}
     return world.replace(
@@ -81,7 +78,7 @@ def restoring(choose: Choose, world: World) -> World:
 
 
 def optimistic(choose: Choose, world: World) -> World:
-    """Return the world with optimistic concurrency control (OCC) for all writers or only for writer w1."""
+    """Return the world with optimistic concurrency control (OCC), at random for all writers or only for writer w1."""
     who = "w1" if choose(2) else "writer"
     return world.replace(settings={who: {"concurrency": "occ"}}, retries=choose(2))
 

@@ -32,7 +32,8 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TourReport:
-    """The figures of a tour: `runs` of `all_runs` runs were played, and took `edges` of `all_edges` edges.
+    """The result of a tour: how many of all runs were played, and how many of all edges they took.
+
     `disagreement` is the trace of a run in which model and system differed, or None.
     """
 
@@ -92,7 +93,8 @@ def tour(
     progress: Progress | None = None,
     traces_dir: Path | None = None,
 ) -> TourReport:
-    """Play a share of the tour through `options.world`. Stop at the first disagreement.
+    """Play the first runs of the tour through `options.world`; `share` is the fraction to play. Stop at the first
+    disagreement.
 
     After each run, `progress` is called with the run's number (from 0) and the total number of runs. Two tours with
     equal seeds write equal rows.

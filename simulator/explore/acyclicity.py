@@ -3,11 +3,11 @@
 In a cycle, every component (state variable) returns to the value that it had at the start. Therefore, a transition is
 not part of a cycle if it always changes a component whose values never recur. The proof removes transitions that are
 outside every cycle, and examines the remaining transitions again. For example, a compactor becomes idle again only
-after it has published an instant, and the set of published instants only grows. If the proof removes every transition,
-there is no cycle. If some transitions remain, `lasso.find_lasso` must examine all states.
+after it has published an instant, and the set of published instants only grows. If no transition remains, there is no
+cycle. If some transitions remain after the last round, `lasso.find_lasso` must examine all states.
 
-Under symmetry reduction, a cycle of canonical states may rename actors. If such a cycle is repeated often enough, the
-names at its end equal the names at its start. Therefore the proof ignores the names of exchangeable actors.
+Under symmetry reduction, a cycle of canonical states may rename actors. After enough repetitions of such a cycle, every
+actor has its original name again. Therefore the proof ignores the names of exchangeable actors.
 """
 
 from __future__ import annotations
@@ -61,8 +61,8 @@ def _never_returns(several: Iterable[_Edges]) -> bool:
 
 
 class _WithoutNames:
-    """Collects how transitions change each component, as pairs of numbers. Values that differ only in actor names have
-    equal numbers.
+    """Collects the changes of each component by all transitions, as pairs (old number, new number). The number
+    identifies a value; values that differ only in actor names have the same number.
     """
 
     def __init__(self, coding: Coding, exchangeable: Iterable[Iterable[str]]) -> None:

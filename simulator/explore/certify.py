@@ -2,10 +2,10 @@
 
 Exchangeable actors are detected on a sample of states (`symmetry_detection`). The sample suffices for the built-in
 model, because its actors of one kind have the same transitions. A `TransitionSystem` may declare with `uniform` that
-all actors of one kind have the same transitions. Without `uniform`, two actors may behave differently in states outside
-the sample. Therefore, this module checks every transition and every promise on all values that the search evaluated.
-After the names of two actors are exchanged, each transition and each promise must have the corresponding result. If all
-results correspond, the symmetry holds in every reachable state.
+all actors of one kind have the same transitions. Without this declaration, two actors may behave differently in states
+outside the sample. Therefore, this module checks the symmetry of every transition and every promise, on all values that
+the search evaluated. After the names of two actors are exchanged, each transition and each promise must have the
+corresponding result. If all of these results correspond, the symmetry holds in every reachable state.
 """
 
 from __future__ import annotations
@@ -125,7 +125,7 @@ def _check_end(holds: Callable[[State], bool], end: Any, exchange: Exchanged) ->
 class _Transitions:
     """The transitions that a finished search evaluated, with the values on which they were evaluated.
 
-    A separate `Stepper` evaluates the transitions again, because coverage counts the evaluations of the search.
+    Transitions are evaluated by a separate `Stepper`, so that the coverage of the search does not change.
     """
 
     def __init__(self, system: TransitionSystem) -> None:

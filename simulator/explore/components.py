@@ -12,7 +12,7 @@ Following = Callable[[int], Iterator[int | None]]
 
 
 def numbered(space: Space, states: Sequence[Any], numbers: Mapping[Any, int]) -> Following:
-    """Return a function that yields the numbers of a state's successors in a finished search.
+    """Return a function that yields the indices of a state's successors in a finished search.
 
     Successors are recomputed from cached transitions, because a list of all edges would need ten times the memory of
     the states.

@@ -1,4 +1,6 @@
-"""The coverage of a finished search: which actions were possible, and which guards alone prevented an action."""
+"""The coverage of a finished search: the possible actions, and for each guard whether it was ever the only false guard
+of its action.
+"""
 
 from __future__ import annotations
 

@@ -44,17 +44,17 @@ def explore(
     interfaces of systems and promises.
 
     Args:
-        `canary`: A promise that the search must find violated; if no violation is found, the search is no evidence.
+        `canary`: A promise that must be violated. If the search finds no violation of it, the search proves nothing.
         `max_states`: The search stops at this number of distinct states.
         `max_depth`: The search stops at this depth.
         `memory`: The search stops when this process uses this many GiB; the default is most of the free memory. If a
             search stops at a bound, promises without a violation are UNDETERMINED.
-        `reduce`: True to apply symmetry reduction and to fuse private steps, if the system has transitions. For each
-            violated promise, a second search then finds a shortest counterexample. If `certify` refutes the symmetry,
-            the search is repeated without reduction.
-        `coverage`: True to collect which actions were possible, and which guards alone prevented an action.
+        `reduce`: True to apply symmetry reduction and to fuse private steps (which no other actor observes), if
+            transitions define the system. For each violated promise, a second search then finds a shortest
+            counterexample. If `certify` refutes the symmetry, the search is repeated without reduction.
+        `coverage`: True to record which actions were possible, and which guards were never the only false guard.
         `checkpoint`: A file from which an interrupted search continues.
-        `shard`: The part of the states to search (see `shards`); no second search follows.
+        `shard`: The part of the states to search (see `shards`). Counterexamples are then not shortened.
         `progress`: A function that is called periodically with the numbers of distinct and generated states, the depth
             and the frontier size.
     """
@@ -115,8 +115,8 @@ def _space(system: Any, watched: Sequence[Any], shard: Shard | None, reduce: boo
 def shortest(
     system: Any, promises: Sequence[Any], found: dict[str, PromiseResult], memory: float | None
 ) -> dict[str, PromiseResult]:
-    """Search violated promises again without fusing steps, up to the length of the known counterexample. Returns all
-    results, with the shorter counterexamples that this search finds.
+    """Search violated promises again without fusing steps, to find shortest counterexamples. The new search is no
+    deeper than the known counterexamples.
     """
     broken = [p for p in promises if found[p.name].verdict is Verdict.VIOLATED and not found[p.name].cycle]
     if not broken:

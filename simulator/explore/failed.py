@@ -1,4 +1,4 @@
-"""Results of searches that failed or ran out of memory. The result of a failed search is no evidence about the model.
+"""Results of searches that failed or ran out of memory. The result of a failed search proves nothing about the model.
 """
 
 from __future__ import annotations

@@ -26,8 +26,8 @@ from .shards import Shard
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchJob:
-    """The description of one search. `world` and `protocol` are names, paths or values. If `promises` is empty, the
-    search judges all promises.
+    """The description of one search. `world` and `protocol` are names, paths, or objects of the classes `World` and
+    `Protocol`. If `promises` is empty, the search judges all promises.
 
     A `world` of the form ``package.module:factory`` names a user's model, which `factory()` returns. `mutant` names a
     file of specs/mutants that is applied during the search. `reduce` and `shard` are arguments of `explore`. The search
@@ -71,8 +71,8 @@ def _foreign(name: str) -> Any:
 
 
 def promises_of(system: Any, names: Sequence[str] = ()) -> tuple[list[Any], Any]:
-    """Return the named promises (all promises if `names` is empty) and the canary. For a user's model, the canary is
-    None.
+    """Return the named promises (all promises if `names` is empty) and the canary, a promise that every complete search
+    finds violated. For a user's model, the canary is None.
     """
     table = isinstance(system, Model)
     known: Mapping[str, Any] = PROMISES if table else {each.name: each for each in getattr(system, "promises", ())}
@@ -119,7 +119,7 @@ def applied(name: str) -> AbstractContextManager[Any]:
 
 
 def try_job(job: SearchJob, **bounds: Any) -> Result:
-    """Run one job like `run_job`. If the job fails, return UNDETERMINED with the reason."""
+    """Run one search job. If the job fails, return UNDETERMINED with the reason."""
     try:
         return run_job(job, **bounds)
     except Exception as error:  # any error ends this job alone
@@ -143,7 +143,7 @@ def run_jobs(
         `memory`: The memory in GiB, divided among the workers.
         `raises`: True to propagate a job's error; False to return the result UNDETERMINED with the reason.
         `done`: A function that is called with each job and its result as soon as the job ends.
-        `progress`: A function that is called as ``progress(job, *figures)``, with the figures of `explore`.
+        `progress`: A function that is called as ``progress(job, *figures)``. `explore` defines the `figures`.
         `bounds`: Further keyword arguments of `explore`, for every search.
     """
     one = run_job if raises else try_job

@@ -1,8 +1,8 @@
 """Lassos: counterexamples of liveness promises. A lasso is a run that ends in a cycle, which repeats forever.
 
 Fairness is judged on states of the original system, not on canonical states. After a reduced search, each state on a
-cycle is therefore expanded: into its images under all exchanges of actors, with and without every private step. Every
-cycle of the original system lies within the expanded states.
+cycle is therefore replaced by the original states that it represents. These states differ in the names of exchangeable
+actors and in the private steps taken. Every cycle of the original system lies within these states.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ Path = tuple[tuple[Any, Any], ...]
 
 
 class Lasso(NamedTuple):
-    """A run whose last `cycle` steps repeat forever; `because` names the events that never occur."""
+    """A run whose last `cycle` steps repeat forever. `because` names the required events that never occur in this run.
+    """
 
     because: str
     steps: tuple[Any, ...]
@@ -63,8 +64,8 @@ class Graph(NamedTuple):
         return found
 
     def taken(self, step: Any) -> set[Action]:
-        """Return the actions by which a step counts for fairness. If fairness does not apply to the step, the set is
-        empty.
+        """Return the actions whose fairness condition a step satisfies. The result is empty if fairness does not apply
+        to the step.
         """
         fair = self.promise.fair(self.space.system, step)
         return {(step.actor, step.action), (step.actor, ANY)} if fair else set()

@@ -76,7 +76,7 @@ class MemoryBound:
         self.bytes = int(gib * GIB) if gib else int(held() + left * SHARE) if left else None
 
     def reached(self, table: dict[Any, Any]) -> str | None:
-        """Return the reason why the search must stop, or None. `table` is the largest table of the search."""
+        """Return the reason why the search must stop, or None. `table` is the largest dictionary of the search."""
         if self.bytes is None:
             return None
         size = sys.getsizeof(table)

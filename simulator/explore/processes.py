@@ -1,6 +1,7 @@
 """Runs search jobs in separate processes, which end when the calling process ends.
 
-If a process dies, the result of its job is UNDETERMINED, with the reason. Other jobs are not affected.
+If a process dies, the result of its job is UNDETERMINED, with the reason. The failure of one job does not affect other
+jobs.
 """
 
 from __future__ import annotations

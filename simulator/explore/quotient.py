@@ -1,5 +1,5 @@
 """The quotient graph of a world: states that differ only in the names of exchangeable actors count as one state. Edge
-coverage and tours (runs that take every edge) use this graph.
+coverage and tours (runs that take every edge) use the quotient graph.
 """
 
 from __future__ import annotations

@@ -1,11 +1,12 @@
 """Partial-order reduction: a search fuses an actor's private steps with the actor's next visible step.
 
-A transition is private if it touches only the component (state variable) of its actor, and if no other actor and no
-judged promise uses this component. A private step commutes with all steps of other actors. Therefore a search can delay
-a private step until the actor's next visible step.
+A transition is private if it touches only the component (state variable) of its actor, which no other actor and no
+judged promise may use. A private step commutes with all steps of other actors. Therefore a search can delay a private
+step until the actor's next visible step.
 
-A visible step, such as a crash, is taken after each possible number of private steps. A component has no private
-transitions if another actor reads the component, for example to roll back a write or to let a heartbeat expire.
+All other steps are visible; a crash is an example. The search takes a visible step after each possible number of
+private steps of its actor. A component has no private transitions if another actor reads the component, for example to
+roll back a write or to let a heartbeat expire.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ def private_transitions(model: Model | TransitionSystem, promises: Iterable[Any]
 
 
 def symmetric(private: frozenset[tuple[str, str]], exchangeable: Sequence[Sequence[str]]) -> frozenset[tuple[str, str]]:
-    """Return the private transitions that remain private under every exchange of actors."""
+    """Return the transitions that are private for an actor and for every actor that is exchangeable with it."""
     others = {name: each for each in exchangeable for name in each}
     return frozenset(
         (actor, action) for actor, action in private

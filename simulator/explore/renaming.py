@@ -38,7 +38,8 @@ def renamed(value: Any, names: Renaming) -> Any:
 
 
 class InOrder:
-    """Maps a value to the actor names that it contains, in order of first occurrence. Names within a set are unordered.
+    """Maps a value to the actor names that it contains, in order of first occurrence. The elements of a set have no
+    order, so names from one set form a group.
     """
 
     def __init__(self, names: Iterable[str]) -> None:
@@ -107,11 +108,11 @@ class Image:
         return old, new, self.coding.mask((old,)), {}
 
     def of_own(self, bits: State) -> State:
-        """Return the renamed components of exchangeable actors."""
+        """Return the components of exchangeable actors after the renaming."""
         return self._of(bits, self.own) if self.names else bits
 
     def of_others(self, bits: State) -> State:
-        """Return the renamed components that belong to no exchangeable actor."""
+        """Return all other components after the renaming of actors in their values."""
         return self._of(bits, self.others) if self.names else bits
 
     def _of(self, bits: State, fields: Sequence[_Field]) -> State:

@@ -32,9 +32,9 @@ class PromiseResult:
 class Coverage:
     """The coverage of a search: the actions, guards and promises that were exercised.
 
-    `actions` maps each action to the number of combinations of read values for which the action was possible.
-    `never_false` contains the pairs (action, guard) for which the guard alone never prevented the action. `untested`
-    contains the promises that no state exercised.
+    `actions` counts for each action the different inputs with which it was possible. An input consists of the values
+    that the action reads. `never_false` contains the pairs (action, guard) in which the guard was never the only false
+    guard of the action. `untested` contains the promises that no state exercised.
     """
 
     actions: dict[str, int]
@@ -59,8 +59,8 @@ class Result:
     `distinct` counts distinct states, `generated` counts the initial state and all generated successors, and `depth`
     counts levels; TLC counts likewise. `stopped` is the reason why the search did not visit all states, or None.
     `deadlock` is a run to a state without successors in which some actor is within an operation. `ends` counts the
-    states without successors. `ends_at_limit` counts the states without successors in which only a limit of the world
-    stops some actor.
+    states without successors. `ends_at_limit` counts states without successors in which at least one actor is stopped
+    only by a limit of the world.
     """
 
     distinct: int

@@ -1,7 +1,8 @@
 """Caches finished searches in a file, so that an interrupted series of searches continues where it stopped.
 
 Each line of the file is a JSON object with a search job (world, protocol, promises, reductions, bounds) and its result.
-The first line contains a hash of the source code. If a process dies while writing a line, only one result is lost.
+The first line of the file contains a hash of nbcc's source code; results of other versions are refused. If a process
+dies while writing a line, only one result is lost.
 """
 
 from __future__ import annotations
@@ -28,8 +29,8 @@ NO_BOUNDS: Final = ("workers", "memory", "raises")
 
 
 class ResultCache:
-    """A cache of finished searches in a file. `hits` counts the searches found in the cache, `misses` counts the
-    searches that were run.
+    """A file that caches the results of finished searches. `hits` counts the searches found in the cache, `misses`
+    counts the searches that were run.
 
     Raises:
         ValueError: If the file is not a search cache, or if another version of nbcc wrote it.

@@ -100,7 +100,7 @@ def resume(search: Search, saved: dict[str, Any]) -> None:
 
 
 class _SafeUnpickler(pickle.Unpickler):
-    """An unpickler that accepts only named tuples of nbcc and of the system's module."""
+    """An unpickler that accepts only named tuples from nbcc and from the module that defines the searched system."""
 
     def __init__(self, file: io.BytesIO, module: str) -> None:
         super().__init__(file)

@@ -2,9 +2,9 @@
 
 A system may name one component (state variable) as its shard key, whose value is set once and then never changes. In
 the built-in model, the shard key is the first published instant. The few states whose shard key is not set yet form the
-prefix, which every process searches. Every other state belongs to exactly one shard, and is reachable only through the
-prefix and states of that shard. Together, the shards visit all states. If a promise has several shortest
-counterexamples, sharded and unsharded searches may report different ones.
+prefix, which every process searches. Every state outside the prefix belongs to exactly one shard. Every run to a state
+of a shard stays within the prefix and this shard. Together, the shards visit all states. If a promise has several
+shortest counterexamples, sharded and unsharded searches may report different ones.
 
 The search of each shard verifies that no visited state belongs to another shard.
 """
@@ -23,7 +23,7 @@ from .watch import Watchers
 
 
 class Shard(NamedTuple):
-    """The states of a search whose shard key is in `keys`.
+    """A part of a search: the states whose shard key is in `keys`.
 
     `exchangeable` contains the known classes of exchangeable actors; if None, the search detects them.
     """
@@ -113,8 +113,8 @@ class _PrefixEnds(Ends):
 
 
 class ShardSearch(Search):
-    """Searches all states of one shard (part of a search). The shard's first states are not counted and judged again,
-    because the prefix search has done so.
+    """Searches all states of one shard (part of a search). The shard's first states are neither counted nor judged
+    here, because the prefix search counts and judges them.
     """
 
     def __init__(

@@ -1,4 +1,6 @@
-"""The state space that a search visits: a system unchanged, or reduced by symmetry and by fusing private steps."""
+"""The state space that a search visits: all states of a system, or fewer states after symmetry reduction and fusing of
+private steps.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,7 @@ from .transition_system import TransitionSystem
 
 
 def has_transitions(system: Any) -> bool:
-    """True if a system consists of transitions, so that it can be reduced and has coverage."""
+    """True if a system is defined by transitions. Only such a system supports reductions and coverage."""
     return isinstance(system, Model | TransitionSystem)
 
 
@@ -75,9 +77,10 @@ class Space:
 
 
 def _may_strand(model: Model | TransitionSystem, promises: Sequence[Any]) -> bool:
-    """True if a run may end with a private step, because the actor has no visible step afterwards.
+    """True if a run may end with a private step (one that no other actor observes), because the actor has no visible
+    step left.
 
-    In the built-in model, a visible step always follows a private step, as a test verifies.
+    A test verifies that this is impossible in the built-in model.
     """
     return not isinstance(model, Model) and (hasattr(model, "finished") or any(p.kind == "run" for p in promises))
 

@@ -1,10 +1,10 @@
 """Symmetry reduction: one canonical state represents all states that differ only in the names of exchangeable actors.
 
 The module `symmetry_detection` finds exchangeable actors. The reduction is exact: each orbit (set of symmetric states)
-has exactly one canonical state, in which the components of exchangeable actors are sorted. Actors with equal components
-are ordered by the position at which other components first name them. If ties remain, for example among members of a
-set, every order is tried, and the smallest image is canonical. If a component of an exchangeable actor names another
-actor, every renaming is tried.
+has exactly one canonical state, in which the components of exchangeable actors are sorted. Ties between actors with
+equal components are broken by the order in which other components first name them. If ties remain, for example among
+members of a set, every order is tried, and the smallest image is canonical. If a component of an exchangeable actor
+names another actor, sorting is not enough; every renaming is tried.
 
 A search does not store the renamings along its edges. A counterexample is reconstructed from the initial state, one
 canonical state after the other, as a run of the original system.
@@ -40,8 +40,8 @@ NOWHERE = inf
 
 
 class Symmetry:
-    """The exchanges of actors under which a model is symmetric. Without exchanges, `canonical` returns its argument
-    unchanged.
+    """The exchanges of actors under which a model is symmetric. If no actors are exchangeable, `canonical` returns its
+    argument unchanged.
     """
 
     def __init__(
@@ -86,12 +86,12 @@ class Symmetry:
         return own + (least.get(rest) or self._least_of(rest, tries, least))[0] + (state & self._numbers)
 
     def renamings(self, state: State) -> list[Renaming]:
-        """Return all renamings that map a state to its canonical state. At least one renaming exists."""
+        """Return all renamings that map a state to its canonical state. The list contains at least one renaming."""
         own, rest, canonical = state & self._bits, state & self._rest, self.canonical(state) - (state & self._numbers)
         return [image.names for image in self._every if image.of_own(own) + image.of_others(rest) == canonical]
 
     def orbit(self, state: State) -> int:
-        """Return the number of states that are symmetric to a state, including the state."""
+        """Return the number of states that are symmetric to a state, including the state itself."""
         _, tries, least = self._sorted.get(state & self._bits) or self._sorting(state & self._bits)
         rest = state & self._rest
         return self.order // (least.get(rest) or self._least_of(rest, tries, least))[1]
@@ -127,8 +127,8 @@ class Symmetry:
         )
 
     def _tie_breakers(self, alike: Order, rest: State) -> _Tried:
-        """Return the renamings that sort actors with equal components by the position of their first mention in other
-        components.
+        """Return the renamings that break ties between actors with equal components. The order is that in which other
+        components first name these actors.
         """
         orders = tuple([self._order_in(place, rest & mask) for place, mask in self._others])
         return self._tried.get((alike, orders)) or self._ordering(alike, orders)

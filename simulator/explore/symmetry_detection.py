@@ -1,9 +1,9 @@
 """Symmetry detection: finds actors that differ only in their names, from a sample of the first states of a search.
 
-Candidates are actors of one kind with the same options and writes; other actors might differ only in states outside the
-sample. Two candidates are exchangeable if every step in the sample commutes with exchanging their names, and every
-promise then has the same verdict. For promises that depend only on a state's shape (`promises.shape`), equal shapes
-suffice.
+Candidates are actors of one kind with the same options and writes. Other pairs of actors might differ only in states
+that the sample does not contain. Two candidates are exchangeable if every step in the sample commutes with exchanging
+their names, and every promise then has the same verdict. For promises that depend only on a state's shape
+(`promises.shape`), it is enough that both states have the same shape.
 
 The transitions of a `TransitionSystem` may be arbitrary functions. Therefore `certify` verifies the symmetry of a
 `TransitionSystem` after the search.
@@ -112,14 +112,16 @@ class PropertyCache:
 
 
 class Exchange:
-    """An exchange of two actors' names. The method `difference` tests whether the exchange is a symmetry."""
+    """An exchange of two actors' names. The method `difference` tests whether exchanging the two names is a symmetry of
+    the model.
+    """
 
     def __init__(self, cache: PropertyCache, names: Renaming) -> None:
         self.cache, self.model, self.names = cache, cache.model, names
         self._image = Image(cache.model, names, range(len(cache.model.coding.names)), ())
 
     def difference(self, state: State) -> str | None:
-        """Return the reason why the exchange is not a symmetry in a state, or None if the exchange is a symmetry."""
+        """Return the reason why exchanging the two names is not a symmetry in a state, or None if it is."""
         other = self._image.of_own(state)
         moves = [(step, after, self._image.of_own(after)) for step, after in self.model.successors(state)]
         if {(renamed_step(step, self.names), there) for step, _, there in moves} != set(self.model.successors(other)):

@@ -13,9 +13,9 @@ class Explorable(Protocol):
     """A system that can be searched: `initial`, and `successors(state)` or both `enabled(state)` and `apply(state,
     step)`.
 
-    Three further methods are optional. `finished(state)` returns True if a run that ends in this state is not
-    deadlocked. `stopped_by_limits(state)` returns the actors that only a limit of the world stops. `projection(names)`
-    returns a function that maps a state to the values of the named components.
+    The methods `finished`, `stopped_by_limits` and `projection` are optional. `finished(state)` returns True if a run
+    that ends in this state is not deadlocked. `stopped_by_limits(state)` returns the actors that only a limit of the
+    world stops. `projection(names)` returns a function that maps a state to the values of the named components.
     """
 
     @property
@@ -27,9 +27,9 @@ class Property(Protocol):
     """A promise: a property of states or of steps, according to `kind`.
 
     `holds(system, before, step, after)` returns None, or a message that describes the violation. `sometimes(system,
-    state)` is true in a state that exercises the promise. Two further methods are optional. `reads(system)` returns the
-    components (state variables) that the promise reads; a search judges the promise once for each combination of their
-    values. `unfit(system)` returns the reason why the promise does not apply to a system, or None.
+    state)` is true in a state that exercises the promise. The methods `reads` and `unfit` are optional. `reads(system)`
+    returns the components (state variables) that the promise reads; a search judges the promise once for each
+    combination of their values. `unfit(system)` returns the reason why the promise does not apply to a system, or None.
     """
 
     @property

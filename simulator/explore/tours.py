@@ -1,9 +1,9 @@
 """Tours: the fewest runs that together take every edge of a graph, computed as a minimum flow.
 
 Every run starts in the first state and may end in any state; the graph may have cycles. A state with more leaving than
-entering edges needs additional visits. A maximum flow extends as many runs as possible to states that need another
-visit; new runs make the remaining visits. Edges from the end of each run back to the first state make the graph
-Eulerian. An Eulerian circuit, cut at the first state, is the set of runs.
+entering edges needs additional visits. A maximum flow continues as many runs as possible to such states. The remaining
+visits need new runs. Edges from the end of each run back to the first state make the graph Eulerian. Cutting an
+Eulerian circuit at these additional edges yields the runs.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import networkx as nx
 
 
 class Arrow(Protocol):
-    """An edge of a graph. Parallel edges between two states are allowed."""
+    """An edge of the graph that a tour covers. Parallel edges between two states are allowed."""
 
     @property
     def before(self) -> Hashable: ...
@@ -38,7 +38,8 @@ def tours(edges: Sequence[A], first: Hashable) -> list[list[A]]:
 
 
 def _likely(edges: Sequence[A], first: Hashable) -> dict[A, float]:
-    """Map each edge to the probability that a uniform random walk takes it. In a cycle, only the first pass is counted.
+    """Map each edge to an estimate of the probability that a uniform random walk takes it. Repeated passes through a
+    cycle are not counted.
     """
     leaving = Counter(edge.before for edge in edges)
     reached: dict[Hashable, float] = {first: 1.0}
@@ -78,7 +79,7 @@ def _cut(circuit: Iterator[A | None]) -> list[list[A]]:
 
 
 def _repetitions(edges: Sequence[A], first: Hashable) -> Counter[tuple[Hashable, Hashable]]:
-    """Map each pair of states to the number of additional times that runs must take an edge between the two states."""
+    """Map each pair of states to the number of times that the runs must repeat an edge between the two states."""
     more = Counter(edge.after for edge in edges)  # entering minus leaving edges
     more.subtract(Counter(edge.before for edge in edges))
     graph: Any = nx.DiGraph()

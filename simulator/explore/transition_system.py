@@ -16,7 +16,7 @@ from nbcc.model.machine.transition import Args
 
 
 class Guard(NamedTuple):
-    """A condition of a transition. `reason` states the condition in words. If `limit` is True, the condition bounds the
+    """A condition of a transition, which `reason` describes in words. If `limit` is True, the condition bounds the
     search and is not a rule of the modelled protocol.
     """
 
@@ -70,8 +70,8 @@ class TransitionSystem:
     """A system that is defined by transitions.
 
     `first` maps each component (state variable) to its initial value. `actors` maps each kind of actor to the names of
-    its actors. Each actor has a component with its name, and values refer to an actor by this name. The search may
-    exchange actors of one kind.
+    its actors. Each actor has a component with its name, and values refer to an actor by this name. Symmetry reduction
+    may treat actors of one kind as interchangeable.
     """
 
     uniform = False

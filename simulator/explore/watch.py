@@ -1,8 +1,8 @@
 """Judges promises during a search, until the first violation of each promise.
 
 A promise is judged once for each combination of the values that it reads. In a breadth-first search, the violation
-found first has a shortest counterexample. Components that a promise does not declare in `reads` are hidden. Reading a
-hidden component raises `packed.UndeclaredRead`.
+found first has a shortest counterexample. If a promise reads a component (state variable) that it does not declare in
+`reads`, `packed.UndeclaredRead` is raised.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ class _Group:
 
     @property
     def is_settled(self) -> bool:
-        """True if no further state can change a verdict: each promise was exercised, and each promise about states is
+        """True if no further state can change a result: each promise was exercised, and each promise about states is
         violated.
         """
         return all(watch.reached for watch in self.all) and all(watch.broken for watch in self.of_states)

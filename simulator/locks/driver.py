@@ -61,8 +61,8 @@ class _Contenders:
         return (lease * TICK_MS + 1) / 1000
 
     def take(self, step: Step, before: int, after: int) -> None:
-        """Take one step of the model with the engine's locks, then compare. Raises `LocksDiffer` if model and locks
-        differ.
+        """Take one step of the model, execute the corresponding accesses of the engine's locks, and compare the two
+        states. Raises `LocksDiffer` if they differ.
         """
         name, stepper = step.actor, self.steppers[step.actor]
         if step.action == "clock_ticks":
@@ -79,7 +79,7 @@ class _Contenders:
         self.compare(step, after)
 
     def fail_or_advance(self, stepper: Stepper, action: str) -> None:
-        """Execute the next storage access. If `action` is a fault, the access fails accordingly."""
+        """Execute the next storage access. If `action` is a fault, inject it into this access."""
         if action not in self.faults:
             self.advance(stepper)
         elif action == "check_fails":
@@ -96,7 +96,7 @@ class _Contenders:
         stepper.advance()
 
     def pass_on(self, stepper: Stepper) -> None:
-        """Execute all accesses until an access at which a step of the model ends."""
+        """Execute accesses up to the next access that ends a step of the model, but not that access."""
         while stepper.parked and stepper.parked not in self.own_accesses:
             stepper.advance()
 
@@ -118,7 +118,7 @@ class _Contenders:
         return getattr(self.locks[name], starts[action]) if action in starts else None
 
     def compare(self, step: Step, state: int) -> None:
-        """Compare the engine's locks with a state of the model. Raises `LocksDiffer` on a difference."""
+        """Compare the engine's locks with a state of the model. Raises `LocksDiffer` if they differ."""
         for name in self.model.contenders:
             own = self.model.contender(state, name)
             if not own.is_alive:
@@ -135,7 +135,7 @@ class _Contenders:
     # The parts that depend on the protocol.
 
     def name_owner(self, name: str, own: Any) -> None:
-        """Record the contender and attempt to which the owner name in a pending put belongs."""
+        """Record which contender and which of its attempts the owner name in a pending put denotes."""
         raise NotImplementedError
 
     def awaited(self, own: Any) -> str:
@@ -157,7 +157,9 @@ class _Contenders:
 
 
 class StorageLocks(_Contenders):
-    """The engine's storage-based locks (as Hudi's `StorageBasedLockProvider`) on one object, by default in memory."""
+    """The engine's storage-based locks, which correspond to Hudi's `StorageBasedLockProvider`. All contenders use one
+    object, which is in memory by default.
+    """
 
     own_accesses = ("read", "write")
 
@@ -210,12 +212,14 @@ class NumberedLocks(_Contenders):
         super().take(step, before, after)
 
     def pass_on(self, stepper: Stepper) -> None:
-        """Execute accesses until the one that corresponds to the model's current step."""
+        """Execute accesses up to the access that corresponds to the model's current step, but not that access."""
         while stepper.parked and stepper.parked != _ACCESS.get(self.step, ""):
             stepper.advance()
 
     def refuses(self) -> bool:
-        """Return True: for an existing file, `put_if_absent` returns False and raises no error."""
+        """Return True: a failed put always appears as a refusal, because `put_if_absent` reports an existing file by
+        returning False.
+        """
         return True
 
     def name_owner(self, name: str, own: numbered_lock.Contender) -> None:

@@ -23,8 +23,8 @@ UNDER_WAY: Final = (CREATING, CHECKING, VERIFYING, TIDYING, RENEWING, RELEASING)
 
 
 class Number(NamedTuple):
-    """One numbered lock as stored in files. `since` is the time in its newest heartbeat or, without a heartbeat, in the
-    file that created the number.
+    """A numbered lock, as described by its files in the store. `since` is the time of the newest heartbeat or, without
+    a heartbeat, the time in the lock file.
     """
 
     number: int
@@ -67,10 +67,10 @@ class NumberedLockRules:
     """The rules of the lock protocol. Every value other than the default is a mutant (deliberate error).
 
     `margin` is the number of ticks between the end of a lease and the earliest takeover by another contender.
-    `recognises_own` makes a contender read the file after a put without a useful answer, and recognise the content that
-    it has put. `renews_late` makes a heartbeat extend the lease even after the lease has ended. `tidies_newest` makes
-    the holder delete its own number together with older numbers. `is_conditional` makes the store create a number only
-    if that number does not exist.
+    `recognises_own` makes a contender read the lock file after a put with an unknown outcome, to find out whether the
+    put was executed. `renews_late` makes a heartbeat extend the lease even after the lease has ended. `tidies_newest`
+    makes the holder delete its own lock file together with those of older numbers. `is_conditional` makes the store
+    create a lock file only if no file with the same number exists.
     """
 
     margin: int = 1
@@ -81,8 +81,8 @@ class NumberedLockRules:
 
 
 class _After(NamedTuple):
-    """The result of a transition's effect. `fault` is True if a request failed. `ended` is True if the contender has
-    just learnt that it holds the lock, or will never learn it.
+    """The contender and the stored locks after a transition. `fault` is True if a request failed. `ended` is True if
+    the contender has just learnt that it holds the lock, or can no longer find out.
     """
 
     own: Contender
@@ -152,7 +152,7 @@ def newest(numbers: Numbers) -> Number:
 
 
 def _always(own: Contender, numbers: Numbers) -> bool:
-    """no further condition"""
+    """the guard is always true"""
     return True
 
 
@@ -173,7 +173,7 @@ class _Effects:
         return self._may_try(own) and self._may_clear(own, numbers)
 
     def finds_taken(self, own: Contender, numbers: Numbers) -> bool:
-        """another contender must hold the newest lock"""
+        """the newest lock must be held by another contender, and its lease must not have expired"""
         return bool(numbers) and not newest(numbers).released and not self._may_clear(own, numbers)
 
     def _may_clear(self, own: Contender, numbers: Numbers) -> bool:
@@ -204,15 +204,15 @@ class _Effects:
         return self.rules.recognises_own and self._is_own(own, numbers)
 
     def finds_another(self, own: Contender, numbers: Numbers) -> bool:
-        """the lock file must contain what another contender has put"""
+        """the lock file must have been written by another contender"""
         return self.is_present(own, numbers) and not self.recognises(own, numbers)
 
     def has_newest(self, own: Contender, numbers: Numbers) -> bool:
-        """the contender's number must be the newest, and not released"""
+        """the contender's lock must be the newest, and must not be released"""
         return bool(numbers) and newest(numbers).number == own.number and not newest(numbers).released
 
     def has_older(self, own: Contender, numbers: Numbers) -> bool:
-        """the contender's number must be released, or older than the newest"""
+        """the contender's lock must be released, or a newer lock must exist"""
         return not self.has_newest(own, numbers)
 
     def may_renew(self, own: Contender, numbers: Numbers) -> bool:
@@ -237,7 +237,7 @@ class _Effects:
         return _After(own._replace(step=VERIFYING), (*others, created))
 
     def create_unanswered(self, own: Contender, numbers: Numbers) -> _After:
-        """Create the lock number, but the contender gets no answer or 412 (precondition failed)."""
+        """Create the lock file, but report a failure to the contender: no answer, or 412 (precondition failed)."""
         created = self.create(own, numbers)
         return created._replace(own=own._replace(step=CHECKING), fault=True)
 

@@ -10,7 +10,7 @@ from .limits import LockLimits
 
 
 class LockModel(Protocol):
-    """The methods of a lock model that lock promises use."""
+    """The methods of a lock model that the promises about locks call."""
 
     limits: LockLimits
     contenders: tuple[str, ...]
@@ -23,13 +23,13 @@ class LockModel(Protocol):
         """
 
     def refused(self, state: int) -> list[str]:
-        """Return the live contenders without a pending request that do not find the stored lock free."""
+        """Return the live contenders without a pending request to which the stored lock is not free."""
 
     def unheld(self, state: int, contender: str) -> int:
         """Return for how many ticks of the contender's clock no actor has held the lock."""
 
     def asking(self, state: int) -> bool:
-        """Return True if the owner of the newest stored lease is waiting for an answer of the store."""
+        """Return True if the owner of the newest stored lease is waiting for an answer from the store."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,7 +61,9 @@ def _one_holder(system: LockModel, state: int) -> str | None:
 
 
 def longest(limits: LockLimits) -> int:
-    """Return the maximum number of ticks after which an unheld lock must be free: one lease plus the clock drift."""
+    """Return the greatest number of ticks for which a lock may refuse contenders while no actor holds it: one lease
+    plus the clock drift.
+    """
     return limits.lease + limits.drift
 
 

@@ -23,10 +23,10 @@ class Stopped(BaseException):
 class Stepper:
     """Runs one contender's lock operation, one storage access at a time.
 
-    `parked` names the access before which the operation waits, or is '' if no operation is in progress. `content` is
-    the data that this access puts. `fault` is the fault of the next access: ``lose`` executes the access and loses the
-    answer, ``drop`` does not execute the access. After a fault the store raises an error or, if `refuses` is True,
-    answers that the condition failed.
+    `parked` names the access that the paused operation will execute next, or is '' if no operation is in progress.
+    `content` is the data that this access puts. `fault` is the fault of the next access: ``lose`` executes the access
+    and loses the answer, ``drop`` does not execute the access. After a fault the store raises an error or, if `refuses`
+    is True, answers that the condition failed.
     """
 
     def __init__(self) -> None:
@@ -96,8 +96,8 @@ class Stepper:
 
 
 class MemoryObject:
-    """An in-memory object with conditional replacement. The version tag is a counter, which is as unique as a store's
-    ETag.
+    """An in-memory object with conditional replacement. The version tag is a counter; like an ETag, it is different
+    after every put.
     """
 
     def __init__(self) -> None:
@@ -109,7 +109,7 @@ class MemoryObject:
         return self.version
 
     def write(self, data: bytes, known: Version | None) -> Version | None:
-        """Replace the version `known`. Returns None, without a change, if another version is current."""
+        """Replace the object if `known` is its current version. Otherwise, return None without a change."""
         if (self.version and self.version.mark) != (known and known.mark):
             return None
         self._puts += 1
@@ -140,7 +140,9 @@ class SteppedStorage:
         self.url = inner.url
 
     def put_if_absent(self, path: str, data: bytes) -> bool:
-        """Create the file if it is absent, as a step of the run. The path's suffix is the name of the access."""
+        """Create the file if it is absent, as one access of the stepper. The suffix of the path is the name of this
+        access.
+        """
         name = path.rpartition(".")[2]
         return self._stepper.access(name, lambda: self._inner.put_if_absent(path, data), False, data)
 

@@ -33,8 +33,9 @@ class Contender(NamedTuple):
 
     `request` names the purpose of a pending put, `put` is the put's content, and `known` is the version that the put
     replaces. `until` is the end of the lease that the contender holds, or None. `attempts` contains the attempts whose
-    put may have been executed. `released` is the lease that the contender released most recently. If `was_last` is
-    True, the contender replaces `released` without reading the object first; `quick` is True during this attempt.
+    put may have been executed. `released` is the lease that the contender released most recently. `was_last` is True if
+    the contender expects that `released` is still stored. Its next attempt then replaces `released` without reading the
+    object. `quick` is True during this attempt.
     """
 
     step: str = IDLE
@@ -64,9 +65,10 @@ class StorageLockRules:
     """The rules of the lock protocol. Every value other than the default is a mutant (deliberate error).
 
     `margin` is the number of ticks between the end of a lease and the earliest takeover by another contender.
-    `recognises_own` makes a contender read the object after a put without a useful answer, and recognise the content
-    that it has put. `renews_after_412` makes a holder read the object after a refused renewal, before it gives up the
-    lease. `is_conditional` makes the store execute a put only if the object is the version that the put replaces.
+    `recognises_own` makes a contender read the object after a put with an unknown outcome, to find out whether the put
+    was executed. `renews_after_412` makes a holder read the object after a refused renewal, before it gives up the
+    lease. `is_conditional` makes the store execute a put only if the object still has the version that the put
+    replaces.
     """
 
     margin: int = 1
@@ -76,8 +78,8 @@ class StorageLockRules:
 
 
 class _After(NamedTuple):
-    """The result of a transition's effect. `fault` is True if a request failed. `ended` is True if the contender has
-    just learnt that its lease is stored, or will never learn it.
+    """The contender and the stored lease after a transition. `fault` is True if a request failed. `ended` is True if
+    the contender has just learnt that its lease is stored, or can no longer find out.
     """
 
     own: Contender
@@ -172,7 +174,7 @@ class _Effects:
         return lease == own.known or not self.rules.is_conditional
 
     def may_not_replace(self, own: Contender, lease: Lease | None) -> bool:
-        """the stored lease must not be the version that the put replaces"""
+        """the put must replace a version that is no longer stored"""
         return not self.may_replace(own, lease)
 
     def recognises(self, own: Contender, lease: Lease | None) -> bool:
@@ -180,7 +182,7 @@ class _Effects:
         return self.rules.recognises_own and lease == own.put
 
     def may_repeat(self, own: Contender, lease: Lease | None) -> bool:
-        """the stored lease must be the version that the put replaces, and not the one that the contender has put"""
+        """the store must not have executed the put, and must still contain the version that the put replaces"""
         return lease == own.known and not self.recognises(own, lease)
 
     def finds_another(self, own: Contender, lease: Lease | None) -> bool:
@@ -188,7 +190,7 @@ class _Effects:
         return lease != own.known and not self.recognises(own, lease)
 
     def may_renew(self, own: Contender, lease: Lease | None) -> bool:
-        """the contender's clock must have advanced since its last put"""
+        """the contender's clock must have advanced since the contender's last put"""
         return own.known is not None and own.clock + self.limits.lease > own.known.until
 
     def take(self, own: Contender, lease: Lease | None) -> _After:
@@ -217,7 +219,7 @@ class _Effects:
         return _After(own._replace(step=CHECKING), lease)
 
     def execute_unanswered(self, own: Contender, lease: Lease | None) -> _After:
-        """Store the put, but the contender gets no answer or 412 (precondition failed)."""
+        """Store the put, but report a failure to the contender: no answer, or 412 (precondition failed)."""
         return self.doubt(own, own.put)._replace(fault=True)
 
     def fail(self, own: Contender, lease: Lease | None) -> _After:

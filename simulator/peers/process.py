@@ -16,7 +16,7 @@ _ENVIRONMENT: Final = ".venv-{name}"  # `make interop` puts it next to .venv
 
 
 class PeerRefused(Exception):
-    """The peer refused a step. The message is the peer's chain of causes."""
+    """The peer refused a step. The message contains the peer's exception and its causes."""
 
 
 class PeerMissing(ValueError):

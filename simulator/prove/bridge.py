@@ -2,8 +2,8 @@
 
 The function `compare` visits every reachable state of a world. The module `interpretation.py` translates each state of
 the model into facts of the transition relation. Every clause of the invariant must be true in every reachable state.
-For each step of the model, some action of the transition relation must be possible and have the same effect. Steps of
-the model in `SILENT` may leave all facts unchanged.
+For each step of the model, some action of the transition relation must be possible and have the same effect. Model
+steps listed in `SILENT` may leave all facts unchanged.
 """
 
 from __future__ import annotations
@@ -33,7 +33,9 @@ PAST: Final = {
 
 @dataclass(frozen=True)
 class Compared:
-    """The result of a comparison. `difference` is None if the transition relation agrees with the model."""
+    """The result of comparing a transition relation with the model. `difference` is None if the transition relation
+    agrees with the model.
+    """
 
     states: int
     steps: int

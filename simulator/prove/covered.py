@@ -12,8 +12,8 @@ from .finite import Table
 
 
 def logs_of(part: GroupPlan, by_time: dict[int, Any], covers: dict[int, set[Any]]) -> set[Any]:
-    """Return the logs of writes that a plan takes in a file group. For the log of a log compaction, the result contains
-    the covered logs instead.
+    """Return the logs of writes that a compaction plan includes in a file group. A log of a log compaction is replaced
+    by the logs that it covers.
     """
     taken: set[Any] = set()
     for requested, version in part.logs:
@@ -33,7 +33,9 @@ def covers(model: Model, state: State, by_time: dict[int, Any]) -> dict[int, set
 
 
 def interpret(model: Model, state: State, facts: Table, covered: dict[int, set[Any]]) -> None:
-    """Add the facts about log compactions in a state of the model. The argument `covered` is the result of `covers`."""
+    """Add the facts about log compactions in one state of the model to `facts`. `covered` maps each log compaction to
+    the logs that it covers, as returned by `covers`.
+    """
     if "log_plans" not in model.components:
         return
     plans = model.component(state, "log_plans")

@@ -26,8 +26,8 @@ PHASES = {"requested": core.REQUESTED, "writing": core.WRITING, "written": core.
 
 
 def interpret(model: Model, state: State, elements: Instance, facts: Table, place: dict[int, int]) -> None:
-    """Add the facts of the decision log, and correct the facts about phases that consist of several steps with a
-    decision log.
+    """Add the facts about the decision log to `facts`. Some phases take several steps if there is a decision log;
+    correct the facts about these phases.
 
     The argument `place` maps the requested time of each plan to the plan's number.
     """

@@ -45,8 +45,8 @@ Element = tuple[str, int]
 
 
 def instance(model: Model) -> Instance:
-    """Return the finite instance that corresponds to a world: its elements, and the order in which actors use the
-    elements.
+    """Return the finite instance that corresponds to a world: the elements of each sort (writes, logs, plans, ...) and
+    the relations that never change.
     """
     world = model.world
     writers = model.actors_of("writer")
@@ -81,7 +81,7 @@ def instance(model: Model) -> Instance:
 
 
 def interpret(model: Model, state: State, elements: Instance) -> Table:
-    """Return the facts of a state of the model. An absent fact is false or 0."""
+    """Return the facts of a state of the model. A fact that is missing from the result is false, or 0 for a number."""
     facts: Table = {("clock",): model.component(state, "clock")}
     published = model.component(state, "published")
     plans = list(model.component(state, "plans")) if "plans" in model.components else []

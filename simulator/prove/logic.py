@@ -25,9 +25,10 @@ class Sort:
 
 @dataclass(frozen=True)
 class Relation:
-    """A relation of the state: a function from elements to values. `values` is "truth", "time" or a sort.
+    """A state variable: a function that maps elements to truth values, times or elements. `values` is the type of these
+    results: "truth", "time" or a sort.
 
-    If `fixed` is True, no action changes the relation, for example the assignment of logs to writes.
+    If `fixed` is True, no action changes the function; an example is the assignment of logs to writes.
     """
 
     name: str
@@ -37,7 +38,7 @@ class Relation:
 
 
 class State(Protocol):
-    """One state: its relations as functions, and the quantifiers over elements."""
+    """One state. Its relations are attributes; `every` and `some` quantify over elements."""
 
     def __getattr__(self, relation: str) -> Callable[..., Term]: ...
 
@@ -96,7 +97,8 @@ def same(left: Sequence[Term], right: Sequence[Term]) -> Term:
 
 
 def at(now: Callable[..., Term], *key: Term, to: Term) -> Update:
-    """Return an update of the relation `now` that sets the value for the arguments `key` to `to`."""
+    """Return an update of the relation `now`: the value at the arguments `key` becomes `to`, all other values remain.
+    """
     return lambda *arguments: choose(same(arguments, key), to, now(*arguments))
 
 
@@ -105,8 +107,8 @@ def _is_symbolic(term: Term) -> bool:
 
 
 class Symbolic:
-    """A state with any number of elements. Each relation is an uninterpreted z3 function, or an update of another
-    state's relation.
+    """A state whose sorts may have any number of elements. Each relation is an uninterpreted z3 function, or the result
+    of updating the relation of the previous state.
     """
 
     def __init__(self, relations: Iterable[Relation], updates: Mapping[str, Update] | None = None,
@@ -138,8 +140,8 @@ _depth = [0]
 
 
 def _quantified(quantifier: Callable[..., Term], sorts_and_body: Sequence[Any]) -> Term:
-    """Return a quantified formula. Variables are named by sort and depth, so that z3 represents equal formulas by one
-    expression.
+    """Return a quantified formula. Variables are named by sort and nesting depth, so that equal formulas become the
+    same z3 expression.
     """
     *sorts, body = sorts_and_body
     variables = [constant(sort, f"{sort.name}!{_depth[0] + place}") for place, sort in enumerate(sorts)]
@@ -182,7 +184,7 @@ _count = iter(range(1 << 60))
 
 
 def constant(sort: str | Sort, name: str = "") -> Term:
-    """Return a new z3 constant for an element of a sort, a time or a truth value."""
+    """Return a new z3 constant, which is an element of a sort, a time, or a truth value."""
     import z3
 
     name = name or f"{sort.name.lower() if isinstance(sort, Sort) else sort}_{next(_count)}"

@@ -1,8 +1,8 @@
 """Generates the proof obligations of a transition relation, and discharges them with z3.
 
 `initially`: each initial state satisfies each clause of the invariant. `preserved`: a step from a state that satisfies
-all clauses leads to a state that satisfies each clause. `implied`: the clauses imply each promise. `possible`: some
-state satisfies all clauses and the guard of each action (so that the invariant is not vacuous).
+all clauses leads to a state that satisfies each clause. `implied`: the clauses imply each promise. `possible`: for each
+action, some state satisfies all clauses and the action's guard, so that the proof is not vacuous.
 
 If z3 finds a counterexample, the obligation is FAILED. If z3 does not decide, the obligation is UNDETERMINED. The
 limits count z3's steps, not seconds, so that results do not depend on the machine's load.
@@ -26,8 +26,8 @@ STEPS: Final = 60_000_000
 
 @dataclass(frozen=True)
 class Obligation:
-    """One proof obligation. `clause` names the clause or promise. `action` names the step, and is "" for initial states
-    and for promises about states.
+    """One proof obligation. `clause` is the name of the clause or promise to prove. `action` names the step, and is ""
+    for initial states and for promises about states.
     """
 
     kind: Literal["initially", "preserved", "implied", "possible"]
@@ -110,9 +110,10 @@ _proved: dict[tuple[frozenset[int], int], tuple[Term, ...]] = {}
 def discharge(obligation: Obligation, steps: int = STEPS) -> Result:
     """Ask z3 to prove an obligation: no state satisfies the assumptions but violates the goal.
 
-    Most proofs need few clauses. Therefore the first attempts assume only the clause and the guard, and later attempts
-    assume all clauses. The duration of a proof depends on chance, so many short attempts are better than one long
-    attempt. After the short attempts, z3 searches for a counterexample with few elements, which is easy to read.
+    Most proofs need only a few clauses of the invariant. Therefore, most attempts assume only the clause to prove and
+    the guard of the action; the others assume all clauses. The duration of a proof depends on chance, so many short
+    attempts are better than one long attempt. After the first three attempts, z3 searches for a counterexample with few
+    elements, which is easy to read.
     """
     began = time.perf_counter()
     if obligation.kind == "possible":
@@ -137,7 +138,7 @@ def discharge(obligation: Obligation, steps: int = STEPS) -> Result:
 
 @dataclass(frozen=True)
 class Attempt:
-    """One attempt of z3 to discharge an obligation, with z3's settings. If `models` is True, z3 also searches for
+    """One attempt by z3 to discharge an obligation, with the settings of z3. If `models` is True, z3 also searches for
     models of quantified formulas. `steps` limits the number of z3's steps.
     """
 
@@ -149,7 +150,7 @@ class Attempt:
     """The number of z3's solver for arithmetic."""
 
     def ask(self, goal: Term) -> tuple[str, Term]:
-        """Return z3's answer ("sat", "unsat" or "unknown"), with a model after "sat"."""
+        """Return z3's answer ("sat", "unsat" or "unknown") and, if the answer is "sat", a model; otherwise None."""
         import z3
 
         solver = z3.Solver()

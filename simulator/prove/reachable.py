@@ -1,6 +1,6 @@
 """Searches small worlds (configurations) of the model for a run that confirms a failed proof obligation.
 
-A counterexample to induction may start from a state that no run reaches. If the start is unreachable, the invariant is
+A counterexample to induction may start from a state that no run reaches. If no run reaches this state, the invariant is
 too weak, and the promise may still hold.
 """
 

@@ -27,7 +27,7 @@ def fixed(model: Model, groups: list[int]) -> Table:
 
 
 def interpret(model: Model, state: State, elements: Instance, facts: Table, plans: list[Plan]) -> None:
-    """Add the facts about replaces and overwriters in a state of the model."""
+    """Add the facts about replaces and overwriters in one state of the model to `facts`."""
     overwriters = model.actors_of("overwriter")
     if not overwriters:
         return

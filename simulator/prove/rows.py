@@ -17,7 +17,8 @@ from .lemmas import state as core
 
 
 def with_records(elements: Instance, seed: int) -> Instance:
-    """Return the instance with a random record of the key in most logs: a row or a delete with ordering value 1 to 3.
+    """Return the instance with a random row or delete in about 80% of the logs. All of these records have the same key,
+    and an ordering value from 1 to 3.
     """
     draw = random.Random(seed)
     records: Table = {}

@@ -1,6 +1,7 @@
 """Restricts a formula to a few elements of each sort, so that z3 decides it without quantifiers.
 
-A model of the restricted formula is also a model of the original formula, and thus a small counterexample.
+If z3 finds values that satisfy the restricted formula, they also satisfy the original formula, and thus are a small
+counterexample.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ Formula = Callable[[Any], Term]
 
 @dataclass(frozen=True)
 class Predicate:
-    """A parameter of an action whose value is a set of elements, such as the instants in a listing."""
+    """An action parameter whose value is a set of elements, such as the instants in a listing."""
 
     arguments: tuple[Sort, ...]
 

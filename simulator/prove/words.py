@@ -46,7 +46,9 @@ class Counterexample(NamedTuple):
 
 
 def counterexample(system: System, result: Result) -> Counterexample | None:
-    """Return the state that z3 found, with readable names for its elements, or None without a counterexample."""
+    """Return the state in which the obligation fails, with readable names for its elements. If z3 found no such state,
+    return None.
+    """
     model = result.model
     if model is None:
         return None
@@ -66,7 +68,7 @@ def counterexample(system: System, result: Result) -> Counterexample | None:
 
 
 def _means(values: Mapping[tuple[str, ...], Any], key: tuple[str, ...]) -> bool:
-    """True if the value is meaningful in this state. For example, the completion time of a pending plan is meaningless.
+    """True if the value has an effect in this state. For example, the completion time of a pending plan has no effect.
     """
     needs = MEANS_WITH.get(key[0])
     return needs is None or any(values.get((name, key[1])) for name in needs)
@@ -79,7 +81,8 @@ def _value(relation: Relation, term: Any, names: dict[str, str]) -> bool | int |
 
 
 def facts(system: System | None, result: Result) -> Iterator[str]:
-    """Yield lines of text: the step with its parameters, then one line for each element that the counterexample needs.
+    """Yield the counterexample as lines of text: the step with its parameters, then one line for each element that it
+    involves.
     """
     found = counterexample(system, result) if system is not None else None
     if found is None or system is None:
@@ -101,7 +104,9 @@ def facts(system: System | None, result: Result) -> Iterator[str]:
 
 
 def shown(relations: Mapping[str, Relation], found: Counterexample) -> set[str]:
-    """Return the elements that occur in the step or in a true fact, and all elements to which these elements refer."""
+    """Return the elements to print: those that the step names, those for which some fact is true, and those to which
+    these elements refer.
+    """
     needed = set(found.named)
     for name, *elements in found.values:
         relation = relations[name]

@@ -36,7 +36,7 @@ def reads_table(function: Callable[..., Exit]) -> Callable[..., Exit]:
 
 
 def changes_table(function: Callable[..., Exit]) -> Callable[..., Exit]:
-    """Add the same as `reads_table`, and --dry-run, to a command."""
+    """Add --dry-run and the options of `reads_table` to a command."""
     return click.option("--dry-run", is_flag=True, help="Only report what would be done.")(reads_table(function))
 
 

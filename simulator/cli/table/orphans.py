@@ -1,4 +1,4 @@
-"""`nbcc table TABLE orphans`: lists or deletes data files of no completed write."""
+"""`nbcc table TABLE orphans`: lists or deletes data files that belong to no completed write."""
 
 from __future__ import annotations
 

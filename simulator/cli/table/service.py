@@ -56,8 +56,8 @@ class Service:
 
 @contextmanager
 def service(path: str, verb: str, dry_run: bool, master: str | None = None) -> Iterator[Service]:
-    """Open the table at `path` for a service. `master` is the Spark master that does the data work; if it is None, this
-    process does the work.
+    """Open the table at `path` for a service. The cluster of the Spark master `master` processes the data; if `master`
+    is None, this process does.
 
     A dry run takes no lock, because it publishes nothing. The report of a dry run may therefore be outdated when it is
     printed.
@@ -84,8 +84,8 @@ def service(path: str, verb: str, dry_run: bool, master: str | None = None) -> I
 
 
 def say(work: Service, lines: Sequence[str], as_json: bool, **more: Any) -> Exit:
-    """Print the report of a service: the deleted files, then `lines`. With --json, print the instants and the deleted
-    files, and the entries of `more`.
+    """Print the report of a service: the deleted files, then `lines`. With --json, print an object that also contains
+    the instants and the entries of `more`.
     """
     from nbcc.engine.timeline.instant import COLUMNS
 

@@ -29,7 +29,7 @@ ACTION = "deltacommit"
 
 @lru_cache(maxsize=8)
 def parameters(path: str, *options: tuple[str, str]) -> Any:
-    """Return the write options, completed by Hudi's data source defaults, as a Scala map."""
+    """Return the write options as a Scala map. Hudi's data source defaults are added for missing options."""
     options_map = hudi().HoodieConversionUtils.mapAsScalaImmutableMap(java_map({**dict(options), "path": path}))
     return hudi().HoodieWriterUtils.parametersWithWriteDefaults(options_map)
 
@@ -78,7 +78,7 @@ class Client:
         return int(self._done.size())
 
     def bulk(self, rows: Sequence[Sequence[Any]], table_config: Any) -> int:
-        """Publish the inflight instant and bulk insert the rows. Returns the number of files."""
+        """Publish the inflight instant and bulk insert the rows. Returns the number of written files."""
         return self._wrote(self.hudis.bulkInsert(self._records(rows, table_config), self.instant))
 
     def refused(self) -> None:
@@ -177,7 +177,7 @@ class Client:
         return str(instant.get()) if instant.isPresent() else None
 
     def compact(self, instant: str) -> None:
-        """Publish the inflight compaction and write its base files."""
+        """Put the inflight file of the compaction on the timeline, then write the compaction's base files."""
         self.instant, self.compacts = instant, True
         self._done = self.hudis.compact(instant)
         self._done.getWriteStatuses().collect()

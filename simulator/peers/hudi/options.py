@@ -62,6 +62,6 @@ _SAME = {
 
 
 def options(merge_mode: str, buckets: int, more: Mapping[str, str]) -> dict[str, str]:
-    """Return the write options of a table. ``more`` contains further Hudi options, by name."""
+    """Return the write options of a table. ``more`` maps the names of further Hudi options to values."""
     asked = {"hoodie.record.merge.mode": merge_mode, "hoodie.bucket.index.num.buckets": str(buckets)}
     return {**_SAME, **OPTIONS, **asked, **more}

@@ -53,7 +53,7 @@ class Package:
         self._of_py4j = of_py4j
 
     def __getattr__(self, name: str) -> Any:
-        """Return the package's member with this name. The lookup happens only once for each member."""
+        """Return the package's member with this name. Each member is looked up through Py4J only once."""
         member = getattr(self._of_py4j, name)
         cached = Package(member) if type(member) is type(self._of_py4j) else member
         self.__dict__[name] = cached

@@ -24,7 +24,7 @@ SHOWN = ("id", "ts", "value", "_hoodie_commit_time")
 
 
 class Table:
-    """A Hudi table in a folder. Each public method is a step that a request can name."""
+    """A Hudi table in a folder. Each public method is a step that can be requested by name."""
 
     def __init__(self, path: str, options: Mapping[str, str], partitions: Sequence[str]) -> None:
         self._path = path

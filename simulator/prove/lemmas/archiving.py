@@ -91,8 +91,8 @@ class Archiving(core.Core):
         return (*super().actions(), archives, removes, removes_plan)
 
     def may_archive(self, s: Any, writes: Any, plans: Any) -> Term:
-        """True if the lock is free, no earlier archiving is unfinished, and the given instants are the oldest ones that
-        may be archived.
+        """True if an actor may archive the given instants now. The lock must be free, and earlier archivings must have
+        finished. Each older completed instant must be archived already or be among the given instants.
         """
 
         def goes(requested: Term, completed: Term) -> Term:
@@ -161,8 +161,9 @@ class Archiving(core.Core):
     def looks(self) -> tuple[Action, ...]:
         """Return the actions by which a reader reads the archive.
 
-        After the first listing, the archive may raise the time of the read. After the second listing, the reader adds
-        the archived instants that completed by the time of the read.
+        After the first listing, the reader raises the time of the read to the newest completion time in the archive, if
+        that is later. After the second listing, the reader adds the archived instants that had completed by the time of
+        the read to its instants.
         """
         return (
             Action(
@@ -226,8 +227,8 @@ class Archiving(core.Core):
         }  # fmt: skip
 
     def common(self) -> frozenset[str]:
-        """Return the clauses that support reads: all except those about pending instants and about the order of
-        removal.
+        """Return the clauses on which the proofs about reads rely. The excluded clauses are about pending instants and
+        about the order in which instants leave the active timeline.
         """
         return frozenset(self.clauses()) - {BOUND, "instants are removed oldest first"}
 

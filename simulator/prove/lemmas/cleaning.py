@@ -3,8 +3,8 @@ pending plan needs.
 
 A cleaner takes a completion time as horizon, under the lock. In each file group, a clean deletes the files that are
 older than the newest base file complete at the horizon. In the transition relation, a cleaner may delete any subset of
-the older files in any order. The proof therefore covers every retention policy by completion time, and cleaners that
-crash during a clean.
+these files in any order. Therefore, the proof covers every retention policy whose horizon is a completion time. The
+proof also covers cleaners that crash during a clean.
 """
 
 from __future__ import annotations
@@ -177,8 +177,8 @@ class Cleaning(Services):
         ))  # fmt: skip
 
     def plans_are_served(self, s: Any) -> Term:
-        """True if no clean has deleted a file that a pending plan takes: the newest complete base file of a group, or a
-        log after it.
+        """True if no clean has deleted an input of a pending plan. In each file group, the inputs are the newest
+        complete base file and the later logs.
         """
 
         def takes(p: Term, q: Term, g: Term) -> Term:

@@ -59,8 +59,8 @@ class Compactors(Relations):
         return both(complete, implies(has_base(s, g), self.slice_time(s, w) >= s.barrier(s.newest(g))))
 
     def new_part(self, s: Any, g: Term) -> Term:
-        """True if a plan scheduled now would include the file group: no plan is pending there, and a log can be
-        compacted.
+        """True if a plan scheduled now would include the file group: no pending plan includes it, and it has a log that
+        can be compacted.
         """
         idle = s.every(PLAN, lambda q: implies(s.part(q, g), s.done(q)))
         return both(idle, s.some(LOG, lambda log: both(s.group_of(log) == g, self.takes(s, log))))

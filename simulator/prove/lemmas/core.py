@@ -2,7 +2,7 @@
 
 Writers put several logs in several file groups. Compactors crash, and other compactors resume their plans. Readers list
 the timeline twice; a listing is not an atomic snapshot of the folder. The transition relation corresponds to
-`model/kernel` and the crashes of the model.
+`model/kernel` with crashes.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ class Core(Writers, Compactors, Readers):
         return dict(CLAUSES)
 
     def in_logs(self, s: Any, q: Term, log: Term, t: Term) -> Term:
-        """True if a read as of t includes the log on top of the base file of plan q: the log is visible and not in an
-        older slice than q.
+        """True if a read as of t merges the log with the base file of plan q. The log must be visible, and must belong
+        to the slice of q or a later slice.
         """
         w = s.write_of(log)
         return both(published(s, w), s.completed(w) <= t, self.slice_time(s, w) >= s.barrier(q), self.is_there(s, log))
@@ -55,7 +55,9 @@ class Core(Writers, Compactors, Readers):
         return True
 
     def snapshot_on(self, s: Any, q: Term, log: Term, t: Term) -> Term:
-        """True if a read as of t that uses the base file of plan q contains the log, in the base file or on top."""
+        """True if a read as of t from the base file of plan q contains the log, either merged into the base file or as
+        a separate log.
+        """
         return either(s.holds(q, log), self.in_logs(s, q, log, t))
 
     def axis(self, s: Any, w: Term, option: str) -> Term:
@@ -80,7 +82,7 @@ class Core(Writers, Compactors, Readers):
         return frozenset(CLAUSES)
 
     def claims(self) -> tuple[Claim, ...]:
-        """Return the promises of the core as formulas; every mechanism must keep them."""
+        """Return the core promises as formulas, which must also hold with every added mechanism."""
         common = tuple(name for name in self.clauses() if name in self.common())
         return tuple(replace(claim, by=common) for claim in self.claims_of_the_core())
 
@@ -134,7 +136,9 @@ class Core(Writers, Compactors, Readers):
             self.delivered(s, w, t, until), self.delivered(n, w, t, until))))  # fmt: skip
 
     def free(self, s: Any) -> Term:
-        """True if no other actor can refuse a writer: the writer can always proceed, or waits only for the lock."""
+        """True if no other actor can force a writer to abandon its write: the writer can always proceed, or waits only
+        for the lock.
+        """
         steps = tuple(action for action in self.writers() if action.name in self.on_the_way())
         waits = no(self.lock_is_free(s))
         return s.every(WRITE, lambda w: implies(
@@ -146,7 +150,7 @@ class Core(Writers, Compactors, Readers):
         return False
 
     def on_the_way(self) -> frozenset[str]:
-        """Return the names of the actions by which a writer with all logs written completes its instant."""
+        """Return the names of the actions by which a writer completes its instant after it has written all logs."""
         return frozenset(action.name for action in self.completing_writes())
 
     def reads_what_it_finds(self, s: Any) -> Term:
@@ -155,9 +159,9 @@ class Core(Writers, Compactors, Readers):
             both(s.reading(d) >= SURE, complete(s, w, s.reads_at(d))), s.kept_write(d, w)))  # fmt: skip
 
     def reads_late_enough(self, s: Any, n: Any) -> Term:
-        """True if a reader's time is not before the completion of any write that was published when the read began.
+        """True if the time as of which a reader reads covers every write that was published when the read began.
 
-        Until a reader begins its next read, it must not lower its time.
+        The reader must not lower this time before its next read.
         """
         return s.every(READER, WRITE, lambda d, w: both(
             implies(both(s.reading(d) == LISTING, n.reading(d) > LISTING, s.there_write(d, w)),

@@ -42,8 +42,8 @@ class DecidedPlans(core.Core):
     options: Options
 
     def claim(self, s: Any, t: Term) -> Term:
-        """True if an actor can now claim time t (reserve it by put-if-absent). All times up to the clock have been
-        claimed before.
+        """True if an actor can now claim time t (reserve it by put-if-absent). With `claims = every_time`, all times up
+        to the clock have been claimed already.
         """
         return t > s.clock() if self.options.claims == "every_time" else t >= 0
 
@@ -55,7 +55,9 @@ class DecidedPlans(core.Core):
         }
 
     def refused(self, kind: str, sort: Sort, waits: str, times: Any) -> tuple[Action, ...]:
-        """Return the actions by which an actor finds its time claimed by another actor, and reads the clock again."""
+        """Return the actions in which an actor discovers that another actor has claimed its time, and reads the clock
+        again.
+        """
 
         def waited(s: Any, x: Term) -> Term:
             return (
@@ -88,8 +90,8 @@ class DecidedPlans(core.Core):
                 *self.deciding_plans())  # fmt: skip
 
     def takes(self, s: Any, log: Term) -> Term:
-        """True if a plan scheduled now takes the log. A plan takes every published log of the newest slice, because all
-        earlier decisions are published first.
+        """True if a plan scheduled now would include the log. A plan includes every published log of the newest slice,
+        because all decisions made before the plan are published before it.
         """
         w, g = s.write_of(log), s.group_of(log)
         has_base = s.part(s.newest(g), g)

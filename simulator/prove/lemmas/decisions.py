@@ -1,8 +1,9 @@
-"""The decision log: consecutive numbered entries, each put if absent, decide commits, even if locks are lost.
+"""The decision log decides commits by consecutively numbered entries, even if locks are lost. Each entry is put only if
+its number is free.
 
-An actor claims each time that it takes by put-if-absent. Each actor remembers the last number of the decision log, and
-decides only if the next number is free. Before an actor takes its completion time, the actor publishes every earlier
-decision. There is no crash action: a crashed actor simply takes no more steps, and its lock becomes free.
+Actors claim each of their times by a put-if-absent. Each actor remembers the number of the newest entry, and decides
+only if the next number is free. Before an actor takes its completion time, the actor publishes every earlier decision.
+There is no crash action: a crashed actor simply takes no more steps, and its lock becomes free.
 """
 
 from __future__ import annotations
@@ -112,7 +113,7 @@ class Decisions(DecidedPlans):
         return (takes, claims, puts, *self.refused("writer", WRITE, "waits", self.times_of_write))
 
     def times_of_write(self, s: Any, w: Term, to: Term) -> Mapping[str, Update]:
-        """Return the state updates that set the time for which the writer waits."""
+        """Return the state updates that set the time until which the writer waits."""
         asks = s.phase(w) == IDLE
         return {
             "asked": at(s.asked, w, to=choose(asks, to, s.asked(w))),

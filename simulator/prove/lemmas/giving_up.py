@@ -1,7 +1,7 @@
 """Writers that abandon a write: they release the lock, and delete the write's files and instant.
 
 Several mechanisms make a writer check a condition under the lock, and abandon the write if the check fails. Each
-mechanism defines which condition is checked.
+mechanism defines this condition.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class GivingUp(core.Core):
         return either(super().is_over(s, w), s.over(w))
 
     def gives_up(self, name: str, reason: Callable[[Any, Term], Term], stands_for: str) -> Action:
-        """Return the action by which a writer with a reason to abandon its write releases the lock."""
+        """Return the action by which a writer gives up its write for the given reason and releases the lock."""
         return Action(
             name, (WRITE,), lambda s, w: both(self.can_write(s, w, LOCKED), s.writer_locks(w), reason(s, w)),
             lambda s, w: {
@@ -68,8 +68,8 @@ class GivingUp(core.Core):
         return extended(super().writers(), forgets)
 
     def claims_of_the_core(self) -> tuple[Claim, ...]:
-        """Return the promises of the core without FREE (no writer is refused), because these mechanisms may refuse a
-        write.
+        """Return the core promises without FREE (no other actor makes a writer abandon its write), because writers may
+        give up here.
         """
         return tuple(claim for claim in super().claims_of_the_core() if claim.promise != "FREE")
 
@@ -82,8 +82,8 @@ class GivingUp(core.Core):
 
 
 def extended(actions: Iterable[Action], more: Mapping[str, tuple[Any, Any]]) -> tuple[Action, ...]:
-    """Return the actions with additional guards and updates. `more` maps an action's name to the additional guard and
-    updates.
+    """Return the actions, some of them extended by a guard and updates. `more` maps an action's name to the additional
+    guard and updates.
     """
     actions = tuple(actions)
     assert set(more) <= {action.name for action in actions}, "an action to extend does not exist"

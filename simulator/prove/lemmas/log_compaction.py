@@ -163,7 +163,7 @@ class LogCompaction(Services):
 
     def delivered(self, s: Any, w: Term, after: Term, until: Term) -> Term:
         """True if an incremental read of (after, until] contains the write. With `log_compaction_window = included`,
-        the log of a log compaction counts like the log of a write.
+        the read also contains a write if a log compaction of its logs completed in (after, until].
         """
         own = super().delivered(s, w, after, until)
         if self.options.log_compaction_window == "excluded":

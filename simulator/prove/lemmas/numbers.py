@@ -1,4 +1,4 @@
-"""The numbered entries of the decision log: invariant clauses about counted numbers and claimed times."""
+"""Invariant clauses for the decision log: about the entry numbers that actors have chosen, and about claimed times."""
 
 from __future__ import annotations
 
@@ -64,25 +64,25 @@ def is_caught_up(s: Any) -> Term:
 
 
 def passes(s: Any, t: Term) -> dict[str, Update]:
-    """Return the state updates after which every clock is at or after t."""
+    """Return the state update that advances the clock to at least t."""
     return {"clock": lambda: choose(s.clock() > t, s.clock(), t)}
 
 
 def counts(s: Any, w: Term) -> Term:
-    """True if the writer has counted the entries of the decision log and has not put its own entry yet."""
+    """True if the writer has chosen the number of its decision log entry, but has not put the entry yet."""
     return either(
         both(s.phase(w) == LOCKED, s.waits(w) > 0), both(s.phase(w) == READY, no(s.decided(w))),
     )  # fmt: skip
 
 
 def counts_too(s: Any, c: Term) -> Term:
-    """True if the compactor has counted the entries of the decision log and has not put its own entry yet."""
+    """True if the compactor has chosen the number of its decision log entry, but has not put the entry yet."""
     return either(s.compactor_waits(c) > 0, s.work(c) == TIMED)
 
 
 def number_is_taken(s: Any) -> dict[str, Update]:
-    """Return the state updates after the next entry is put: all other actors that have counted the entries are marked
-    as late.
+    """Return the state updates for the put of the next decision log entry. Each other actor that has chosen the same
+    number is marked as late.
     """
     return {
         "late": lambda w: either(s.late(w), counts(s, w)),
@@ -98,7 +98,9 @@ def released_plan(s: Any, c: Term) -> dict[str, Update]:
 
 
 def latest(s: Any, t: Term, other_write: Term = None, other_plan: Term = None) -> Term:
-    """True if all other decisions are published and have times earlier than t."""
+    """True if all decisions, except the given write or plan, are published with completion times before t. The plans
+    must also be requested before t.
+    """
     return both(
         s.every(WRITE, lambda w: implies(
             s.decided(w) if other_write is None else both(s.decided(w), w != other_write),

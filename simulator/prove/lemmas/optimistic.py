@@ -127,7 +127,7 @@ def has_passed(s: Any, w: Term) -> Term:
 
 
 def share_group(s: Any, w: Term, v: Term) -> Term:
-    """True if both writes have a log in one file group."""
+    """True if both writes have a log in the same file group."""
     return s.some(LOG, LOG, lambda a, b: both(s.write_of(a) == w, s.write_of(b) == v, s.group_of(a) == s.group_of(b)))
 
 

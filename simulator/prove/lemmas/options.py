@@ -26,8 +26,8 @@ class Options:
 
 
 class Relations:
-    """The conditions of a transition relation that depend on options. Each kind of actor has a subclass that adds its
-    actions.
+    """The conditions of a transition relation that differ between options. Each kind of actor has a subclass that adds
+    its actions.
     """
 
     def __init__(self, options: Options) -> None:
@@ -39,7 +39,7 @@ class Relations:
         return self.options.completion_time == "outside_lock"
 
     def lock_is_free(self, s: Any) -> Term:
-        """True if no actor holds the lock. Mechanisms with further actors override `lock_is_free`."""
+        """True if no actor holds the lock. Mechanisms that add actors override this method."""
         return lock_is_free(s)
 
     def can_write(self, s: Any, w: Term, phase: int) -> Term:
@@ -47,7 +47,7 @@ class Relations:
         return both(s.phase(w) == phase, no(s.dead_writer(w)))
 
     def is_over(self, s: Any, w: Term) -> Term:
-        """True if the writer of the write may begin its next write."""
+        """True if the writer of the given write may begin another write."""
         return published(s, w)
 
     def slice_time(self, s: Any, w: Term) -> Term:

@@ -1,8 +1,8 @@
-"""Merge by rank, with tombstones: the rows of a read, for any number of records of one key.
+"""Merging by rank, with deletes: proves which row a read returns for a key, for any number of records of this key.
 
-The core transition relation determines which logs a read contains. In this extension, each log may also contain a
-record of one key: a row or a delete. A base file contains the record that wins the merge of its inputs. Commit-time
-ordering is the special case of equal ordering values.
+The core transition relation determines which logs a read contains. In addition, each log may contain a record of one
+fixed key: a row or a delete. A base file contains the record that wins the merge of its inputs. Commit-time ordering is
+the special case of equal ordering values.
 """
 
 from __future__ import annotations
@@ -123,10 +123,11 @@ class Ranks(core.Core):
         return {**super().schedule(s, c, p), "kept": kept}
 
     def may_schedule(self, s: Any, c: Term, p: Term) -> Term:
-        """True if the core transition relation allows the plan and the merge of each group has a winner.
+        """True if the core transition relation allows the plan, and in each file group of the plan a record wins the
+        merge.
 
-        A merge of finitely many records always has a winner, but first-order logic cannot express finiteness. Therefore
-        the existence of a winner is assumed.
+        A merge of finitely many records always has a winner, but first-order logic cannot express finiteness. The
+        formula therefore includes the condition that a winner exists.
         """
 
         def candidate(log: Term) -> Term:
@@ -173,7 +174,9 @@ class Ranks(core.Core):
         )  # fmt: skip
 
     def row(self, s: Any, q: Term, log: Term, t: Term) -> Term:
-        """True if a read as of t that uses the base file of plan q returns the record of the log."""
+        """True if the log's record wins the merge of a read as of t, which merges the base file of plan q with later
+        logs.
+        """
 
         def here(o: Term) -> Term:
             return s.group_of(o) == s.group_of(log)

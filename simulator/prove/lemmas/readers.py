@@ -34,8 +34,8 @@ class Readers(Relations):
         return (first, *listings, last)
 
     def may_end_listing(self, s: Any, d: Term, sw: Term, sp: Term, t: Term) -> Term:
-        """True if a reader's listing may end now. The reader takes the time t, and also sees the later writes sw and
-        plans sp.
+        """True if a reader's listing may end now. Besides the instants that existed at its start, the listing shows the
+        later published writes sw and compactions sp. The time of the read becomes t.
         """
         by_clock = self.options.read_time == "clock"
         takes = t == s.clock() if by_clock else self.is_greatest_shown(s, d, sw, sp, t)
@@ -85,11 +85,11 @@ class Readers(Relations):
         )  # fmt: skip
 
     def is_listed(self, s: Any, w: Term) -> Term:
-        """True if a listing that ends now may show the write."""
+        """True if a listing that ends in this state may show the write."""
         return published(s, w)
 
     def is_listed_plan(self, s: Any, p: Term) -> Term:
-        """True if a listing that ends now may show the compaction as completed."""
+        """True if a listing that ends in this state may show the compaction as completed."""
         return s.done(p)
 
     def part_of_the_new(self, s: Any, d: Term, sw: Term, sp: Term) -> Term:
@@ -119,7 +119,9 @@ class Readers(Relations):
 
 
 def begin(s: Any, d: Term) -> dict[str, Update]:
-    """Return the state updates that begin a listing. The listing will show at least every instant that exists now."""
+    """Return the state updates that begin a listing. The listing will show every instant that exists now, and possibly
+    later ones.
+    """
     return {
         "there_write": lambda r, w: choose(r == d, published(s, w), s.there_write(r, w)),
         "there_plan": lambda r, p: choose(r == d, s.done(p), s.there_plan(r, p)),

@@ -1,9 +1,9 @@
 """Replacing writes (insert overwrite): a completed replace hides the writes in its file groups that completed before
 its request.
 
-An overwriter (actor) acts like a compactor, but its plan takes no logs, and its base files contain the new rows. Each
-overwriter replaces once. When an overwriter takes the requested time, no plan may be pending in the overwriter's file
-groups.
+An overwriter (actor) acts like a compactor, but its plan takes no logs, and its base files contain the new rows. In
+this model, each overwriter performs one insert overwrite. When an overwriter takes the requested time, no plan may be
+pending in the overwriter's file groups.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class Replaces(core.Core):
         return {**super().schedule(s, c, p), "shows": shows}
 
     def may_replace(self, s: Any, c: Term, p: Term) -> Term:
-        """True if the overwriter has not replaced yet, and no plan is pending in its file groups."""
+        """True if the overwriter has not scheduled its replace yet, and no plan is pending in its file groups."""
         return both(
             s.overwriter(c), s.work(c) == IDLE, no(s.dead_compactor(c)), self.lock_is_free(s), no(s.planned(p)),
             s.every(PLAN, lambda q: implies(s.plan_before(q, p), s.planned(q))),
@@ -93,8 +93,8 @@ class Replaces(core.Core):
         )  # fmt: skip
 
     def schedule_replace(self, s: Any, c: Term, p: Term) -> Mapping[str, Update]:
-        """Return the state updates that schedule a replacing write. The plan takes no logs; its base files will contain
-        the new rows.
+        """Return the state updates that schedule a replacing write. The plan includes no logs, because its base files
+        will contain only new rows.
         """
         return {
             **tick(s), **takes_up(s, c, p, SCHEDULED),
@@ -114,12 +114,12 @@ class Replaces(core.Core):
         return (*shared, schedules)
 
     def is_hidden(self, s: Any, log: Term, by: Any) -> Term:
-        """True if a replace that satisfies `by` hides the log."""
+        """True if the log is hidden by a replace for which the condition `by` is true."""
         return s.some(PLAN, lambda r: both(
             by(r), s.replaces(r), s.part(r, s.group_of(log)), s.completed(s.write_of(log)) < s.barrier(r)))
 
     def is_last(self, s: Any, r: Term, g: Term, by: Any) -> Term:
-        """True if r is the latest of the replaces in the file group that satisfy `by`."""
+        """True if r is the latest replace in the file group for which the condition `by` is true."""
         return both(by(r), s.replaces(r), s.part(r, g), s.every(PLAN, lambda o: implies(
             both(by(o), s.replaces(o), s.part(o, g)), s.barrier(o) <= s.barrier(r))))  # fmt: skip
 
