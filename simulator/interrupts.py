@@ -49,9 +49,7 @@ class Pool:
         self._executor = executor
 
     def submit(self, function: Callable[..., Any], *values: Any) -> Any:
-        """Submit a call to the pool, and return its future. The pool starts its worker processes during the first
-        submitted calls.
-        """
+        """Submit a call to the pool, and return its future. The pool starts its processes during the first calls."""
         with deferred():
             return self._executor.submit(function, *values)
 

@@ -177,9 +177,7 @@ def one_after_another(world: World) -> Trace:
 
 
 def _first(never: Never, title: str, can: Callable[[Model], bool] = lambda model: True) -> Trace | None:
-    """Return a run that violates `never`, from the first of the small models that has one. The argument `can` excludes
-    models that cannot contain such a run.
-    """
+    """Return a run that violates `never`, from the first of the small models that has one."""
     for world, protocol in small_models():
         model = Model(world, protocol)
         if not can(model):

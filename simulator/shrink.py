@@ -79,9 +79,7 @@ def _place(programs: Mapping[str, Sequence[str]], step: Step, places: tuple[int,
 
 
 def fewer_switches(trace: Trace, fails: Fails) -> Trace:
-    """Remove steps, and move steps of one actor next to each other, as long as the trace still shows the same
-    disagreement.
-    """
+    """Remove steps, and move steps of one actor next to each other, as long as the disagreement remains."""
     best, progress = trace, True
     while progress:
         progress = False

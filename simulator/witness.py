@@ -30,8 +30,7 @@ WITHOUT_DELETES = ("bulk_inserter", "overwriter")
 def witness(model: Model, steps: Sequence[Step]) -> Batches:
     """Return rows for every write: the simplest rows for which some read of the last state is wrong.
 
-    If no read is wrong for any tried rows, the simplest rows are returned: every write upserts with the same ordering
-    value.
+    If no tried rows make a read wrong, every write upserts with the same ordering value.
     """
     states = _states(model, steps)
     writes = _writes(model, states)
@@ -79,9 +78,7 @@ def _candidates(model: Model, writes: Sequence[tuple[str, int]]) -> Iterator[dic
 
 
 def _batch(model: Model, write: tuple[str, int], ordering: int, deleted: bool, sets: tuple[str, ...]) -> Batch:
-    """Return a batch with one row for each log file of the write. The log files of one write contain different keys,
-    because a write contains one row per key.
-    """
+    """Return a batch with one row for each log file of the write."""
     world = model.world
     deleted = deleted and not any(write[0] in model.actors.get(kind, ()) for kind in WITHOUT_DELETES)
     record = Record(ordering, f"{write[0]}.{write[1]}", deleted, sets=sets)

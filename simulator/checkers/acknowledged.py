@@ -8,10 +8,7 @@ from .history import Chronicle, batches_in, named
 
 
 def broken(history: Chronicle) -> Iterator[str]:
-    """Yield one sentence for each read that lacks a write acknowledged before the read began.
-
-    Reads are processed in the order of their start times, so the set of required writes only grows.
-    """
+    """Yield one sentence for each read that lacks a write acknowledged before the read began."""
     returned = sorted((w.acked, w.batch) for w in history.writes if w.acked is not None)
     due: set[str] = set()
     for read in sorted(history.reads, key=lambda read: read.began):

@@ -11,11 +11,7 @@ WRITE = "deltacommit"
 
 
 def broken(history: Chronicle) -> Iterator[str]:
-    """Yield one sentence for each read that contains too many or too few writes.
-
-    Sorted by completion time, the writes that a read must contain form a prefix. A read without later writes is
-    therefore complete if its number of writes equals the length of this prefix.
-    """
+    """Yield one sentence for each read whose writes are not exactly those that completed by the time of the read."""
     first: dict[str, str] = {}  # the earlier completion counts if an instant is on the timeline twice
     for p in history.published:
         if p.action == WRITE:

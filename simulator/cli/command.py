@@ -1,6 +1,4 @@
-"""Parts shared by all commands: the options --json and --debug, lists of names in the help, and output on standard
-output.
-"""
+"""Parts shared by all commands: --json, --debug, lists of names in the help, and output on standard output."""
 
 from __future__ import annotations
 

@@ -36,9 +36,7 @@ def _named(row: Judged) -> str:
 
 
 def _verdicts(row: Judged) -> str:
-    """Return the verdicts on one lock as text. If the lock guards a table, the text names only promises that do not
-    hold.
-    """
+    """Return the verdicts on one lock as text. If the lock guards a table, omit the promises that hold."""
     cells = {name: _sign(result) for name, result in row.promises.items()}
     if row.lock not in ("storage-lock", "numbered-lock"):
         cells = {name: sign for name, sign in cells.items() if sign not in ("holds", "–")}
@@ -57,8 +55,7 @@ class LockReport:
         self.rows: tuple[Judged, ...] = ()
 
     def search(self, promises: Sequence[str], workers: int, **bounds: Any) -> None:
-        """Search all locks and stores for violations. Do nothing if `promises` is not empty, because its promises are
-        about tables.
+        """Search all locks and stores for violations. If `promises` names promises of tables, do nothing.
 
         Raises click.UsageError if --locks is combined with --promise.
         """

@@ -111,9 +111,6 @@ def _scenario(name: str | None, table: str | None) -> tuple[Scenario, Recording 
 
 
 def _compacted(chosen: Scenario, every: str | None) -> list[Scenario]:
-    """Return the scenario with the given compaction interval, as a list of one. The list is empty if the interval would
-    not change.
-    """
     from nbcc.simulator.workload.scenario import duration
 
     if every is None or (seconds := duration(every)) == chosen.compaction.every:

@@ -38,9 +38,7 @@ class Access(NamedTuple):
 
 def is_unobserved(path: str) -> bool:
     """Return True for an object on which no actor's result depends: an inflight file, a marker, partition metadata or a
-    state checkpoint.
-
-    State checkpoints are derived from commits; reads with state checkpoints are checked by the promise SAME.
+    state checkpoint. The promise SAME checks reads that use state checkpoints.
     """
     kind = kind_of(path)
     return kind in {"marker", "partition_metadata", "checkpoint"} or kind.endswith("inflight")

@@ -139,9 +139,7 @@ class ControlledNames:
 
 
 def _digits(actor: str) -> str:
-    """Convert an actor's name to digits, which differ for different actors. The digits are two digits for each letter's
-    position in the alphabet, then the actor's number.
-    """
+    """Convert an actor's name to digits: two for each letter's position in the alphabet, then the actor's number."""
     letters = actor.rstrip("0123456789")
     places = "".join(f"{ord(letter) - 96:02d}" for letter in letters)
     return f"{places}{int(actor.removeprefix(letters)):02d}".lstrip("0")

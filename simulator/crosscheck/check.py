@@ -222,8 +222,7 @@ def run(
     """Play up to ``examples`` histories; start no new history after ``seconds``. Stop at the first disagreement.
 
     With ``shrinks``, Hypothesis searches for a shorter history after a disagreement. Afterwards,
-    `nbcc.simulator.shrink` makes the shortest history easier to read. Checks with the same seed play the same
-    histories.
+    `nbcc.simulator.shrink` makes the shortest history easier to read. The same seed produces the same histories.
     """
     # Imported here, because only a check needs Hypothesis installed.
     from .hypothesis_driver import TimeIsUp, given_choices

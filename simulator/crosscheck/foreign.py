@@ -51,9 +51,7 @@ def foreign_rows(
 
 
 def _base_as_written(table: Table, group: int, shape: Fold, writer: Rules, reader: Rules) -> Fold | None:
-    """Return the base file with the content that the writer's compaction produced. ``shape`` is the file slice as the
-    reader builds it.
-    """
+    """Return the base file as the writer's compaction created it. ``shape`` is the slice as the reader builds it."""
     if shape.base is None:
         return None
     whole = shape.base._replace(shown=None)  # a window may hide rows of it

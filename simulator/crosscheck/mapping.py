@@ -3,8 +3,7 @@
 A segment begins with the actor's first call after the previous segment. A segment ends with the first call whose
 `Call.text` is in ``ends_after``, and any directly following calls in ``also``. If ``ends_after`` is RETURN, the segment
 ends when the operation returns. After every history, `footprints.violations` checks that each segment was atomic for
-other actors. To map a new action, append a row to `MAPPING`. Rows for readers, consumers and queriers are in the module
-`mapping_reads`.
+other actors. To map a new action, append a row to `MAPPING`. `mapping_reads` contains the rows of reading actors.
 """
 
 from __future__ import annotations

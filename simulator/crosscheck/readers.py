@@ -35,9 +35,7 @@ REFUSES_RIVALS = "is already present in File Group"
 
 
 def standard_readers() -> list[Reader]:
-    """Return the list of foreign readers, which contains only hudi-rs. If hudi-rs is not installed, its comparison is
-    counted as skipped.
-    """
+    """Return the only foreign reader, hudi-rs. If hudi-rs is not installed, its comparison is counted as skipped."""
     return [hudi_rs if find_spec("hudi") else _not_installed]
 
 

@@ -32,9 +32,8 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TourReport:
-    """The result of a tour: how many of all runs were played, and how many of all edges they took.
-
-    `disagreement` is the trace of a run in which model and system differed, or None.
+    """The result of a tour: how many of all runs were played, and how many of all edges they took. `disagreement` is
+    the trace of a run in which model and system differed, or None.
     """
 
     world: World
@@ -93,11 +92,10 @@ def tour(
     progress: Progress | None = None,
     traces_dir: Path | None = None,
 ) -> TourReport:
-    """Play the first runs of the tour through `options.world`; `share` is the fraction to play. Stop at the first
-    disagreement.
+    """Play the part `share` of the tour through `options.world`, from its beginning. Stop at the first disagreement.
 
-    After each run, `progress` is called with the run's number (from 0) and the total number of runs. Two tours with
-    equal seeds write equal rows.
+    After each run, `progress` is called with the run's number (from 0) and the total number of runs. Tours with the
+    same seed write the same rows.
 
     Raises:
         ValueError: If `options.world` is None, or if the system cannot take single steps.

@@ -1,6 +1,4 @@
-"""The coverage of a finished search: the possible actions, and for each guard whether it was ever the only false guard
-of its action.
-"""
+"""The coverage of a finished search: which actions were possible, and which guards were never the only false one."""
 
 from __future__ import annotations
 

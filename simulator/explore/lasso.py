@@ -28,8 +28,7 @@ Path = tuple[tuple[Any, Any], ...]
 
 
 class Lasso(NamedTuple):
-    """A run whose last `cycle` steps repeat forever. `because` names the required events that never occur in this run.
-    """
+    """A run whose last `cycle` steps repeat forever. `because` names required events that never occur."""
 
     because: str
     steps: tuple[Any, ...]

@@ -1,7 +1,6 @@
 """Runs search jobs in separate processes, which end when the calling process ends.
 
-If a process dies, the result of its job is UNDETERMINED, with the reason. The failure of one job does not affect other
-jobs.
+If a process dies, the result of its job is UNDETERMINED, with the reason. Other jobs continue.
 """
 
 from __future__ import annotations

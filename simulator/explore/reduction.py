@@ -4,9 +4,9 @@ A transition is private if it touches only the component (state variable) of its
 judged promise may use. A private step commutes with all steps of other actors. Therefore a search can delay a private
 step until the actor's next visible step.
 
-All other steps are visible; a crash is an example. The search takes a visible step after each possible number of
-private steps of its actor. A component has no private transitions if another actor reads the component, for example to
-roll back a write or to let a heartbeat expire.
+The search takes a visible step, such as a crash, after each possible number of the actor's private steps. A component
+has no private transitions if another actor reads the component, for example to roll back a write or to let a heartbeat
+expire.
 """
 
 from __future__ import annotations

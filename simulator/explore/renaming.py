@@ -38,8 +38,8 @@ def renamed(value: Any, names: Renaming) -> Any:
 
 
 class InOrder:
-    """Maps a value to the actor names that it contains, in order of first occurrence. The elements of a set have no
-    order, so names from one set form a group.
+    """Maps a value to the actor names that it contains, in order of first occurrence. Names from one set form a group,
+    because a set has no order.
     """
 
     def __init__(self, names: Iterable[str]) -> None:

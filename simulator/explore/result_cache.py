@@ -1,8 +1,7 @@
 """Caches finished searches in a file, so that an interrupted series of searches continues where it stopped.
 
 Each line of the file is a JSON object with a search job (world, protocol, promises, reductions, bounds) and its result.
-The first line of the file contains a hash of nbcc's source code; results of other versions are refused. If a process
-dies while writing a line, only one result is lost.
+The file begins with a hash of nbcc's source code. If a process dies while writing a line, only one result is lost.
 """
 
 from __future__ import annotations

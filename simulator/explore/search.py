@@ -155,9 +155,8 @@ class Search:
         return [self.states[each] for each in reversed(numbers)]
 
     def run_to_end(self, number: int | None) -> tuple[Any, ...] | None:
-        """Return a run of the system that passes through the state with index `number` and ends in a state without
-        successors. Instead of this state, the run may contain a symmetric state, in which exchangeable actors have
-        swapped names.
+        """Return a run of the system that passes through the state `number` and ends in a state without successors. The
+        run may contain a symmetric state instead, in which exchangeable actors have swapped names.
         """
         if number is None:
             return None

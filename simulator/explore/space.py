@@ -1,6 +1,4 @@
-"""The state space that a search visits: all states of a system, or fewer states after symmetry reduction and fusing of
-private steps.
-"""
+"""The state space that a search visits: all states of a system, or fewer after reductions."""
 
 from __future__ import annotations
 
@@ -77,8 +75,7 @@ class Space:
 
 
 def _may_strand(model: Model | TransitionSystem, promises: Sequence[Any]) -> bool:
-    """True if a run may end with a private step (one that no other actor observes), because the actor has no visible
-    step left.
+    """True if a run may end with a step that only its own actor can observe (a private step).
 
     A test verifies that this is impossible in the built-in model.
     """

@@ -86,7 +86,7 @@ class Symmetry:
         return own + (least.get(rest) or self._least_of(rest, tries, least))[0] + (state & self._numbers)
 
     def renamings(self, state: State) -> list[Renaming]:
-        """Return all renamings that map a state to its canonical state. The list contains at least one renaming."""
+        """Return all renamings that map a state to its canonical state."""
         own, rest, canonical = state & self._bits, state & self._rest, self.canonical(state) - (state & self._numbers)
         return [image.names for image in self._every if image.of_own(own) + image.of_others(rest) == canonical]
 
@@ -127,9 +127,7 @@ class Symmetry:
         )
 
     def _tie_breakers(self, alike: Order, rest: State) -> _Tried:
-        """Return the renamings that break ties between actors with equal components. The order is that in which other
-        components first name these actors.
-        """
+        """Return the renamings that order actors with equal components as other components first name them."""
         orders = tuple([self._order_in(place, rest & mask) for place, mask in self._others])
         return self._tried.get((alike, orders)) or self._ordering(alike, orders)
 

@@ -112,9 +112,7 @@ class PropertyCache:
 
 
 class Exchange:
-    """An exchange of two actors' names. The method `difference` tests whether exchanging the two names is a symmetry of
-    the model.
-    """
+    """An exchange of two actors' names. The method `difference` tests whether it is a symmetry of the model."""
 
     def __init__(self, cache: PropertyCache, names: Renaming) -> None:
         self.cache, self.model, self.names = cache, cache.model, names

@@ -3,7 +3,7 @@
 Every run starts in the first state and may end in any state; the graph may have cycles. A state with more leaving than
 entering edges needs additional visits. A maximum flow continues as many runs as possible to such states. The remaining
 visits need new runs. Edges from the end of each run back to the first state make the graph Eulerian. Cutting an
-Eulerian circuit at these additional edges yields the runs.
+Eulerian circuit at these edges yields the runs.
 """
 
 from __future__ import annotations
@@ -38,9 +38,7 @@ def tours(edges: Sequence[A], first: Hashable) -> list[list[A]]:
 
 
 def _likely(edges: Sequence[A], first: Hashable) -> dict[A, float]:
-    """Map each edge to an estimate of the probability that a uniform random walk takes it. Repeated passes through a
-    cycle are not counted.
-    """
+    """Map each edge to an estimate of the probability that a uniform random walk takes it."""
     leaving = Counter(edge.before for edge in edges)
     reached: dict[Hashable, float] = {first: 1.0}
     found = {}

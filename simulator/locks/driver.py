@@ -157,9 +157,7 @@ class _Contenders:
 
 
 class StorageLocks(_Contenders):
-    """The engine's storage-based locks, which correspond to Hudi's `StorageBasedLockProvider`. All contenders use one
-    object, which is in memory by default.
-    """
+    """The engine's storage-based locks, like Hudi's `StorageBasedLockProvider`. The lock object may be in memory."""
 
     own_accesses = ("read", "write")
 
@@ -217,9 +215,7 @@ class NumberedLocks(_Contenders):
             stepper.advance()
 
     def refuses(self) -> bool:
-        """Return True: a failed put always appears as a refusal, because `put_if_absent` reports an existing file by
-        returning False.
-        """
+        """Return True: for an existing file, `put_if_absent` returns False instead of raising an error."""
         return True
 
     def name_owner(self, name: str, own: numbered_lock.Contender) -> None:

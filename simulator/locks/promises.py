@@ -61,9 +61,7 @@ def _one_holder(system: LockModel, state: int) -> str | None:
 
 
 def longest(limits: LockLimits) -> int:
-    """Return the greatest number of ticks for which a lock may refuse contenders while no actor holds it: one lease
-    plus the clock drift.
-    """
+    """Return for how many ticks a lock without a holder may refuse contenders: one lease plus the clock drift."""
     return limits.lease + limits.drift
 
 

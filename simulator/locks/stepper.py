@@ -140,9 +140,7 @@ class SteppedStorage:
         self.url = inner.url
 
     def put_if_absent(self, path: str, data: bytes) -> bool:
-        """Create the file if it is absent, as one access of the stepper. The suffix of the path is the name of this
-        access.
-        """
+        """Create the file if it is absent, as one access of the stepper. The path's suffix names the access."""
         name = path.rpartition(".")[2]
         return self._stepper.access(name, lambda: self._inner.put_if_absent(path, data), False, data)
 

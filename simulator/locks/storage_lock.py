@@ -67,8 +67,7 @@ class StorageLockRules:
     `margin` is the number of ticks between the end of a lease and the earliest takeover by another contender.
     `recognises_own` makes a contender read the object after a put with an unknown outcome, to find out whether the put
     was executed. `renews_after_412` makes a holder read the object after a refused renewal, before it gives up the
-    lease. `is_conditional` makes the store execute a put only if the object still has the version that the put
-    replaces.
+    lease. `is_conditional` makes the store execute a put only if the version to replace is still stored.
     """
 
     margin: int = 1
@@ -174,7 +173,7 @@ class _Effects:
         return lease == own.known or not self.rules.is_conditional
 
     def may_not_replace(self, own: Contender, lease: Lease | None) -> bool:
-        """the put must replace a version that is no longer stored"""
+        """the version that the put replaces must no longer be stored"""
         return not self.may_replace(own, lease)
 
     def recognises(self, own: Contender, lease: Lease | None) -> bool:

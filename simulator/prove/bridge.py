@@ -33,9 +33,7 @@ PAST: Final = {
 
 @dataclass(frozen=True)
 class Compared:
-    """The result of comparing a transition relation with the model. `difference` is None if the transition relation
-    agrees with the model.
-    """
+    """The result of comparing a transition relation with the model. `difference` is None if they agree."""
 
     states: int
     steps: int

@@ -33,9 +33,7 @@ def covers(model: Model, state: State, by_time: dict[int, Any]) -> dict[int, set
 
 
 def interpret(model: Model, state: State, facts: Table, covered: dict[int, set[Any]]) -> None:
-    """Add the facts about log compactions in one state of the model to `facts`. `covered` maps each log compaction to
-    the logs that it covers, as returned by `covers`.
-    """
+    """Add the facts about log compactions in one state to `facts`. `covered` is the return value of `covers`."""
     if "log_plans" not in model.components:
         return
     plans = model.component(state, "log_plans")

@@ -25,8 +25,8 @@ class Sort:
 
 @dataclass(frozen=True)
 class Relation:
-    """A state variable: a function that maps elements to truth values, times or elements. `values` is the type of these
-    results: "truth", "time" or a sort.
+    """A state variable: a function from elements to results. The results have the type `values`: "truth", "time" or a
+    sort.
 
     If `fixed` is True, no action changes the function; an example is the assignment of logs to writes.
     """
@@ -97,8 +97,7 @@ def same(left: Sequence[Term], right: Sequence[Term]) -> Term:
 
 
 def at(now: Callable[..., Term], *key: Term, to: Term) -> Update:
-    """Return an update of the relation `now`: the value at the arguments `key` becomes `to`, all other values remain.
-    """
+    """Return an update of the relation `now` that only changes the value at the arguments `key`, to `to`."""
     return lambda *arguments: choose(same(arguments, key), to, now(*arguments))
 
 

@@ -110,10 +110,10 @@ _proved: dict[tuple[frozenset[int], int], tuple[Term, ...]] = {}
 def discharge(obligation: Obligation, steps: int = STEPS) -> Result:
     """Ask z3 to prove an obligation: no state satisfies the assumptions but violates the goal.
 
-    Most proofs need only a few clauses of the invariant. Therefore, most attempts assume only the clause to prove and
-    the guard of the action; the others assume all clauses. The duration of a proof depends on chance, so many short
-    attempts are better than one long attempt. After the first three attempts, z3 searches for a counterexample with few
-    elements, which is easy to read.
+    Most proofs need few clauses of the invariant. Therefore, most attempts assume only the clause to prove and the
+    guard of the action; the others assume all clauses. The duration of a proof depends on chance, so many short
+    attempts are better than one long attempt. After three attempts, z3 searches for a small counterexample, which is
+    easy to read.
     """
     began = time.perf_counter()
     if obligation.kind == "possible":

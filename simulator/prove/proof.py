@@ -62,9 +62,9 @@ class Part:
         return "PROVED" if all(result.answer == "PROVED" for result in rests_on) else "UNDETERMINED"
 
     def with_runs(self, protocol: Protocol, shown: frozenset[str]) -> Part:
-        """Return a copy of this part of the proof, with runs of the model that violate a promise. If only obligations
-        in `shown` have failed, return the part unchanged. `shown` contains the obligations that failed in earlier lemma
-        modules.
+        """Return a copy of this part of the proof that also contains runs in which the model violates a promise.
+
+        `shown` contains failed obligations of earlier lemma modules. If no others have failed, the part is unchanged.
         """
         failed = {result.obligation.name for result in self.open() if result.answer == "FAILED"}
         if not failed - shown:

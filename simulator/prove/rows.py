@@ -17,9 +17,7 @@ from .lemmas import state as core
 
 
 def with_records(elements: Instance, seed: int) -> Instance:
-    """Return the instance with a random row or delete in about 80% of the logs. All of these records have the same key,
-    and an ordering value from 1 to 3.
-    """
+    """Return the instance with a random row or delete of one key in about 80% of the logs."""
     draw = random.Random(seed)
     records: Table = {}
     for log in elements.elements[core.LOG]:

@@ -1,7 +1,6 @@
 """Restricts a formula to a few elements of each sort, so that z3 decides it without quantifiers.
 
-If z3 finds values that satisfy the restricted formula, they also satisfy the original formula, and thus are a small
-counterexample.
+Values that satisfy the restricted formula also satisfy the original one, and thus are a small counterexample.
 """
 
 from __future__ import annotations

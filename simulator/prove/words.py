@@ -46,9 +46,7 @@ class Counterexample(NamedTuple):
 
 
 def counterexample(system: System, result: Result) -> Counterexample | None:
-    """Return the state in which the obligation fails, with readable names for its elements. If z3 found no such state,
-    return None.
-    """
+    """Return the state in which the obligation fails, with readable names for its elements; None if z3 found none."""
     model = result.model
     if model is None:
         return None
@@ -81,8 +79,7 @@ def _value(relation: Relation, term: Any, names: dict[str, str]) -> bool | int |
 
 
 def facts(system: System | None, result: Result) -> Iterator[str]:
-    """Yield the counterexample as lines of text: the step with its parameters, then one line for each element that it
-    involves.
+    """Yield the counterexample as lines of text: the step with its parameters, then one line for each element to print.
     """
     found = counterexample(system, result) if system is not None else None
     if found is None or system is None:
@@ -104,9 +101,7 @@ def facts(system: System | None, result: Result) -> Iterator[str]:
 
 
 def shown(relations: Mapping[str, Relation], found: Counterexample) -> set[str]:
-    """Return the elements to print: those that the step names, those for which some fact is true, and those to which
-    these elements refer.
-    """
+    """Return the elements to print: those in the step or in a relation that holds, and those to which these refer."""
     needed = set(found.named)
     for name, *elements in found.values:
         relation = relations[name]

@@ -161,9 +161,8 @@ class Archiving(core.Core):
     def looks(self) -> tuple[Action, ...]:
         """Return the actions by which a reader reads the archive.
 
-        After the first listing, the reader raises the time of the read to the newest completion time in the archive, if
-        that is later. After the second listing, the reader adds the archived instants that had completed by the time of
-        the read to its instants.
+        After the first listing, the reader raises the time of the read to the newest archived completion time, if
+        later. After the second listing, the reader also includes archived instants that completed by this time.
         """
         return (
             Action(

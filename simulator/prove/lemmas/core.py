@@ -55,9 +55,7 @@ class Core(Writers, Compactors, Readers):
         return True
 
     def snapshot_on(self, s: Any, q: Term, log: Term, t: Term) -> Term:
-        """True if a read as of t from the base file of plan q contains the log, either merged into the base file or as
-        a separate log.
-        """
+        """True if a read as of t from the base file of plan q contains the log, in the base file or separately."""
         return either(s.holds(q, log), self.in_logs(s, q, log, t))
 
     def axis(self, s: Any, w: Term, option: str) -> Term:
@@ -136,9 +134,7 @@ class Core(Writers, Compactors, Readers):
             self.delivered(s, w, t, until), self.delivered(n, w, t, until))))  # fmt: skip
 
     def free(self, s: Any) -> Term:
-        """True if no other actor can force a writer to abandon its write: the writer can always proceed, or waits only
-        for the lock.
-        """
+        """True if no other actor can make a writer abandon its write: it can proceed, or waits only for the lock."""
         steps = tuple(action for action in self.writers() if action.name in self.on_the_way())
         waits = no(self.lock_is_free(s))
         return s.every(WRITE, lambda w: implies(

@@ -55,9 +55,7 @@ class DecidedPlans(core.Core):
         }
 
     def refused(self, kind: str, sort: Sort, waits: str, times: Any) -> tuple[Action, ...]:
-        """Return the actions in which an actor discovers that another actor has claimed its time, and reads the clock
-        again.
-        """
+        """Return the actions of an actor that discovers that its time is already claimed, and reads the clock again."""
 
         def waited(s: Any, x: Term) -> Term:
             return (

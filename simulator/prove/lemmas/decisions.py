@@ -1,5 +1,4 @@
-"""The decision log decides commits by consecutively numbered entries, even if locks are lost. Each entry is put only if
-its number is free.
+"""The decision log: numbered entries decide which instants are committed, even if locks are lost.
 
 Actors claim each of their times by a put-if-absent. Each actor remembers the number of the newest entry, and decides
 only if the next number is free. Before an actor takes its completion time, the actor publishes every earlier decision.

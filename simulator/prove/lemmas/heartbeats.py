@@ -144,9 +144,7 @@ class Heartbeats(GivingUp, Services):
         }  # fmt: skip
 
     def common(self) -> frozenset[str]:
-        """Return the names of all clauses. The proof of every promise may need them, because each promise depends on
-        which logs are deleted.
-        """
+        """Return the names of all clauses, because every promise depends on which logs are deleted."""
         return frozenset(self.clauses())
 
     def claims(self) -> tuple[Claim, ...]:

@@ -98,9 +98,7 @@ def released_plan(s: Any, c: Term) -> dict[str, Update]:
 
 
 def latest(s: Any, t: Term, other_write: Term = None, other_plan: Term = None) -> Term:
-    """True if all decisions, except the given write or plan, are published with completion times before t. The plans
-    must also be requested before t.
-    """
+    """True if every plan was requested, and every other decision published with a completion time, before t."""
     return both(
         s.every(WRITE, lambda w: implies(
             s.decided(w) if other_write is None else both(s.decided(w), w != other_write),

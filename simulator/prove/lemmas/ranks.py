@@ -123,8 +123,7 @@ class Ranks(core.Core):
         return {**super().schedule(s, c, p), "kept": kept}
 
     def may_schedule(self, s: Any, c: Term, p: Term) -> Term:
-        """True if the core transition relation allows the plan, and in each file group of the plan a record wins the
-        merge.
+        """True if the core transition relation allows the plan, and a record wins the merge of each of its file groups.
 
         A merge of finitely many records always has a winner, but first-order logic cannot express finiteness. The
         formula therefore includes the condition that a winner exists.
@@ -174,9 +173,7 @@ class Ranks(core.Core):
         )  # fmt: skip
 
     def row(self, s: Any, q: Term, log: Term, t: Term) -> Term:
-        """True if the log's record wins the merge of a read as of t, which merges the base file of plan q with later
-        logs.
-        """
+        """True if the log's record wins the merge of a read as of t from the base file of plan q and later logs."""
 
         def here(o: Term) -> Term:
             return s.group_of(o) == s.group_of(log)

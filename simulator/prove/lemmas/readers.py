@@ -119,9 +119,7 @@ class Readers(Relations):
 
 
 def begin(s: Any, d: Term) -> dict[str, Update]:
-    """Return the state updates that begin a listing. The listing will show every instant that exists now, and possibly
-    later ones.
-    """
+    """Return the state updates that begin a listing. The listing will include every instant that exists now."""
     return {
         "there_write": lambda r, w: choose(r == d, published(s, w), s.there_write(r, w)),
         "there_plan": lambda r, p: choose(r == d, s.done(p), s.there_plan(r, p)),
