@@ -35,6 +35,9 @@ from . import progress
 ROWS: Final = 20_000_000
 WRITES: Final = 40
 WORKER_MIB: Final = 512
+RETURN_MEMORY: Final = {"ARROW_DEFAULT_MEMORY_POOL": "system", "MALLOC_MMAP_THRESHOLD_": "262144"}
+"""Arrow's own allocator retains freed memory, and glibc's heap gets fragmented by arrays of some megabytes."""
+
 TASK_BYTES: Final = 192 << 20
 """The rest of a worker's memory is that of its libraries, and what Arrow has not yet returned."""
 
@@ -72,7 +75,7 @@ def _in_process(step: str, folder: Path, rows: int) -> dict[str, Any]:
     with progress.during(step):
         # The limit precedes the imports, because Arrow's allocator reserves a gigabyte if it may.
         limit = partial(resource.setrlimit, resource.RLIMIT_DATA, (WORKER_MIB << 20, WORKER_MIB << 20))
-        environment = {**os.environ, "ARROW_DEFAULT_MEMORY_POOL": "system"}  # Arrow's own retains freed memory
+        environment = {**os.environ, **RETURN_MEMORY}
         done = subprocess.run(
             command, check=True, stdout=subprocess.PIPE, text=True, preexec_fn=limit, env=environment
         )

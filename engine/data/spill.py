@@ -58,6 +58,7 @@ class Spill:
                 count = max(1, len(table) * _SLICE_BYTES // max(1, table.nbytes))
                 for first in range(0, len(table), count):
                     self._write(table.slice(first, count), deletes)
+            del layer, table  # otherwise the layer is in memory while the next one is decoded
 
     def layers(self, part: int) -> Iterator[Layer]:
         """Yield the layers restricted to the keys of the given part, including layers that become empty. Records of the
