@@ -64,7 +64,7 @@ class Record(NamedTuple):
 
 class Change(NamedTuple):
     """One row of a change log: the row of a key before and after the window. `before` is None if the key has no row at
-    the start of the window, and `after` is None if it has none at the end.
+    the start of the window. `after` is None if it has none at the end.
     """
 
     before: Record | None

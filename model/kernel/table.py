@@ -17,8 +17,8 @@ Log = tuple[int, int]  # (requested time of its write, version)
 
 
 class CompletesAs(NamedTuple):
-    """Attached to a write whose instant has another action than deltacommit: names that action. A commit completes the
-    plan with the same requested time.
+    """A record attached to a write whose instant is not a deltacommit; `action` is the action of the instant. A commit
+    completes the plan with the same requested time.
     """
 
     action: str = "deltacommit"

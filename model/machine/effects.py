@@ -1,5 +1,5 @@
-"""Combines all effects of a transition into one function, which also sets the actor's next step and updates the records
-that mechanisms have added to the actor.
+"""Combines all effects of a transition into one function. The function also sets the actor's next step, and updates the
+records that mechanisms have added to the actor.
 """
 
 from __future__ import annotations

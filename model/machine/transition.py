@@ -10,7 +10,7 @@ Parameters such as `lock` and `clock` receive the shared component or view of th
 `world` and `protocol` are constants of the model (see `assembly.names_of`).
 
 Keyword-only parameters of an effect are the arguments of the step. A function can read only the components named by its
-parameters. They are called its footprint. The search evaluates a function once for each combination of the values of
+parameters. They are its footprint. The search evaluates a function once for each combination of the values of
 its footprint.
 """
 

@@ -5,8 +5,8 @@ Under the lock, an actor waits until the clock-skew bound has passed (see `clock
 wait, another actor may read the same time. Therefore, if locks can be lost, obtaining a time has three steps: read the
 clock, wait, use the time. Otherwise, no other actor can act during the wait, so obtaining a time is one step.
 
-To claim a time, an actor creates an object named after the time. The creation fails if the object exists. If the object
-already exists, another actor has claimed the same time, so the actor takes a later time.
+To claim a time, an actor creates an object named after the time. If the object already exists, another actor has
+claimed the same time, so the actor chooses a later time.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
 RFC-66, "Global Monotonically Increasing Timestamp", proposes TrueTime. The component (state variable) `clock` is the
 time on the slowest clock. An actor's own clock may be up to `skew` ticks ahead of the slowest clock (the one furthest
 behind). With TrueTime, an actor reads its clock under the lock, and waits for the clock-skew bound before releasing the
-lock. After this wait, every clock shows a later time than the actor read. If clocks differ by more than this bound
-(`skew_beyond`, fault set F4), the wait is too short.
+lock. After this wait, every clock shows a later time than the one that the actor read. If clocks differ by more than
+this bound (`skew_beyond`, fault set F4), the wait is too short.
 """
 
 from __future__ import annotations
@@ -75,9 +75,7 @@ class Clock(NamedTuple):
         return tuple((("ahead", ahead),) for ahead in range(self.most_ahead + 1)) if self.most_ahead else ((),)
 
     def take(self, clock: int, ahead: int, after: int) -> tuple[int, int]:
-        """Return a time later than `after`, and the end of the actor's wait. Both are times on the slowest clock's
-        scale.
-        """
+        """Return a time later than `after`, and the time on the slowest clock at which the actor's wait ends."""
         time = max(clock + 1 + ahead, after + 1)
         return time, max(clock + min(1 + ahead, 1), time + self.wait - max(ahead, 0))
 

@@ -146,8 +146,8 @@ def has_base_files(table: Table) -> bool:
 
 
 def newest_base(published: tuple[object, ...], group: int) -> int | None:
-    """Return the requested time of the newest base file in a file group, that is, of the published write to the group
-    with the greatest requested time.
+    """Return the requested time of the newest base file in a file group: the greatest requested time of a published
+    write to the group.
     """
     writes = (entry for entry in published if isinstance(entry, Write))
     return max((write.requested for write in writes if group in write.groups), default=None)

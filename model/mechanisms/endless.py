@@ -1,10 +1,9 @@
 """Models endless writers with finitely many states: a run is infinite, but may return to earlier states.
 
 Writers write, retry and lose locks without limit; no component (state variable) counts these events. After each step,
-the model forgets the instants that cannot conflict with a pending write. After each step, all times are also replaced
-with small numbers in the same order, so that equivalent states become equal. Guards only compare times with each other,
-so renumbering the times in the same order does not change the possible runs. Promises about infinite runs are checked
-with endless writers.
+the model drops instants that cannot conflict with a pending write, and replaces all times with small numbers in the
+same order. Equivalent states then become equal. Guards only compare times with each other, so renumbering the times in
+the same order does not change the possible runs. Promises about infinite runs are checked with endless writers.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
 A caller that got no answer sends the same rows again, in a second write with a new instant. A batch has an id and a
 digest of its rows; both are recorded in the completed instant. Under the lock, a writer searches for a completed
 instant of the same batch, both when requesting an instant and before publishing. The search before publication is
-needed because two attempts of one batch may be pending at once. If the digests differ, the writer raises an error,
-because the new rows are not stored.
+needed because two attempts of one batch may be pending at once. If the digest in the completed instant differs, the
+writer raises an error, because the new rows are not stored.
 """
 
 from __future__ import annotations

@@ -37,7 +37,7 @@ class FileIds(Options):
 
 
 class NewFileIds(NamedTuple):
-    """A mark (added record) on a write: the file ids that are not determined by buckets, as pairs (bucket, file id)."""
+    """A record attached to a write: the file ids that are not determined by buckets, as pairs (bucket, file id)."""
 
     ids: tuple[tuple[int, int], ...] = ()
     kind: str = "minted ids"

@@ -1,11 +1,11 @@
 """A replace (insert overwrite or delete partition) hides every write that completed in the replaced partitions before
 the replace was requested.
 
-By default, a replace has a plan that includes all file groups of the replaced partitions but no input files. It begins
-a new file slice in each of these file groups. The base files of these slices contain the new rows, if there are any. A
-log that completed before the plan's requested time is hidden; a log that completes afterwards stays visible. Apache
-Hudi has no plan for a replace, but lists the replaced file ids (option `replacing = file_ids`). If buckets determine
-file ids, the list of replaced file ids permanently hides subsequent writes to the same buckets as well.
+By default, a replace has a plan that includes all file groups of the replaced partitions but no input files. The plan
+begins a new file slice in each of these file groups. The base files of these slices contain the new rows, if there are
+any. A log that completed before the plan's requested time is hidden; a log that completes afterwards stays visible.
+Apache Hudi has no plan for a replace, but lists the replaced file ids (option `replacing = file_ids`). If buckets
+determine file ids, the list of replaced file ids permanently hides subsequent writes to the same buckets as well.
 
 Under optimistic concurrency control, a replace conflicts with every write to the same partitions that completes after
 the replace began (RFC-22, steps 1 to 4).
@@ -67,8 +67,8 @@ def replaced(write: Write) -> tuple[int, ...]:
 
 
 def ranks_at(write: Write, group: int) -> int | None:
-    """Return the time that orders a write's records in a file group: the requested time for a replace, and the
-    completion time for any other write.
+    """Return the time that orders a write's records in a file group: the requested time of a replace, the completion
+    time of any other write.
     """
     return write.requested if group in replaced(write) else write.completed
 

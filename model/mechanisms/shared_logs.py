@@ -103,7 +103,7 @@ def without_undone(entry: Published, logs: tuple[Blocks, ...], protocol: Protoco
 
 
 class Places(NamedTuple):
-    """A mark (added record) on a write: the position of each of the write's blocks in its shared log."""
+    """A record attached to a write: the position of each of the write's blocks in its shared log."""
 
     places: tuple[int, ...] = ()
     kind: str = "places"

@@ -73,9 +73,7 @@ def lost_update(model: Model, before: State | None, step: Step | None, after: St
 
 
 def write_skew(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """Find write skew: two completed transactions that each read a file group written by the other, without seeing that
-    write.
-    """
+    """Two completed transactions each read a file group that the other wrote, without seeing that write."""
     return first_or_none(_skewed(model, after, all_writers=True))
 
 

@@ -62,8 +62,8 @@ class Abstract(NamedTuple):
 
 
 class Undone(NamedTuple):
-    """The part of a shape (an abstraction of states) that describes rollbacks. `gone` contains the number of deleted
-    files of each rolled-back write. A shape omits this number for writes that are not published.
+    """The part of a shape (an abstraction of states) that describes rollbacks. `gone` pairs the requested time of
+    each rolled-back write with its number of deleted files.
     """
 
     form: bool

@@ -125,8 +125,7 @@ class View:
 
     @cached_property
     def repeated_times(self) -> dict[float, int]:
-        """Maps each time in `other_times` whose read equals the read at the preceding completion time to that
-        completion time.
+        """Maps a time in `other_times` to the preceding completion time if the reads as of both times are equal.
 
         Only one of the two reads needs a check.
         """

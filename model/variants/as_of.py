@@ -71,7 +71,7 @@ def newest_first(rules: Rules, table: Table, group: int, time: float) -> Iterato
 
     See `get_file_slice_barriers` in RFC-66. If the option `as_of_axis` is `requested`, a pending plan requested after
     `time` begins no slice. If the option is `requested_slices`, even a pending plan requested after `time` begins a
-    slice, and a read as of `time` omits the logs in that slice.
+    slice. A read as of `time` then omits the logs in that slice.
     """
     if rules[AsOf].as_of_axis == "requested":
         plans = [(p, done) for p, done in zip(table.plans, table.completed, strict=True) if done or p.requested <= time]

@@ -101,8 +101,8 @@ def _slice_of_files(
 def slice_of_window(rules: Rules, table: Table, group: int, after: float, until: float) -> Fold:
     """Read an incremental window like a snapshot of a table that contains only the files completed in the window.
 
-    Only the newest of these base files is merged, with the logs of its slice and of newer slices. Pending plans also
-    begin slices. Rows of this base file that were written outside the window are removed before the merge.
+    Only the newest of the base files is merged, with the logs of its slice and of newer slices. Pending plans also
+    begin slices. Rows of the base file that were written outside the incremental window are removed before the merge.
     """
     inside = rules.in_window(table, after, until)
     compacted, first, last = _requests(rules, table, group, (after, until), inside)

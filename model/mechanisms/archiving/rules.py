@@ -4,8 +4,8 @@ timeline.
 Instants are archived in the order of requested times, because actors assume that instants older than the active
 timeline are completed. An instant requested or completed after the request of a pending instant stays on the active
 timeline. Actors can therefore recognise failed writes, and an optimistic writer finds every instant completed since it
-began. The newest writes, the newest clean and all restores stay on the active timeline. A write remains on the active
-timeline while snapshot queries merge its logs. Some readers search for the writes of such logs only there.
+began. The newest writes, the newest clean and all restores stay on the active timeline. A write stays on the active
+timeline while snapshot queries merge its logs, because some readers search for it only there.
 """
 
 from __future__ import annotations

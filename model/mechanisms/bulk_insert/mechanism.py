@@ -80,7 +80,7 @@ class BulkInserter(NamedTuple):
 
     @property
     def number(self) -> int:
-        """The number of writes: always 1, because a bulk inserter performs only one write."""
+        """The number of the write: always 1, because a bulk inserter performs only one write."""
         return 1
 
     @property

@@ -71,8 +71,8 @@ class CompletedClean(NamedTuple):
 
 
 class Oldest(NamedTuple):
-    """A record attached to a table with a cleaning horizon: for each file group, the barrier (requested time of the
-    compaction) of the oldest visible slice. A barrier of 0 means that all slices of the file group are visible.
+    """A record attached to a table with a cleaning horizon: the barrier of the oldest visible slice of each file group.
+    A barrier of 0 means that all slices of the file group are visible.
     """
 
     barriers: tuple[int, ...] = ()

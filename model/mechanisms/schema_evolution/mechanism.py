@@ -2,8 +2,8 @@
 files.
 
 The component (state variable) `schemas` contains the time at which each column was added. A writer or table service
-that opened the table before a column was added continues without the column. The commit serves readers that take the
-table's columns from the newest commit.
+that opened the table before a column was added continues without the column. The commit without files serves readers
+that take the table's columns from the newest commit.
 """
 
 from __future__ import annotations
