@@ -109,8 +109,8 @@ class Stepper:
         return iter([each for each in every if each[0].action in self.continuations] or every)
 
     def steps_of(self, own: int, state: State) -> Iterator[tuple[Step, State]]:
-        """Yield the steps of one actor, together with their successor states. `own` is the position of the actor's
-        component.
+        """Yield the steps of one actor, together with their successor states. `own` is the index of the actor's
+        component in a state.
         """
         return self._steps(state, [each for each in self._own if each[0] == own])
 

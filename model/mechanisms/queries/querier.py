@@ -126,7 +126,9 @@ def any_window(clock: int, published: Published) -> Iterator[Args]:
 
 
 def ask_as_of(own: Querier, active_instants: Published, restores: Restores = (), *, at: tuple[int]) -> Changes:
-    """Begin an as-of query. The first listing of the timeline shows whether the time of the query is settled."""
+    """Begin an as-of query. The first listing shows whether its time is settled, so that no instant can still complete
+    at or before it.
+    """
     return _ask(own, "as_of", (0, *at), found_settled(active_instants, restores))
 
 
@@ -142,8 +144,8 @@ def ask_window(
 def ask_changes(
     own: Querier, active_instants: Published, restores: Restores = (), *, window: tuple[int, int]
 ) -> Changes:
-    """Begin a change-log query of a window of completion times. The first listing of the timeline shows whether the end
-    of the window is settled.
+    """Begin a change-log query of a window of completion times. The first listing shows whether the end of the window
+    is settled, so that no instant can still complete at or before it.
     """
     return _ask(own, "changes", window, found_settled(active_instants, restores))
 
