@@ -49,7 +49,7 @@ class Query:
 
 
 class Record(NamedTuple):
-    """A row version or a delete. In an answer, `requested` is the requested time of the write that wrote the row.
+    """A row version or a delete. In an answer, `requested` identifies the write of the row by its requested time.
 
     `sets` names the columns set by a partial update; each of them gets the value `value`. In the answer of a table with
     partial updates, `value` lists the value of each column.
@@ -63,8 +63,8 @@ class Record(NamedTuple):
 
 
 class Change(NamedTuple):
-    """One row of a change log: the row of a key before and after the window. `before` or `after` is None if the key has
-    no row at that time.
+    """One row of a change log: the row of a key before and after the window. `before` is None if the key has no row at
+    the start of the window. `after` is None if it has none at the end.
     """
 
     before: Record | None
@@ -114,9 +114,8 @@ def shown_row(rules: Rules, table: Table, query: Query) -> Callable[[Fold, Ranke
 def answer(
     rules: Rules, table: Table, groups: int, query: Query, settled: int, data: Data, merger: Merger
 ) -> dict[Key, Record | Change | Several]:
-    """Return the answer of a query by key: a `Record` for each key with a row, or a `Change` if the query asks for a
-    change log. The answer of an incremental query also contains winning deletes, as records whose field `deleted` is
-    True.
+    """Return the answer to a query: a `Record` for each key with a row, or a `Change` if the query asks for a change
+    log. The answer to an incremental query also contains deletes, as records whose field `deleted` is True.
 
     An incremental query returns `Several` for a key if the table merges several records into one row. A query without
     an end time ends at `settled`.
@@ -144,8 +143,8 @@ class Lookup:
         return self.data.get(log[0], {}).get((self.group, log[1]), {})
 
     def rows(self, shape: Fold, deletes: bool = False) -> dict[Key, Record]:
-        """Return the row of each key that results from merging the files of a `Fold`. With `deletes`, keys whose newest
-        record is a delete are included.
+        """Merge the files of a `Fold`, and return the row of each key. With `deletes`, keys whose newest record is a
+        delete are included.
         """
         keys = {key for log in logs_of(shape) for key in self.file(log)}
         if self.merger.combination:

@@ -38,8 +38,8 @@ def names_of(composition: Composition, world: World, protocol: Protocol) -> Name
     """Return the names that guards and effects may use as parameters: components (state variables), actors, views and
     constants.
 
-    The constants are `world`, the `protocol` and `rules` of the acting actor, and the `table_protocol` and
-    `table_rules` of the table.
+    `protocol` and `rules` are constants of the acting actor. `world`, `table_protocol` and `table_rules` are the same
+    for all actors.
     """
 
     def constants(actor: str) -> dict[str, Any]:

@@ -34,9 +34,7 @@ class Combination(Protocol):
         """Return the merged value of one key; None if the answer contains no row for the key."""
 
     def by_definition(self, logs: Iterable[Log], rows: Mapping[Log, Any], merger: Merger, deletes: bool) -> Any:
-        """Return the value of one key by definition: merge all log records of the key in rank order, without file
-        slices or base files.
-        """
+        """Return the value of one key: merge all its log records in merge order, without file slices or base files."""
 
     def records_of(self, made: Any, records: Callable[[Log], Record], window: bool) -> Iterator[Record]:
         """Yield the records that an answer contains for one key."""
@@ -59,4 +57,4 @@ class Window(Protocol):
         """The winning record of one key, which may be a delete; None if the key has no record."""
 
     def renamed(self, rename: Callable[[Fold], Fold]) -> Window:
-        """Return a copy of the incremental query with `rename` applied to each of its merge trees."""
+        """Return a copy in which `rename` has been applied to each merge tree."""

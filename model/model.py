@@ -1,8 +1,8 @@
 """The transition system of one world (a bounded configuration of table and actors) under one protocol (a choice of
 options).
 
-A state is a number that encodes the values of all components, the state variables (see `machine/state.py`). Equal
-numbers may denote different states in different `Model` objects.
+A state is a number that encodes the values of all components, the state variables (see `machine/state.py`). The same
+number may denote different states in two `Model` objects.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ class Model:
     @property
     def shard_key(self) -> tuple[str, Callable[[Any], Hashable]] | None:
         """How a parallel search partitions states into shards: a component (state variable), and a function from its
-        value to the shard. The function returns None for states before the first publication, which belong to no shard.
+        value to the shard. States before the first publication belong to no shard: the function returns None.
         `shard_key` is None if the model can remove published instants, as a restore does.
         """
         return None if "published" in self.composition.withdrawn else ("published", _first_published)
@@ -153,8 +153,8 @@ class Model:
         return self.coding.projection(names)
 
     def derive(self, state: State, reads: tuple[str, ...], key: Hashable, compute: Callable[..., Value]) -> Value:
-        """Return `compute` applied to the components `reads` of a state. Results are cached by `key` and the values of
-        `reads`.
+        """Return the result of `compute` for the values of the components `reads` in a state. The result is cached by
+        `key` and these values.
         """
         mask, positions = self._footprints.get(reads) or self._footprint(reads)
         at = (key, state & mask)
@@ -171,7 +171,7 @@ class Model:
 
     def view(self, state: State, name: str, actor: str = "") -> Any:
         """Return the value of a view (a derived value, such as `visible_instants`), as `actor` observes it. If `actor`
-        is empty, changes that mechanisms make for single actors do not apply.
+        is empty, changes to the view that apply only to some actors are left out.
         """
         key = (name, actor) if actor else name
         bound = self._views.get(key) or self._views.setdefault(key, self._names.view(name, actor))
@@ -242,12 +242,12 @@ class Model:
         return restores
 
     def rows(self, state: State, query: Query, data: Data) -> dict[Hashable, Record | Change | Several]:
-        """Return the answer of a query by key, computed from the rows in `data` (see `answers.answer`).
+        """Return the answer to a query by key, computed from the rows in `data` (see `answers.answer`).
 
         Raises:
             BadInput: a time of the query is not settled, is a requested time, or is before the first write.
-            Cleaned: a time of the query is before the cleaning horizon, or a needed file has been deleted. NoAnswer:
-            the protocol refuses the query.
+            Cleaned: a time of the query is before the cleaning horizon, or a needed file has been deleted.
+            NoAnswer: the protocol refuses the query.
         """
         if refusal := self.read_refusal(state, query):
             raise refusal
@@ -292,7 +292,8 @@ class Model:
         return answer(self.rules, seen, self.world.groups, query, 0, data, self.merger)
 
     def finished(self, state: State) -> bool:
-        """True if no live actor is in the middle of an operation. A finished state without successors is no deadlock.
+        """True if no live actor is in the middle of an operation. A finished state without successors is not a
+        deadlock.
         """
         return not self.busy(state)
 

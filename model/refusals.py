@@ -12,7 +12,7 @@ from .mechanisms.restores.rules import Restore, hides
 
 
 class ReadBounds(NamedTuple):
-    """The values that decide which times of a table can be read.
+    """The limits on the times as of which a table can be read.
 
     `settled` is the greatest time that can be read. `first` is the completion time of the first write; None if no write
     has completed. `horizon` is the cleaning horizon (see `Model.horizon`). `pinned` contains the times of savepoints. A
@@ -29,10 +29,10 @@ class ReadBounds(NamedTuple):
 def refusal_of(
     kind: Kind, times: Sequence[float], bounds: ReadBounds, requests: Container[float]
 ) -> BadInput | Cleaned | None:
-    """Return the error with which the table refuses a read at these times; None if the times can be read.
+    """Return the error with which a read at `times` is refused; None if it is answered.
 
-    `requests` contains the requested times of instants with data files, except those that equal the completion time of
-    another instant.
+    `requests` contains the times at which an instant with data files was requested and no instant completed. A read as
+    of such a time is refused.
     """
     return _no_point_in_history(kind, times, bounds, requests) or _no_longer_retained(kind, times, bounds)
 

@@ -1,5 +1,5 @@
 """`Rules` holds the functions that define how a table is read: slicing, planning, visibility and merging. Mechanisms
-and variants (alternative rules) may wrap or replace each function.
+and variants (alternative rules) may wrap or replace any of these functions.
 
 The functions call each other through the parameter `rules`, so that a replaced function takes effect everywhere. The
 default functions are those of the kernel (RFC-66 alone). One `Rules` object is composed for each protocol.
@@ -36,7 +36,7 @@ class Rules:
     """The functions that define how a table is read under one protocol. Each function is documented in the kernel
     module that implements it. Two `Rules` are equal only if they are the same object.
 
-    `options` are the options of the protocol; for example, `rules[Slicing].slicing` is the value of one option.
+    `options` contains the options of the protocol; for example, `rules[Slicing].slicing` is the value of one option.
     `under(**changes)` returns the rules for the protocol with some options changed.
     """
 
@@ -108,12 +108,12 @@ def is_refused(table: Table, time: float) -> bool:
 
 
 def instants_with_logs(table: Table, group: int) -> set[int]:
-    """Return the requested times of the instants that may have put log files."""
+    """Return the requested times of the instants that may have logs in a file group: by default, of all writes."""
     return {write.requested for write in table.writes}
 
 
 def one_window(rules: Rules, table: Table, group: int, after: float, until: float) -> Fold:
-    """Return the default incremental read, which merges all logs of the window (after, until] at once."""
+    """Return the default incremental read, which merges all logs of the window (after, until] in a single merge."""
     return rules.window(rules, table, group, after, until)
 
 

@@ -37,8 +37,8 @@ def refuse_unknown(given: Mapping[str, object], known: Iterable[str], where: str
 
 
 def write_shape(row: Mapping[str, object]) -> tuple[tuple[str, int], tuple[int, ...]]:
-    """Parse one `[[writes]]` entry of a world file. Return the key (writer, number of the write) and the number of log
-    files that the write puts in each file group.
+    """Parse one `[[writes]]` entry of a world file. Return the write's key (writer, number of the write), and its
+    number of log files in each file group.
     """
     where = "world [[writes]]"
     fields = ("writer", "number", "versions")

@@ -27,19 +27,18 @@ class World:
 
     `actors` maps each kind of actor, such as `writer`, to the number of its actors. A kind that is absent in `actors`
     has no actors.
-    `writes` maps (writer, number of its write) to the number of log files that the write puts in each file group.
-    Writes are numbered from 1. A write does not touch a file group whose count is 0. A write that is absent from
-    `writes` puts `log_versions` log files in every file group.
+    `writes` maps (writer, number of its write) to the number of log files in each file group. Writes are numbered from
+    1. A write that is absent from `writes` puts `log_versions` log files in every file group.
     `reads` maps (writer, number of its write) to the file groups that the write reads; by default, the groups that it
-    writes. The option `conflict_reads` decides whether an optimistic writer includes these groups in its conflict
-    check.
+    writes. The option `conflict_reads` decides whether an optimistic writer checks the groups it reads for conflicts.
     `settings` maps an actor, or a kind of actor, to the protocol options that it overrides.
     `limits` contains the limits declared by mechanisms, for example `world[Crashes].crashes`.
-    `keys` and `orderings` are the numbers of distinct keys and ordering values in a random history. The search does not
-    use `keys` and `orderings`.
-    `granularity` sets the size of one step. At granularity `storage`, a step is one access to storage that other actors
-    can observe. At granularity `call`, no other actor acts during a client's call, for example while a writer puts all
-    its data files. Each run at granularity `call` is also a run at granularity `storage`.
+    `keys` and `orderings` are the numbers of distinct keys and ordering values in a random history; the search
+    ignores them.
+    `granularity` sets how much happens in one step of the model. At granularity `storage`, a step is one access to
+    storage that other actors can observe. At granularity `call`, no other actor acts during a client's call, for
+    example while a writer puts all its data files. Each run at granularity `call` is also a run at granularity
+    `storage`.
     """
 
     actors: Mapping[str, int] = field(default_factory=lambda: {"writer": 2, "compactor": 1}, hash=False)

@@ -37,7 +37,7 @@ PLANNED, RUNNING = "about to start its plan", "running its plan"
 class Compactor(NamedTuple):
     """The state of one compactor. `plan` is the requested time of the compactor's plan, and `groups` are the plan's
     file groups. `bases` counts the base files already written. `parts` holds the inputs of the plan until the plan is
-    on storage.
+    written to storage.
     """
 
     step: str = "idle"
@@ -94,8 +94,8 @@ LOG_TO_COMPACT = Guard("there must be a log to compact", log_to_compact)
 
 
 def take_barrier(clock: int, request_time: TakeTime, completed_table: Table, world: World, rules: Rules) -> Changes:
-    """Under the lock, list the completed instants and take the plan's requested time (the barrier), which is later than
-    all of them.
+    """Under the lock, list the completed instants and choose the plan's requested time (the barrier), later than every
+    listed time.
     """
     barrier, clock = request_time(clock, action="commit")
     return {"own": Compactor(plan=barrier, parts=plan(rules, completed_table, world.groups, barrier)), "clock": clock}

@@ -1,7 +1,8 @@
-"""Merges the records of one key into one row. The record with the greatest rank wins; the winner may be a delete.
+"""Merges the records of one key into one row. The winner may be a delete.
 
-The merge mode of the table defines the rank: the ordering value (event time) or the completion time (commit time). The
-module `tombstones` decides whether a base file retains a winning delete.
+If the table merges by event time, the record with the greatest ordering value wins. If it merges by commit time, the
+record of the write that completed last wins. The module `tombstones` decides whether a base file retains a winning
+delete.
 """
 
 from __future__ import annotations
@@ -28,8 +29,8 @@ class Ranked(NamedTuple):
 
 
 class Merger(NamedTuple):
-    """The merge rules of one table under one protocol. If `event_time` is True, records rank by their ordering value
-    first. If `keeps_tombstones` is True, compactions retain deletes. If `logs_first` is True, logs merge with each
+    """The merge rules of one table under one protocol. If `event_time` is True, the record with the greatest ordering
+    value wins. If `keeps_tombstones` is True, compactions retain deletes. If `logs_first` is True, logs merge with each
     other first, and then with the base file. `combination` merges several records into one row; None if each record is
     a whole row.
     """
@@ -58,15 +59,15 @@ def rank(record: Ranked, event_time: bool) -> tuple[float, ...]:
 
 
 def merge(one: Ranked | None, other: Ranked | None, event_time: bool) -> Ranked | None:
-    """Return the record with the greater rank. An absent record is None."""
+    """Return the record that wins the merge. An absent record is None."""
     if one is None or other is None:
         return other if one is None else one
     return max(one, other, key=lambda record: rank(record, event_time))
 
 
 def combined(records: Iterable[Any]) -> Any:
-    """Return the record that a writer puts if a batch has several records of one key: in both merge modes, the record
-    with the greatest ordering value. Writers refuse batches with equal ordering values for one key.
+    """Return the record to write if a batch has several records of one key: the one with the greatest ordering value.
+    Writers refuse batches with equal ordering values for one key.
     """
     return max(records, key=lambda record: record.ordering)
 
@@ -75,12 +76,12 @@ class Fold(NamedTuple):
     """The merge tree of one file group: the base file, then the logs in merge order. A `Fold` refers to files and
     contains no rows.
 
-    `base` is the merge tree of the compaction that wrote the base file. A log that is itself a `Fold` was written by a
-    log compaction. With `logs_first`, `logs_before_tombstones` is the number of logs that merge before the tombstones
-    of the base file. If `shown` is not None, a winning record is returned only if one of the logs in `shown` contains
-    the record. If `deletes` is True, the answer includes winning deletes. `logs_first` and `drops_deletes` describe a
-    compaction that did not follow the merge rules of the table. `files` defines how an incremental read merges base
-    files.
+    `base` is the merge tree of the compaction that wrote the base file. If an element of `logs` is itself a `Fold`, a
+    log compaction wrote that log. With `logs_first`, the first `logs_before_tombstones` logs are merged before
+    tombstones of the base file. If `shown` is not None, a winning record is returned only if one of the logs in `shown`
+    contains the record. If `deletes` is True, the answer includes winning deletes. `logs_first` and `drops_deletes`
+    describe a compaction that did not follow the merge rules of the table. `files` defines how an incremental read
+    merges base files.
     """
 
     base: Fold | None
@@ -109,8 +110,8 @@ def logs_of(shape: Fold) -> Iterator[Log]:
 
 def evaluate(shape: Fold, record_of: Callable[[Log], Ranked | None], merger: Merger) -> Ranked | None:
     """Return the winning record of one key, which may be a delete; None if the key has no record. `record_of` returns
-    the key's record in a log. A record of the base file merges before every log of the slice. With `logs_first`, a
-    tombstone of the base file is merged after the first `logs_before_tombstones` logs.
+    the key's record in a log. Records of the base file are merged before records of the slice's logs. With
+    `logs_first`, deletes of the base file are instead merged after the first `logs_before_tombstones` logs.
     """
     if shape.files is not None:
         return shape.files.winner(record_of, merger)

@@ -1,8 +1,8 @@
 """Planning decides which files a compaction plan includes (RFC-66, "Non-Serial Compaction Plan Schedule").
 
-The plan covers each file group without a pending plan. Its inputs are the base file of the group's newest slice, and
-the logs of that slice that completed before the plan's requested time. A file group is omitted from the plan if no log
-of its newest slice completed before the plan's requested time.
+A new plan covers every file group that has no pending plan. The inputs are the base file of the group's newest slice,
+and its logs that completed before the plan's requested time. A file group is omitted from the plan if no log of its
+newest slice completed before the plan's requested time.
 """
 
 from __future__ import annotations

@@ -32,8 +32,8 @@ Publish = Callable[[Any], tuple[Any, Any]]
 
 
 class Publication(NamedTuple):
-    """Describes how one actor publishes. Publication starts at the step `since`. `requested` is the name of the actor's
-    field that contains the requested time.
+    """Describes how one actor publishes its instant. `since` is the step at which publication starts. `requested` is
+    the name of the actor's field that contains the requested time.
     """
 
     kind: str

@@ -2,12 +2,12 @@
 
 A listing of the timeline is not atomic. A listing shows every instant that existed when the listing began, and any
 subset of the instants published during the listing. A reader therefore lists the timeline, takes the greatest
-completion time in the listing as T, and lists again. Instants are published in the order of their completion times.
-Every instant that completed at or before T therefore exists when the second listing begins. The reader uses exactly the
-instants that completed at or before T.
+completion time in the listing as T, and lists again. Instants are published in the order of their completion times. So
+every instant that completed at or before T exists when the second listing begins. The reader uses exactly the instants
+that completed at or before T.
 
-Mechanisms may redefine what a reader observes through four views: `shown_instants`, `newest_shown`, `kept_instants` and
-`kept_table`.
+Mechanisms may change what a reader observes by redefining four views: `shown_instants`, `newest_shown`, `kept_instants`
+and `kept_table`.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def start_second_listing(own: Reader, published: Published, plans: Plans) -> Cha
 
 
 def listed_parts(own: Reader, active_instants: Published) -> Iterable[Args]:
-    """Yield every subset of the instants published since the listing began."""
+    """Yield every subset of the instants published since the listing began: a listing may include any of them."""
     later = [entry.requested for entry in active_instants if entry.requested not in own.at_start]
     return ((("seen", part),) for part in subsets(later))
 
@@ -125,9 +125,7 @@ def kept_instants(own: Reader, published: Published) -> Published:
 
 
 def kept_table(own: Reader, kept_instants: Published, plans: Plans) -> Table:
-    """Return the table that a reader reads. The table contains the reader's instants, their compaction plans, and the
-    plans that the reader listed.
-    """
+    """Return the table that a reader uses: its instants, and the plans that it listed or whose instants it uses."""
     seen = {*own.plans, *own.instants}
     return table_of(kept_instants, tuple(plan for plan in plans if plan.requested in seen))
 

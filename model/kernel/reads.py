@@ -59,9 +59,7 @@ def base_and_writes(rules: Rules, table: Table, group: int, time: float) -> tupl
 
 
 def newest_first(rules: Rules, table: Table, group: int, time: float) -> Iterator[tuple[int | None, tuple[Write, ...]]]:
-    """Return the file slices of a file group, newest first, in which a read as of `time` searches for the newest
-    visible base file.
-    """
+    """Return the file slices of a file group, newest first. A read as of `time` searches them for its base file."""
     return reversed(writes_by_slice(rules, table, group).items())
 
 
@@ -90,7 +88,7 @@ def compacted(rules: Rules, table: Table, group: int, barrier: int | None) -> Fo
 
 def slice_fold(rules: Rules, table: Table, group: int, barrier: int | None, logs: tuple[Log, ...]) -> Fold:
     """Return the merge tree of a file slice: its base file, if any, and `logs`. `barrier` is the requested time of the
-    plan that writes the base file.
+    compaction plan that writes this base file.
     """
     return rules.fold_of(rules, table, group, barrier, base_file(rules, table, group, barrier), logs)
 
@@ -134,7 +132,7 @@ def window_writes(rules: Rules, table: Table, group: int, after: float, until: f
 
 
 def changes(rules: Rules, table: Table, group: int, after: float, until: float) -> tuple[Fold, Fold]:
-    """Return two reads, as of `after` and as of `until`; the difference between them is the change log of the window
-    (after, until].
+    """Return the merge trees of two reads, as of `after` and as of `until`. Their difference is the change log of the
+    window (after, until].
     """
     return as_of(rules, table, group, after), as_of(rules, table, group, until)

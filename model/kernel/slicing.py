@@ -1,8 +1,8 @@
 """File slicing assigns each log file to a file slice. A log belongs to the slice with the greatest barrier (requested
 time of a compaction plan) at or before the log's completion time.
 
-RFC-66, "Pseudocode for New File Slicing", says "less than" instead of "at or before". Times are unique, so the
-difference has no effect. A barrier is the requested time of a compaction plan of the file group, pending or completed.
+RFC-66, "Pseudocode for New File Slicing", says "less than" instead of "at or before". Both rules give the same slices,
+because times are unique. A barrier is the requested time of a compaction plan of the file group, pending or completed.
 A log that completed before all barriers belongs to a slice without a barrier. A variant (alternative rule, selected by
 an option) replaces a function of this module through the class `Rules`.
 """
@@ -21,15 +21,16 @@ if TYPE_CHECKING:
 
 
 def barrier_of(rules: Rules, write: Write, group: int, among: tuple[int, ...]) -> int | None:
-    """Return the barrier that starts the file slice of a write's logs; None if the slice has no barrier. It is the
-    greatest barrier in `among` that is not later than the slice time of the write.
+    """Return the barrier that starts the file slice of a write's logs; None if the slice has no barrier. `among`
+    contains the barriers to choose from.
     """
     at = rules.slice_time(write, group)
     return max([barrier for barrier in among if barrier <= at], default=None)
 
 
 def slice_time(write: Write, group: int) -> float:
-    """Return the time that decides the file slice of a write's logs: the completion time; infinity for a pending write.
+    """Return the time that determines the file slice of a write's logs: the completion time; infinity for a pending
+    write.
     """
     return write.completed or inf
 
@@ -100,5 +101,5 @@ def logs_in_order(rules: Rules, writes: Iterable[Write], group: int) -> tuple[Lo
 
 
 def merged_logs(rules: Rules, table: Table, group: int, writes: tuple[Write, ...], time: float) -> tuple[Log, ...]:
-    """Return the logs of `writes` in merge order. Options may change which logs a read as of `time` merges."""
+    """Return the logs of `writes` in merge order."""
     return logs_in_order(rules, writes, group)

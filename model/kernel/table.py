@@ -1,8 +1,8 @@
-"""Defines the values on storage: writes, compaction plans, completed compactions, and the table that contains them.
+"""Defines what is stored: writes, compaction plans, completed compactions, and the table that contains them.
 
 Times are whole numbers read from one clock, starting at 1. `requested` and `completed` are the two times of an instant
 (RFC-66, "Instant State Transition Time"); `completed` is None until the instant is published. A log file is identified
-by the requested time of its write and by a version. A mechanism can add records, called `marks`, to a value on storage
+by the requested time of its write and by a version. A mechanism can attach records, called `marks`, to these values
 (see `machine/marks.py`).
 """
 
@@ -17,8 +17,8 @@ Log = tuple[int, int]  # (requested time of its write, version)
 
 
 class CompletesAs(NamedTuple):
-    """A mark on a write (an added record) that states the action of the write's instant, if the action is not
-    deltacommit. A commit completes the plan with the same requested time.
+    """A record attached to a write whose instant is not a deltacommit; `action` is the action of the instant. A commit
+    completes the plan with the same requested time.
     """
 
     action: str = "deltacommit"
@@ -106,7 +106,7 @@ class Instant(NamedTuple):
 
 
 def pending_plans(plans: Iterable[Any], action: str, done: Container[int]) -> Iterator[Instant]:
-    """Yield the pending instant of each plan whose requested time is not in `done`, the requested times of completed
+    """Yield the pending instant of each plan that is not completed. `done` contains the requested times of completed
     plans.
     """
     for each in plans:

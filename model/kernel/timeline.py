@@ -6,13 +6,13 @@ state), which mechanisms may change.
 
 `active_instants` are the completed instants on the active timeline.
 `pending_instants` are the instants that are not completed.
-`visible_instants` are the completed instants that a reader uses.
+`visible_instants` are the completed instants whose files a reader may read.
 `unpublished_writes` are the writes that are not published, each with the files that its writer has put.
 `visible_writes` are the unpublished writes that readers nevertheless merge; the kernel has none.
-`table` is the table that a read uses: visible instants and writes, and the plans.
-`settled_time` is the time used by queries that state no time.
+`table` is the table as readers see it: visible instants, visible writes and plans.
+`settled_time` is the time used by queries that specify no time.
 `completed_table` is the table that a table service lists under the lock: the completed instants and the plans.
-`latest_time` is the latest time among the instants and plans of `completed_table`.
+`latest_time` is the greatest time of any instant or plan in `completed_table`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The tombstone rule: in a table merged by event time, a compaction retains each winning delete in the base file.
 
-RFC-66 does not say how a compaction handles deletes. With event-time ordering, a write whose ordering value is smaller
-than that of a delete may complete after the compaction. Without a tombstone in the base file, such a write would undo
-the delete. With commit-time ordering, the write that completes last wins, so no tombstone is needed.
+RFC-66 does not say how a compaction handles deletes. With event-time ordering, a write with a smaller ordering value
+than a delete may complete after the compaction of that delete. Without a tombstone in the base file, this late write
+would undo the delete. With commit-time ordering, the write that completes last wins, so no tombstone is needed.
 """
 
 from __future__ import annotations

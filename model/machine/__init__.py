@@ -6,10 +6,10 @@
     The module `order` decides whether two refinements of a transition commute.
     The modules `mechanism`, `options` and `plans` define the declarations of a mechanism: actors, actions, options,
     limits and plans.
-    The module `marks` defines typed records that mechanisms add to a value on storage.
+    The module `marks` defines typed records that mechanisms attach to stored values, such as writes.
     The modules `binding`, `calls` and `effects` resolve the parameter names of guards and effects when a model is
     built.
-    The module `bound` defines functions and transitions with resolved names.
+    The module `bound` defines functions and transitions whose parameters have been resolved to components.
     The module `state` encodes each state as one number.
     The module `stepper` evaluates a transition once for each combination of the values that it reads.
     The module `limits` finds actors that are blocked only by limits of the world, such as the number of writes.

@@ -150,8 +150,6 @@ class Names:
 
     @staticmethod
     def _arguments(functions: Sequence[Bound]) -> Bound:
-        """Combine functions that each list the values of some arguments into one function that lists all combinations.
-        """
         if not functions:
             return Bound(lambda: ((),), ())
         if len(functions) == 1:

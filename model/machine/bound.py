@@ -12,12 +12,12 @@ OWN = "own_"
 
 
 class UnknownName(TypeError):
-    """Raised if a guard or effect names a parameter, or a changed component, that the model does not define."""
+    """Raised if a guard or effect has an unknown parameter, or changes an unknown component."""
 
 
 class Bound(NamedTuple):
-    """A function with resolved parameters: `call` receives the values of the components `reads`, in the order of
-    `reads`. `keywords` names the step arguments that `call` receives.
+    """A function with resolved parameters: `call` receives the values of the components listed in `reads`, in that
+    order. `keywords` names the step arguments that `call` receives.
     """
 
     call: Callable[..., Any]
@@ -26,7 +26,7 @@ class Bound(NamedTuple):
 
 
 class BoundGuard(NamedTuple):
-    """A guard with resolved parameters: `holds` receives the values of the components `reads`, in the order of `reads`.
+    """A guard with resolved parameters: `holds` receives the values of the components listed in `reads`, in that order.
     """
 
     reason: str
@@ -57,8 +57,8 @@ class BoundTransition(NamedTuple):
 
 
 class ViewStep(NamedTuple):
-    """One of the functions that compute a view. `actors` contains the actors whose reads of the view use the function.
-    If `actors` is None, all reads of the view use the function, including reads that belong to no actor.
+    """One of the functions that compute a view. The function applies only if one of `actors` reads the view. If
+    `actors` is None, it applies to every read.
     """
 
     function: Callable[..., Any]

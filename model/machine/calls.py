@@ -26,8 +26,8 @@ class Call:
         self.of_views: list[str] = []
 
     def constant(self, parameter: str) -> bool:
-        """Pass the constant that has the parameter's name. Return False if no such constant exists, or if it is a
-        `Component`.
+        """Pass the constant that has the parameter's name to the function as its next argument. Return False if there
+        is none, or if it is a `Component`.
         """
         is_constant = parameter in self.constants and not isinstance(self.constants[parameter], Component)
         if is_constant:
@@ -35,14 +35,14 @@ class Call:
         return is_constant
 
     def pass_component(self, name: str, part: str = "") -> None:
-        """Pass the value of a component. If `part` is an expression such as `.records[0]`, pass only that part of the
-        component's value.
+        """Pass the value of a component as the next argument. If `part` is an expression such as `.records[0]`, pass
+        only that part of the component's value.
         """
         self.passed.append(f"v{self.reads.setdefault(name, len(self.reads))}{part}")
 
     def pass_value(self, value: object, *names: str, calls: bool = False) -> None:
-        """Pass a fixed value. If `calls` is True, `value` is a function of the components `names`, and its result is
-        passed instead.
+        """Pass a constant as the next argument. If `calls` is True, call `value` with the values of the components
+        `names`, and pass the result.
         """
         values = [f"v{self.reads.setdefault(each, len(self.reads))}" for each in names]
         self.passed.append(f"{self._fix(value)}({', '.join(values)})" if calls else self._fix(value))
@@ -62,9 +62,7 @@ class Call:
         return f"c{len(self.fixed) - 1}"
 
     def bound(self, function: Callable[..., Any]) -> Bound:
-        """Return a function whose parameters are component values, and which calls `function` with all values passed so
-        far. Return `function` itself if the passed values are exactly the component values.
-        """
+        """Return a function of component values that calls `function` with the arguments passed so far."""
         everything = tuple(dict.fromkeys((*self.keywords, *self.of_views)))
         if self.keywords:
             self.passed.append(f"**{self._fix(_pick(tuple(self.keywords)))}(a)" if self.of_views else "**a")
@@ -76,7 +74,7 @@ class Call:
 
 @cache
 def _adapter(passed: tuple[str, ...], fixed: int, reads: int, keywords: bool) -> Callable[..., Callable[..., Any]]:
-    """Compile an adapter, which turns a function and its fixed values into a function of component values."""
+    """Compile a wrapper that turns a function and its constants into a function of component values."""
     # Compiled source is faster than an interpreted argument list: a search makes millions of such calls.
     parameters = ", ".join(["f", *(f"c{number}" for number in range(fixed))])
     values = ", ".join([*(f"v{number}" for number in range(reads)), *(["**a"] if keywords else [])])

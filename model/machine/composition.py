@@ -22,8 +22,8 @@ from .transition import Transition
 
 
 class Fact(Protocol):
-    """A description of how one actor performs a task, which one mechanism registers and other mechanisms use. For
-    example, a `Publication` describes how an actor publishes.
+    """Describes how one actor performs a task: for example, a `Publication` describes how an actor publishes. One
+    mechanism registers the fact, and other mechanisms use it.
     """
 
     @property
@@ -65,7 +65,8 @@ class Composition:
     _refined: dict[Key, list[Refinement]] = field(default_factory=dict)
 
     def begin(self, mechanism: str, after: Iterable[str]) -> None:
-        """Set the mechanism whose refinements follow. `after` names the mechanisms that are applied before `mechanism`.
+        """Attribute all subsequent refinements to `mechanism`. `after` names the mechanisms that are applied before
+        `mechanism`.
         """
         self.mechanism = mechanism
         self._after[mechanism] = frozenset(name for each in after for name in (each, *self._after.get(each, ())))
@@ -90,16 +91,15 @@ class Composition:
     def withdraw(self, component: str) -> None:
         """Declare that an effect may remove elements from a component (state variable) that otherwise only grows.
 
-        The parallel search partitions states by `published` unless `withdraw` was called for that component.
+        If the component is `published`, the parallel search does not partition states by it.
         """
         self.withdrawn.add(component)
 
     def add_field(self, kind: str, name: str, first: tuple[Any, ...]) -> None:
-        """Add a typed record to each actor of a kind. Guards and effects read that record as the parameter
+        """Add a typed record to the state of each actor of a kind. Guards and effects read the record as the parameter
         `own_<name>`.
 
-        The record returns to its initial value when an operation ends, that is, when an effect returns a new kernel
-        record for `own`.
+        The record is reset when the actor's operation ends, that is, when an effect replaces the kernel record `own`.
         """
         if name in self.fields.setdefault(kind, {}):
             raise ValueError(f"the field {name!r} of a {kind} is added twice")
@@ -109,8 +109,7 @@ class Composition:
         """Add a function whose result replaces the value of a view. If the function has a parameter with the name of
         the view, that parameter receives the view's value before the change.
 
-        With `actors`, only reads by the given actors use the function. By default, all reads of the view use the
-        function, including reads that belong to no actor.
+        With `actors`, only reads by the given actors use the function. By default, the function applies to every read.
         """
         step = ViewStep(function, None if actors is None else frozenset(actors))
         self.views[name] = (*self.views.get(name, ()), step)
@@ -124,15 +123,13 @@ class Composition:
             self.mechanism = current
 
     def refine_facts(self, kind: type[FactOfType], refine: Callable[[FactOfType], None]) -> None:
-        """Call `refine` for each registered fact of the type `kind`, and for each fact of that type registered
-        afterwards.
-        """
+        """Call `refine` for each fact of type `kind`, including facts registered later."""
         self._fact_refinements.setdefault(kind, []).append((self.mechanism, refine))
         for fact in self.facts(kind).values():
             refine(fact)
 
     def facts(self, kind: type[FactOfType]) -> dict[str, FactOfType]:
-        """Return the values of the class `kind` that were passed to `register`, by actor."""
+        """Return the registered facts of type `kind`, by actor."""
         return self._facts.get(kind, {})
 
     def select(self, *names: str, actors: Iterable[str] | None = None) -> Selection:
@@ -152,7 +149,7 @@ class Composition:
         return selection
 
     def find(self, *names: str, actors: Iterable[str] | None = None) -> Selection:
-        """Select transitions like `select`, but return an empty selection instead of raising an error."""
+        """Return the same selection as `select`, but an empty one instead of an error if no transition matches."""
         chosen = None if actors is None else {*actors}
         return Selection(self, tuple(
             key for key, each in self.transitions.items()

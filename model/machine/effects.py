@@ -1,5 +1,5 @@
-"""Combines all effects of a transition into one function. The combined function also sets the actor's next step, and
-updates the records that mechanisms have added to the actor.
+"""Combines all effects of a transition into one function. The function also sets the actor's next step, and updates the
+records that mechanisms have added to the actor.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Declared(NamedTuple):
 
 
 class Records(NamedTuple):
-    """The records that mechanisms add to one actor. `first` maps the name of each record to its initial value."""
+    """The records that mechanisms add to one actor. `first` maps the name of each added record to its initial value."""
 
     me: str
     first: Mapping[str, Any]
@@ -40,7 +40,8 @@ class Records(NamedTuple):
         """Return the actor's component (state variable) with one record replaced by `value`. The name "own" selects the
         kernel record, and any other name a record added by a mechanism.
 
-        A new kernel record ends the operation, so the added records return to their initial values.
+        When the kernel record is replaced, the operation has ended, and the added records are reset to their initial
+        values.
         """
         if name == "own":
             return value if value.records or not self.first else value._replace(records=tuple(self.first.values()))

@@ -1,8 +1,8 @@
-"""Marks are typed records that mechanisms add to a value on storage, such as a write or a compaction plan.
+"""Marks are records that mechanisms attach to a stored value, such as a write or a compaction plan.
 
-A mark is a NamedTuple whose fields all have defaults. A mark with only default values is not stored, so that adding the
-mark does not change the marked value. The last field of a mark, `kind`, is a constant that differs for each type of
-mark. Without `kind`, two marks of different types would be equal if their other fields were equal.
+All fields of a mark have defaults. A mark whose fields all have their defaults is not stored. The last field, `kind`,
+is a constant that differs for each type of mark. Without it, marks of two types would be equal if their other fields
+were equal.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ class Marked(Protocol):
 
 
 def mark(value: Marked, kind: type[Record]) -> Record:
-    """Return the mark of the type `kind` on a value, or a mark with default values if the value has none."""
+    """Return the mark of type `kind` that is attached to a value. If there is none, return a mark with default values.
+    """
     for each in value.marks:
         if isinstance(each, kind):
             return each
@@ -29,17 +30,17 @@ def mark(value: Marked, kind: type[Record]) -> Record:
 
 
 def marks(*records: Any) -> Marks:
-    """Return the given marks without those that have only default values, which are not stored."""
+    """Return the given marks, except those whose fields all have their defaults, which are not stored."""
     return tuple([each for each in records if each != type(each)()])
 
 
 def with_mark(old: Marks, record: Any) -> Marks:
-    """Return the marks `old` with `record` added; a mark of the same type is replaced."""
+    """Return the marks `old` with `record` added. It replaces a mark of the same type."""
     return (*(each for each in old if type(each) is not type(record)), *marks(record))
 
 
 def marks_of(own: Any) -> Marks:
-    """Return the marks that an actor adds to the instant it completes. They are the actor's records that have a field
+    """Return the marks that an actor attaches to the instant it completes: those of its records that have a field
     `kind`.
     """
     return marks(*(each for each in own.records if hasattr(each, "kind")))

@@ -56,10 +56,10 @@ class Mechanism:
     `compose` adds transitions, components (state variables) and fields, and refines existing transitions. `after` names
     the mechanisms that are applied before this mechanism; "*" stands for every mechanism that does not declare "*"
     itself. `idle_steps` maps a kind of actor to additional steps that count as idle (between two operations). `check`
-    raises ValueError for an unsupported world. `agree` raises ValueError for an unsupported combination of options.
-    `of_write` returns the mechanism's limits for one write, given the actor and the number of the write. Actors for
-    which `of_write` returns different limits are not symmetric. `rules` refines how a table is read. `service` is True
-    if the actions belong to a table service (promise QUIET).
+    raises ValueError for an unsupported world. `agree` raises ValueError if the options do not fit together. `of_write`
+    returns the mechanism's limits for one write, given the actor and the number of the write. Actors for which
+    `of_write` returns different limits are not symmetric. `rules` replaces functions that define how a table is read.
+    `service` is True if the actions belong to a table service (promise QUIET).
     """
 
     compose: Callable[[Composition], None] = _nothing

@@ -91,7 +91,7 @@ def declarations(part: type[Options] | type[Limits]) -> dict[str, Mapping[str, A
 
 
 def assemble(parts: Iterable[type[Part]], given: Mapping[str, Any]) -> dict[type[Part], Part]:
-    """Return one instance of each options class or limits class, constructed from the values in `given` that the class
-    declares.
+    """Return one instance of each options or limits class, built from those entries of `given` that are fields of the
+    class.
     """
     return {part: part(**{name: given[name] for name in names_of(part) if name in given}) for part in parts}

@@ -21,8 +21,8 @@ class Planner(NamedTuple):
     """Describes how one actor makes plans. `plans` names the component (state variable) that contains the plans.
     `requested` names the actor's field that contains the requested time of the plan.
 
-    `give_up` is the effect that abandons a plan. It happens if another actor has taken the plan's requested time, or
-    the number of its entry in the decision log.
+    `give_up` is the effect that abandons a plan. The plan is abandoned if another actor has used its requested time, or
+    the number of its decision-log entry.
     """
 
     kind: str

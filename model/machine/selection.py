@@ -1,4 +1,4 @@
-"""Operations that refine selected transitions, such as adding a guard to each of them.
+"""Operations that refine selected transitions, for example by adding a guard to each.
 
 A refinement adds a condition, an effect, an argument or a tag, or moves a transition to another step. A refinement may
 also add a transition before, after, or as an alternative to the selected transition. The composition checks that
@@ -95,17 +95,15 @@ class Selection:
     def split(
         self, first: Callable[[Transition], Transition], then: Callable[[Transition], Transition]
     ) -> None:
-        """Replace each selected transition with two transitions: the results of `first` and `then`, which both receive
-        the original transition.
-        """
+        """Replace each selected transition with two: the results of applying `first` and `then` to it."""
         for key in self.keys:
             whole = self.composition.transitions[key]
             self._refine(key, first(whole), "split")
             self.composition.add(then(whole))
 
     def insert_before(self, step: str, make: Callable[[str], Transition]) -> Selection:
-        """Insert a transition of the same actor before each selected transition. The new transition leads from the
-        original starting step to `step`, where the selected transition now starts.
+        """Insert a transition of the same actor before each selected transition. The new transition leads to `step`,
+        from which the selected transition continues.
         """
         for key in self.keys:
             later = self.composition.transitions[key]
@@ -114,8 +112,8 @@ class Selection:
         return self
 
     def insert_after(self, step: str, make: Callable[[str], Transition]) -> Selection:
-        """Insert a transition of the same actor after each selected transition. The selected transition then leads to
-        `step`. The new transition leads from `step` to the original final step.
+        """Insert a transition of the same actor after each selected transition. The selected transition is redirected
+        to `step`. The new transition leads from `step` to the original final step.
         """
         for key in self.keys:
             earlier = self.composition.transitions[key]
@@ -126,8 +124,7 @@ class Selection:
         return self
 
     def exit(self, make: Callable[[str], Transition]) -> Selection:
-        """Add an exit to each selected transition: an alternative transition of the same actor that starts at the same
-        step.
+        """Add an alternative to each selected transition: another transition of the same actor from the same step.
 
         If an actor has several selected transitions that start at the same step, only one alternative transition is
         added for them.

@@ -1,8 +1,8 @@
 """Encodes each state of a model as one number.
 
-The values of each component (state variable) are numbered in the order in which they first occur. A state concatenates
-the numbers of all component values, each in a field of `WIDTH` bits. A state can be decoded only by the `Coding` that
-encoded it.
+The values of each component (state variable) are numbered in the order in which they first occur. A state packs the
+numbers of all component values into one number, with `WIDTH` bits for each component. A state can be decoded only by
+the `Coding` that encoded it.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ class UndeclaredRead(LookupError):
 
 
 class Coding:
-    """Numbers the values of each component (state variable).
+    """Assigns a number to each value of each component (state variable).
 
-    `first` maps each component to its initial value, which gets the number 0. `alike` lists groups of components with
-    values of the same type, such as all writers. Components of one group with equal initial values share one numbering,
-    so that symmetry reduction can exchange them.
+    `first` maps each component to its initial value, which gets the number 0. `alike` lists groups of components whose
+    values have the same type, such as all writers. Components of one group with equal initial values share one
+    numbering, so that symmetry reduction can exchange them.
     """
 
     def __init__(self, first: Mapping[str, Any], alike: Iterable[Sequence[str]] = ()) -> None:
@@ -38,7 +38,9 @@ class Coding:
         self._tables = [tables.setdefault(leader.get(n, n), ([value], {value: 0})) for n, value in first.items()]
 
     def number(self, position: int, value: Any) -> int:
-        """Return the number that encodes a component's value. A new value gets the next free number."""
+        """Return the number that encodes a component's value. A value that has not occurred before gets the next free
+        number.
+        """
         values, numbers = self._tables[position]
         number = numbers.get(value)
         if number is None:
@@ -73,7 +75,7 @@ class Coding:
         return state + (new - old << position * WIDTH)
 
     def mask_undeclared(self, names: Iterable[str]) -> State:
-        """Return bits that mask every component except those in `names`. Reading a masked component raises
+        """Return a bit mask that covers every component except those in `names`. Reading a masked component raises
         `UndeclaredRead`.
         """
         return self.mask(range(len(self.names))) - self.mask(self.place[name] for name in names)
@@ -85,13 +87,12 @@ class Coding:
         return self.mask(self.place[name] for name in names).__and__
 
     def values(self, position: int) -> Sequence[Any]:
-        """Return every value that the component at `position` has had, ordered by number. Components that share a
-        numbering share this list.
+        """Return every value that the component at `position` has had so far. The value with the number n has index n.
         """
         return self._tables[position][0]
 
     def dump(self) -> list[list[Any]]:
-        """Return the values of every component, ordered by number, for storage in a search checkpoint."""
+        """Return the values of every component in the order of their numbers, for storage in a search checkpoint."""
         return [values for values, _ in self._tables]
 
     def load(self, dumped: Sequence[Sequence[Any]]) -> None:

@@ -1,8 +1,9 @@
 """The stepper computes the possible steps of each state. A transition is evaluated once for each combination of the
 values that it reads.
 
-Each transition has a cache, which maps the values that the transition reads to the resulting steps. Each cached step
-contains the number to add to the encoded state. A cache hit costs one lookup and one addition, and calls no function.
+Each transition has a cache, which maps the values that the transition reads to the resulting steps. A cached step
+stores the difference between the numbers of the two states. A cache hit costs one lookup and one addition, and calls no
+function.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ class CompiledGuard(NamedTuple):
     """A condition that refers to components (state variables) by their positions in a state. `memo` caches the result
     of the condition for each combination of component values.
 
-    `memo` is None if the condition reads every component that the transition reads, because then the transition's cache
+    `memo` is None if the condition reads every component that the transition reads: the transition's cache then
     suffices.
     """
 
@@ -36,8 +37,8 @@ class Compiled(NamedTuple):
     """A transition that refers to components (state variables) by their positions in a state. `memo` caches the
     possible steps for each combination of component values.
 
-    `own` is the position of the actor's component. `mask` has the bits of every component that the transition reads or
-    writes.
+    `own` is the index of the actor's component in a state. `mask` has the bits of every component that the transition
+    reads or writes.
     """
 
     transition: BoundTransition
@@ -78,10 +79,10 @@ _Own = tuple[int, int, dict[State, _Candidates]]
 class Stepper:
     """Computes the steps of all transitions of a model. Several steppers may share one `Coding` (encoding of states).
 
-    `private` lists transitions, as (actor, action), whose steps other actors cannot observe. A sequence of private
-    steps happens together with the next visible step of the same actor. The module `simulator.explore.reduction` checks
-    that merging private steps is sound. `continuations` lists actions that belong to a client call already in progress.
-    While an action in `continuations` is possible, all other actions are blocked.
+    `private` lists the transitions, as pairs (actor, action), that other actors cannot observe. Private steps are
+    combined with the next visible step of the same actor. The module `simulator.explore.reduction` checks that merging
+    private steps is sound. `continuations` lists actions that belong to a client call already in progress. While an
+    action in `continuations` is possible, all other actions are blocked.
     """
 
     def __init__(
@@ -108,8 +109,8 @@ class Stepper:
         return iter([each for each in every if each[0].action in self.continuations] or every)
 
     def steps_of(self, own: int, state: State) -> Iterator[tuple[Step, State]]:
-        """Yield the steps of one actor, together with their successor states. `own` is the position of the actor's
-        component.
+        """Yield the steps of one actor, together with their successor states. `own` is the index of the actor's
+        component in a state.
         """
         return self._steps(state, [each for each in self._own if each[0] == own])
 
@@ -201,8 +202,8 @@ class Stepper:
             yield Step(row.actor, row.action, args), after - state
 
     def private_runs(self, state: State) -> Iterator[tuple[int, dict[int, tuple[Step, ...]]]]:
-        """For each actor, yield the position of the actor's component, and the changes that the actor's private steps
-        can make in `state`.
+        """For each actor, yield the index of the actor's component, and the changes that its private steps can make in
+        `state`.
         """
         for own, bits, _ in self._own:
             yield own, self._private_changes(own, state & bits)

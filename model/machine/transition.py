@@ -2,7 +2,7 @@
 which state variables the function reads.
 
 `own` is the component (state variable) of the acting actor.
-`own_heartbeat` is the record `heartbeat` that a mechanism adds to the actor's component (see `Composition.add_field`).
+`own_heartbeat` is the actor's record `heartbeat`, added by a mechanism (see `Composition.add_field`).
 `me` is the name of the acting actor.
 `every_writer` maps the name of each writer to the writer's component.
 Parameters such as `lock` and `clock` receive the shared component or view of that name. A parameter's default value is
@@ -10,8 +10,8 @@ Parameters such as `lock` and `clock` receive the shared component or view of th
 `world` and `protocol` are constants of the model (see `assembly.names_of`).
 
 Keyword-only parameters of an effect are the arguments of the step. A function can read only the components named by its
-parameters, which are called the function's footprint. The search evaluates a function once for each combination of the
-values of its footprint.
+parameters. They are its footprint. The search evaluates a function once for each combination of the values of
+its footprint.
 """
 
 from __future__ import annotations
@@ -62,8 +62,7 @@ class Guard:
     `reason` states the condition in words, in which {me} stands for the name of the actor. `limit` is True for a limit
     of the world, such as the number of writes, and False for a condition of the protocol. `negated` is True if the
     opposite of the condition must hold. `place` is True if the condition, like `Transition.at`, describes how far the
-    actor's operation has progressed. Alternative transitions that start at the same step (`Selection.exit`) inherit
-    each condition with `place=True`.
+    actor's operation has progressed. An alternative transition (`Selection.exit`) inherits these conditions.
     """
 
     reason: str
@@ -94,8 +93,8 @@ class Component(str):
 
 
 class Preset:
-    """A function with preset parameters. A preset value is either a constant or a `Component`, which names the
-    component (state variable) to read.
+    """A function with preset parameters. A preset is either a constant, or a `Component` that names the component
+    (state variable) to read.
     """
 
     def __init__(self, function: Callable[..., Any], values: Mapping[str, object]) -> None:
@@ -161,15 +160,14 @@ Effect = Callable[..., Changes] | Branch
 class Transition:
     """One action of one actor, with its guards and effects.
 
-    `at` is the step that the actor's operation must have reached; '' allows any step. `to` is the step after the
-    transition; '' if the effects decide the step. The transition is enabled if the actor is at the step `at` and every
-    guard holds. Each function of `arguments` returns the possible values of some arguments; each combination of these
-    values is a separate step.
+    `at` is the step that the actor's operation must have reached; '' allows any step. `to` is the actor's step
+    afterwards; '' if the effects decide it. The transition is enabled if the actor is at the step `at` and every guard
+    holds. Each function of `arguments` returns the possible values of some arguments; each combination of these values
+    is a separate step.
 
     The effects happen in order; each effect reads the state left by the previous effect. An effect returns new values
-    for components (state variables) in `changes` or `scratch`. A value for a scratch component is visible only to
-    subsequent effects of the step, and is then discarded. Mechanisms select a transition by its action or by one of its
-    `tags`.
+    for components (state variables) in `changes` or `scratch`. A value assigned to a scratch component is visible only
+    to later effects of the same step. Mechanisms select a transition by its action or by one of its `tags`.
     """
 
     action: str
@@ -184,7 +182,7 @@ class Transition:
     tags: frozenset[str] = frozenset()
 
     def renamed(self, action: str, *, to: str | None = None) -> Transition:
-        """Return a copy of the transition with a new action and, if `to` is given, a new final step."""
+        """Return a copy of the transition with a new action and, if `to` is given, a new target step."""
         return replace(self, action=action, to=self.to if to is None else to)
 
     def require(self, *guards: Guard) -> Transition:
@@ -200,7 +198,8 @@ class Transition:
         return replace(self, effects=(effect, *self.effects), changes=_with(self.changes, changes))
 
     def make_scratch(self, *names: str) -> Transition:
-        """Turn `names` into scratch components: a value assigned by an effect is discarded at the end of the step."""
+        """Make the components `names` scratch components: values assigned to them are discarded at the end of the step.
+        """
         changes = tuple(name for name in self.changes if name not in names)
         return replace(self, changes=changes, scratch=_with(self.scratch, names))
 
@@ -224,7 +223,7 @@ def _with(names: tuple[str, ...], more: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def become(state: ActorState) -> Callable[[], Changes]:
-    """Return an effect that replaces the component (state variable) of the acting actor by `state`."""
+    """Return an effect that sets the acting actor's component (state variable) to `state`."""
 
     def replaced() -> Changes:
         return {"own": state}
@@ -253,8 +252,8 @@ def transition(
     arguments: Callable[..., Iterable[Args]] | None = None,
     tags: Iterable[str] = (),
 ) -> Transition:
-    """Make a transition with at most one effect. `changes` names the components (state variables) that the transition
-    changes; a transition with `to` also changes the actor's own component.
+    """Make a transition with at most one effect. `changes` names the components (state variables) that it changes; with
+    `to`, it also changes the actor's component.
     """
     changes = _with(("own",) if to else (), tuple(changes))
     effects, values = (effect,) if effect else (), (arguments,) if arguments else ()

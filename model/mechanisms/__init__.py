@@ -90,9 +90,7 @@ def limits() -> tuple[type[Limits], ...]:
 
 
 def kinds() -> dict[str, Kind]:
-    """Map the name of each kind of actor to the kind. Raises ValueError if two kinds would give their actors the same
-    name.
-    """
+    """Return each kind of actor by its name. Raises ValueError if two kinds would give their actors the same name."""
     found = {kind.name: kind for part in every().values() for kind in part.kinds}
     named: dict[str, str] = {}
     for name, kind in sorted(found.items()):
@@ -113,7 +111,7 @@ def kind_of(actor: str) -> str:
 
 
 def idle_steps() -> dict[str, tuple[str, ...]]:
-    """Return, for each kind of actor, the steps at which an actor is between two operations."""
+    """Return, for each kind of actor, the steps at which it is idle, between two operations."""
     parts = every().values()
     return {name: (*kind.idle_steps, *(step for part in parts for step in part.idle_steps.get(name, ())))
             for name, kind in kinds().items()}  # fmt: skip

@@ -1,13 +1,12 @@
 """Splits the choice of a time into several steps, for worlds (bounded configurations) in which an actor can lose the
-lock while waiting. With the option `claims`, an actor claims each time that it takes, so that times are unique.
+lock while waiting. With the option `claims`, an actor first claims each time, so that no two actors use the same time.
 
 Under the lock, an actor waits until the clock-skew bound has passed (see `clocks`). If the lock is lost during the
-wait, another actor may read the same time. Therefore, if locks can be lost, taking a time has three steps: read the
-clock, wait, use the time. If locks cannot be lost, no other actor can act during the wait, so taking a time is one
-step.
+wait, another actor may read the same time. Therefore, if locks can be lost, obtaining a time has three steps: read the
+clock, wait, use the time. Otherwise, no other actor can act during the wait, so obtaining a time is one step.
 
-To claim a time, an actor with the decision log puts an object named after the time, if that object does not exist. If
-the object already exists, another actor has claimed the same time, so the actor takes a later time.
+To claim a time, an actor creates an object named after the time. If the object already exists, another actor has
+claimed the same time, so the actor chooses a later time.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ REQUESTING = ("bulk_inserter", "writer")
 
 
 class Claims(Options):
-    """The option that decides whether actors claim each time by a put-if-absent, so that times are unique."""
+    """The option that decides whether actors claim each time with a put-if-absent, which makes times unique."""
 
     claims: Literal["every_time", "none"] = option(
         "every_time",
@@ -46,8 +45,8 @@ class Claims(Options):
 
 
 class Wait(NamedTuple):
-    """The wait of an actor for the clocks of other actors. `until` is the time that all clocks must have passed. `then`
-    is the step that follows the wait.
+    """The state of an actor that waits until other actors' clocks have passed a time. `until` is the time that all
+    clocks must have passed. `then` is the step that follows the wait.
     """
 
     until: int = 0
@@ -55,7 +54,7 @@ class Wait(NamedTuple):
 
 
 class Held(NamedTuple):
-    """A requested time that an actor has taken but not yet put on the timeline."""
+    """A requested time that an actor has chosen but not yet written to the timeline."""
 
     requested: int = 0
 
@@ -75,8 +74,8 @@ def waits(world: World, protocol: ProtocolOptions) -> bool:
     """True if reading the clock and waiting are modelled as separate steps.
 
     A rollback identifies a write by its requested time. If actors do not claim their times, two instants can have the
-    same requested time, and a rollback cannot distinguish them. In worlds with rollback actors, taking a time is
-    therefore one step unless actors claim their times.
+    same requested time, and a rollback would confuse them. In worlds with rollback actors, the steps are therefore
+    separate only if actors claim their times.
     """
     return world[LostLocks].lock_losses > 0 and (
         claims_times(world, protocol) or not world.actors.get("rollbacker")
@@ -84,7 +83,7 @@ def waits(world: World, protocol: ProtocolOptions) -> bool:
 
 
 def compose(composition: Composition) -> None:
-    """Split each transition that takes a time into three steps: reading the clock, waiting, and using the time."""
+    """Split each transition that obtains a time into three steps: reading the clock, waiting, and using the time."""
     world, protocol = composition.world, composition.protocol
     if not waits(world, protocol):
         return
@@ -144,7 +143,7 @@ def put_request(own: Any, own_held: Held, me: str, lock: str | None) -> Changes:
 
 
 def is_request_there(own_held: Held, listed_instants: Listing) -> bool:
-    """True if another deltacommit has the requested time that this actor has taken."""
+    """True if another deltacommit already has the requested time chosen by this actor."""
     there = (entry for entry in listed_instants.published if entry.action == "deltacommit")
     return any(each.requested == own_held.requested for each in (*there, *listed_instants.others))
 
@@ -184,7 +183,7 @@ def pass_clocks(own: Any, own_wait: Wait, clock: int) -> Changes:
 
 
 def is_claimed(own: Any, claims: frozenset[int], requested: str, own_held: Held = NOTHING_HELD) -> bool:
-    """True if another actor has already claimed the time that this actor has taken."""
+    """True if another actor has already claimed the time chosen by this actor."""
     return _time_of(own, own_held, requested) in claims
 
 
@@ -202,7 +201,7 @@ def refuse_time(own: Any, own_wait: Wait, clock: int) -> Changes:
 def read_clock_again(
     own: Any, own_wait: Wait, clock: int, completion_time: TakeTime, requested: str, own_held: Held = NOTHING_HELD
 ) -> Changes:
-    """Read the clock again, and take a time later than the one that another actor has claimed."""
+    """Read the clock again, and choose a time later than the one claimed by another actor."""
     time, later = completion_time(clock, after=_time_of(own, own_held, requested))
     wait: dict[str, object] = {"own_wait": own_wait._replace(until=later)}
     if own_held.requested and not own.completed:

@@ -1,10 +1,10 @@
 """Models actors with different clocks, and the TrueTime wait until all clocks have passed a time.
 
 RFC-66, "Global Monotonically Increasing Timestamp", proposes TrueTime. The component (state variable) `clock` is the
-time on the slowest clock. An actor's own clock may be `ahead` of the slowest clock by up to `skew` ticks. With
-TrueTime, an actor reads its clock under the lock, and waits for the clock-skew bound before releasing the lock. Every
-clock that is read after the wait therefore shows a later time than the one taken. If the actual skew exceeds the bound
-(`skew_beyond`, fault set F4), the wait is too short.
+time on the slowest clock. An actor's own clock may be up to `skew` ticks ahead of the slowest clock (the one furthest
+behind). With TrueTime, an actor reads its clock under the lock, and waits for the clock-skew bound before releasing the
+lock. After this wait, every clock shows a later time than the one that the actor read. If clocks differ by more than
+this bound (`skew_beyond`, fault set F4), the wait is too short.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Clock(NamedTuple):
 
     `most_ahead` is the greatest number of ticks by which an actor's clock may be ahead of the slowest clock. `wait` is
     the number of ticks for which an actor waits. `coarse` is True if a time may equal the previous time, because both
-    lie within one second.
+    fall within the same second.
     """
 
     most_ahead: int = 0
@@ -67,17 +67,15 @@ class Clock(NamedTuple):
     coarse: bool = False
 
     def readings(self) -> Iterable[Args]:
-        """Return the possible readings of an actor's clock, as values of the step argument `ahead`. Return an empty
-        argument if all clocks are equal.
+        """Return the possible readings of an actor's clock, as values of the step argument `ahead`. The argument is
+        omitted if all clocks are equal.
         """
         if self.coarse:
             return ((("ahead", -1),), (("ahead", 0),))
         return tuple((("ahead", ahead),) for ahead in range(self.most_ahead + 1)) if self.most_ahead else ((),)
 
     def take(self, clock: int, ahead: int, after: int) -> tuple[int, int]:
-        """Return a time later than `after`, and the end of the actor's wait. The end of the wait is a time on the
-        slowest clock.
-        """
+        """Return a time later than `after`, and the time on the slowest clock at which the actor's wait ends."""
         time = max(clock + 1 + ahead, after + 1)
         return time, max(clock + min(1 + ahead, 1), time + self.wait - max(ahead, 0))
 
@@ -121,8 +119,8 @@ def all_readings(own_clock: Clock) -> Iterable[Args]:
 def readings_with_logs(
     own_clock: Clock, clock: int, request_time: TakeTime, completed_table: Table, world: World, rules: Rules
 ) -> Iterator[Args]:
-    """Yield the clock readings at which a compactor finds a log to compact. A coarse clock may return a plan time that
-    precedes all logs.
+    """Yield the clock readings at which a compactor finds a log to compact. With a coarse clock, a plan's requested
+    time may precede all logs, and the plan would be empty.
     """
     for args in own_clock.readings():
         ahead = next((value for _, value in args if isinstance(value, int)), 0)
@@ -136,7 +134,7 @@ def own_completion_time(own_clock: Clock, *, ahead: int = 0) -> TakeTime:
 
 
 def own_request_time(own_clock: Clock, *, ahead: int = 0) -> TakeTime:
-    """Define the view `request_time`: an actor takes requested times from its own clock."""
+    """Define the view `request_time`: each actor obtains requested times from its own clock."""
     return partial(_take, own_clock, ahead_of_slowest=ahead)
 
 
@@ -161,7 +159,7 @@ def listed_instants(
     """Define the view `listed_instants`: the instants that an actor lists under the lock before taking a requested
     time.
 
-    The view `other_writes` contains the instants of other kinds of writing actors, such as bulk inserters.
+    The view `other_writes` contains the instants of bulk inserters and of other actors that write but are not writers.
     """
     writers = (each for name, each in every_writer.items() if name != me)
     return Listing(published, plans, (*writers, *other_writes))
@@ -172,8 +170,8 @@ def listed_request_time(
 ) -> TakeTime:
     """Define the view `request_time` for worlds in which clocks differ or requested times must be unique.
 
-    If clocks differ, an actor takes a requested time later than every time on the timeline. Test-and-set compares only
-    instants of the same action, so a plan and a write may have the same requested time.
+    If clocks differ, an actor chooses a requested time later than every time on the timeline. Test-and-set compares
+    only instants of the same action, so a plan and a write may have the same requested time.
     """
     return partial(_take_listed, request_time, own_clock, unique, listed_instants)
 

@@ -1,11 +1,11 @@
 """Clustering rewrites the rows of a file group in an order that makes reads faster.
 
 By default, a clustering keeps the file ids: it is a compaction that also sorts the rows, and its plan begins a new file
-slice. Apache Hudi instead writes a new file group that replaces the clustered one (option `clustering = file_ids`).
-Under `clustering = file_ids`, clusterers and writers conflict. A clusterer gives up if a write has completed in the
-planned file groups since the plan. An optimistic writer aborts if the clustering has completed since the write began. A
-non-blocking writer does not check for concurrent clusterings. If a non-blocking writer completes after the clustering,
-its rows are in a replaced file group, which no reader reads.
+slice. Apache Hudi writes a new file group instead, which replaces the clustered file group (option `clustering =
+file_ids`). Under `clustering = file_ids`, clusterers and writers conflict. A clusterer gives up if a write has
+completed in the planned file groups since the plan. An optimistic writer aborts if a clustering of its file groups has
+completed since the write began. A non-blocking writer does not check for concurrent clusterings. If it completes after
+the clustering, its rows are in a replaced file group, which no reader reads.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ class Clustering(Options):
 
 
 class Clusters(NamedTuple):
-    """A mark (added record) on a plan. `clusters` is True if the plan is a clustering that replaces its file groups
-    with new ones.
+    """A record attached to a plan. `clusters` is True if the plan is a clustering that replaces its file groups with
+    new ones.
     """
 
     clusters: bool = False
@@ -53,15 +53,15 @@ class Clusters(NamedTuple):
 
 
 class Clustered(NamedTuple):
-    """A mark (added record) on a completed clustering: the file groups that were replaced by new ones."""
+    """A record attached to a completed clustering: the file groups that it replaced with new ones."""
 
     groups: tuple[int, ...] = ()
     kind: str = "clustered"
 
 
 class Into(NamedTuple):
-    """A mark (added record) on a write that put files in clustered file groups. `clusterings` contains pairs (file
-    group, requested time of the clustering).
+    """A record attached to a write in clustered file groups. `clusterings` contains pairs (file group, requested time
+    of the clustering).
     """
 
     clusterings: tuple[tuple[int, int], ...] = ()
@@ -158,7 +158,7 @@ def giving_up(me: str) -> Transition:
 def log_to_cluster(
     clock: int, published: Published, plans: Plans, world: World, table_rules: Rules
 ) -> tuple[GroupPlan, ...]:
-    """Return the inputs of a clustering plan that is scheduled in the current state."""
+    """Return the inputs that a clustering plan made in the current state would have."""
     return plan(table_rules, table_of(published, plans), world.groups, clock + 1)
 
 

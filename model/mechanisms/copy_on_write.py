@@ -1,9 +1,8 @@
-"""In a copy-on-write table, a write merges its rows with the base file of each touched file group, and puts a new base
-file.
+"""In a copy-on-write table, a write merges its rows with the base file of each touched file group into a new base file.
 
-A copy-on-write table has no log files, and therefore no compactor. A writer chooses the base files to merge with when
-requesting its instant. If two writers choose the same base file, the rows of one writer are lost unless a conflict
-check (mechanism `occ`) aborts the second writer.
+A copy-on-write table has no log files, and therefore no compactor. A writer chooses the base files when it requests its
+instant. If two writers choose the same base file, the rows of one writer are lost unless a conflict check (mechanism
+`occ`) aborts the second writer.
 """
 
 from __future__ import annotations
@@ -38,8 +37,8 @@ class TableKind(Limits):
 
 
 class Onto(NamedTuple):
-    """A mark (added record) on a write: the base files with which the write merged its rows, as pairs (file group,
-    requested time). The second element of a pair is None if the file group had no base file.
+    """A record attached to a write: the base files with which it merged its rows, as pairs (file group, requested
+    time). The requested time is None if the file group had no base file.
     """
 
     bases: tuple[tuple[int, int | None], ...] = ()
@@ -47,8 +46,9 @@ class Onto(NamedTuple):
 
 
 class ChangedFiles(NamedTuple):
-    """An incremental query of a copy-on-write table. Each element of `files` is the merge of a base file with the rows
-    of one write, in completion order. The answer contains only the changes made by writes in the window.
+    """An incremental query of a copy-on-write table. For each write in the window, in completion order, `files`
+    contains the merge of a base file with the rows of the write. The query returns only the changes made by these
+    writes.
 
     A change is an upsert that won in the new base file, or a delete of a row that existed. An upsert that loses to an
     existing row is not a change. A delete of a missing row is not a change.
@@ -146,8 +146,8 @@ def has_base_files(table: Table) -> bool:
 
 
 def newest_base(published: tuple[object, ...], group: int) -> int | None:
-    """Return the requested time of the newest base file in a file group, which is the greatest requested time among
-    published writes.
+    """Return the requested time of the newest base file in a file group: the greatest requested time of a published
+    write to the group.
     """
     writes = (entry for entry in published if isinstance(entry, Write))
     return max((write.requested for write in writes if group in write.groups), default=None)

@@ -1,4 +1,5 @@
-"""An actor may crash between any two steps of an operation. If the actor holds a lock, the lock then expires.
+"""An actor may crash between any two steps of an operation. If an actor crashes while it holds a lock, the lock
+expires.
 
 A crashed actor stays dead, and its files remain in storage. The instant of a crashed writer stays pending. Other
 mechanisms let live actors resume the plan of a crashed actor (`rivals`), or roll back the write of a crashed writer

@@ -1,11 +1,11 @@
 """The decision log is a sequence of numbered entries that decides which instants commit, and in which order. Entries
-are written with put-if-absent, so that each number is used once.
+are written with put-if-absent, so that no two entries have the same number.
 
 An actor puts an entry only after the instants of all lower-numbered entries have been published. The completion time in
-a new entry is later than all times in lower-numbered entries. A lost lock therefore costs a retry, but never changes
-the order of commits. The plan of a table service gets an entry in the decision log as well. A write decided after a
-plan therefore cannot complete before the plan's requested time. If a rollback and a commit try to put the same entry
-number, the loser repeats its checks.
+a new entry is later than all times in lower-numbered entries. If a lock is lost, a write may have to retry, but the
+order of commits does not change. The plan of a table service gets an entry in the decision log as well. A write whose
+entry follows the plan's entry therefore cannot complete before the plan's requested time. If a rollback and a commit
+try to write the entry with the same number, the loser repeats its checks.
 """
 
 from __future__ import annotations
@@ -55,7 +55,8 @@ class DecisionLog(Options):
 
 
 class Seen(NamedTuple):
-    """The number of entries in the decision log that an actor has listed. The actor's entry gets the next number."""
+    """How many entries the decision log had when an actor last listed it. The actor's own entry gets the next number.
+    """
 
     decisions: int = 0
 
@@ -71,7 +72,7 @@ def is_decided_by_log(composition: Composition, kind: str) -> bool:
 
 
 def compose(composition: Composition) -> None:
-    """Let an entry of the decision log decide each commit and each plan of a table service."""
+    """Make each commit, and each plan of a table service, take effect with an entry in the decision log."""
     if not is_logged(composition):
         return
     composition.add_component("decisions", ())
@@ -98,8 +99,8 @@ def unpublished_decisions(decisions: Decisions, published: tuple[Any, ...]) -> D
     """Return the commit that is decided but not yet published, as a tuple of at most one entry.
 
     Only the last decision can be unpublished, because an actor puts an entry only after all previous decisions are
-    published. The entry of a plan is the plan's requested time. Such an entry never needs publication, because the plan
-    is put in the same step.
+    published. The entry of a plan is the plan's requested time. It needs no publication, because the plan itself is put
+    in the same step.
     """
     return tuple(entry for entry in decisions[-1:] if not isinstance(entry, int) and entry not in published)
 
@@ -133,14 +134,14 @@ def without_published(pending_instants: Iterable[Instant], active_instants: tupl
 
 
 def decided(decisions: Decisions) -> Decisions:
-    """Define the view of instants whose plans no actor needs to run: those in the decision log. A decided instant needs
-    no further work, because the next actor that appends to the decision log publishes it.
+    """Define the view of instants that need no further work: those in the decision log. The next actor that appends to
+    the decision log publishes them.
     """
     return decisions
 
 
 def completion_after_decisions(completion_time: TakeTime, decisions: Decisions) -> TakeTime:
-    """Define the view `completion_time`: times must be later than the last entry of the decision log."""
+    """Define the view `completion_time`: completion times are later than all times in the decision log."""
     return partial(_take_after, completion_time, last_time(decisions))
 
 
@@ -173,8 +174,8 @@ def _publication(composition: Composition, each: Publication) -> None:
 
 
 def decides_later(timed: Transition) -> Transition:
-    """Return a copy of the transition that takes a completion time. The actor's next step then puts an entry in the
-    decision log.
+    """Return a copy of the transition in which the actor obtains its completion time. In the next step, the actor
+    appends an entry to the decision log.
     """
     asked = (guard for guard in timed.guards if guard is not HOLDS_LOCK)
     return replace(timed, guards=(ALL_PUBLISHED, *asked), to=READY_TO_DECIDE)
@@ -186,7 +187,7 @@ def publish_decided(decisions: Decisions, published: tuple[Any, ...]) -> Changes
 
 
 def note_decisions(decisions: Decisions) -> Changes:
-    """Record the number of entries in the decision log."""
+    """Record how many entries the decision log has."""
     return {"own_seen": Seen(len(decisions))}
 
 
@@ -199,9 +200,7 @@ def number_is_taken(own_seen: Seen, decisions: Decisions) -> bool:
 
 
 def look_again(own: Any) -> Changes:
-    """Return to the checks under the lock, because another actor has put the decision-log entry with this actor's
-    number.
-    """
+    """Repeat the checks under the lock, because another actor has put the entry with this actor's number."""
     return {"own": own._replace(step=UNDER_LOCK, completed=0), "own_seen": Seen()}
 
 
@@ -221,8 +220,8 @@ def publish_own_decision(
 
 
 def decide_time(own: Any, decisions: Decisions, published: tuple[Any, ...]) -> Changes:
-    """Publish the last decision, and append the settled time of a query to the decision log. All subsequent entries
-    then have times later than the settled time.
+    """Publish the last decision, and append the time as of which a query reads to the decision log. All later entries
+    have greater times.
     """
     unpublished = unpublished_decisions(decisions, published)
     return {"published": (*published, *unpublished), "decisions": (*decisions, own.settled)}

@@ -1,10 +1,9 @@
-"""Models endless writers in finitely many states: a run never ends and may return to a previous state.
+"""Models endless writers with finitely many states: a run is infinite, but may return to earlier states.
 
 Writers write, retry and lose locks without limit; no component (state variable) counts these events. After each step,
-the model forgets the instants that cannot conflict with a pending write. The model then replaces all times with small
-numbers in the same order, so that equivalent states become equal. Guards only compare times with each other, so
-renumbering the times in the same order does not change the possible runs. Promises about infinite runs are checked with
-endless writers.
+the model drops instants that cannot conflict with a pending write, and replaces all times with small numbers in the
+same order. Equivalent states then become equal. Guards only compare times with each other, so renumbering the times in
+the same order does not change the possible runs. Promises about infinite runs are checked with endless writers.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ class Endless(Limits):
 
 
 def compose(composition: Composition) -> None:
-    """Add an effect to every transition that forgets old instants and renumbers all times."""
+    """Make every transition also drop old instants and renumber all times."""
     if not composition.world[Endless].endless:
         return
     for me in composition.actors_of("writer"):
@@ -55,7 +54,7 @@ def compose(composition: Composition) -> None:
 
 
 def is_modelled(protocol: ProtocolOptions) -> bool:
-    """True if endless writers are modelled under this protocol.
+    """True if the model supports endless writers under this protocol.
 
     Shared logs are excluded, because they would grow without bound. Conflict checks by requested time are excluded,
     because they need instants that the model has forgotten.
@@ -89,7 +88,7 @@ def number_again(
 
 class Renumbering:
     """Maps each time of a state to a small number, so that equivalent states become equal. Times up to the clock become
-    1, 2, ... in ascending order. The difference between a later time and the clock does not change.
+    1, 2, ... in ascending order. Times after the clock keep their distance from the clock.
     """
 
     def __init__(self, past: Mapping[int, int], clock: int, now: int) -> None:
@@ -99,8 +98,7 @@ class Renumbering:
         return time - self.clock + self.now if time > self.clock else self.past.get(time, 0)
 
     def entry(self, entry: Any) -> Any:
-        """Return a copy of an instant with its times renumbered. `entry` may also be a time, whose number is returned.
-        """
+        """Return an instant, or a single time, with its times renumbered."""
         if isinstance(entry, int):
             return self(entry)
         return entry._replace(requested=self(entry.requested), completed=self(entry.completed))
@@ -130,10 +128,11 @@ def _sealed(own: Writer) -> int | None:
 
 
 def _places(published: tuple[Any, ...], starts: set[int], decided: tuple[Any, ...]) -> Iterable[int]:
-    """Yield the positions in `published` of the instants that must not be forgotten.
+    """Yield the positions in `published` of the instants that must be retained.
 
-    A conflict check reads only instants published since its writer began. Among several instants with the same files, a
-    conflict check needs only the first. The last entry of the decision log and the newest instant are always retained.
+    A conflict check reads only instants published since its writer began. Of several instants with the same files, a
+    conflict check needs only the earliest. The last entry of the decision log and the newest instant are always
+    retained.
     """
     known = set[Any]()
     begun = min(starts, default=len(published))

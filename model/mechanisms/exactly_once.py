@@ -3,8 +3,8 @@
 A caller that got no answer sends the same rows again, in a second write with a new instant. A batch has an id and a
 digest of its rows; both are recorded in the completed instant. Under the lock, a writer searches for a completed
 instant of the same batch, both when requesting an instant and before publishing. The search before publication is
-needed because two attempts of one batch may be pending at once. If the completed instant of the batch has another
-digest, the rows of the new attempt are not stored, so the writer raises an error.
+needed because two attempts of one batch may be pending at once. If the digest in the completed instant differs, the
+writer raises an error, because the new rows are not stored.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Published = tuple[Any, ...]
 
 
 class BatchIds(Options):
-    """The options that decide how a writer detects a batch that has already completed, and what the writer then does.
+    """The options that decide how a writer recognises a batch that has already been committed, and what it does then.
     """
 
     batch_ids: Literal["checked", "at_request", "ignored"] = option(
@@ -63,9 +63,7 @@ def batch_of(world: World, actor: str, number: int) -> int:
 
 
 def rows_of(world: World, actor: str) -> int:
-    """Return a number that identifies the rows sent by a writer (a model of the digest); 0 stands for the rows of the
-    first writer.
-    """
+    """Return a number that represents the digest of a writer's rows; 0 represents the rows of the first writer."""
     limits, place = world[Resends], int(actor.removeprefix(WRITER.prefix)) if batch_of(world, actor, 1) else 0
     return place if place > limits.resends + 1 - limits.other_rows else 0
 
@@ -134,12 +132,12 @@ def batch_is_there(own: Writer, me: str, world: World, published: Published) -> 
 
 
 def batch_is_new(own: Writer, me: str, world: World, published: Published) -> bool:
-    """True if the batch of the writer's next write has not completed."""
+    """True if no completed write contains the batch that the writer will write next."""
     return completed(world, published, me, own.number + 1) is None
 
 
 def is_not_repeated(own: Writer, me: str, world: World, published: Published) -> bool:
-    """True if the batch of the writer's current write has not completed."""
+    """True if no completed write contains the batch that the writer is writing."""
     return completed(world, published, me, own.number) is None
 
 

@@ -22,7 +22,7 @@ from .lost_locks import TAKES_TIME, LostLocks
 
 
 class Fencing(Options):
-    """The option that decides whether the store refuses puts made under an outdated lock."""
+    """The option that decides whether the store refuses puts by a former holder of the lock."""
 
     fencing: Literal["none", "storage"] = option(
         "none",
@@ -37,7 +37,7 @@ def fenced(composition: Composition) -> bool:
 
 
 def compose(composition: Composition) -> None:
-    """Let the store refuse a completed instant that is put under an outdated lock."""
+    """Make the store refuse a completed instant put by a former holder of the lock."""
     if not fenced(composition):
         return
     composition.add_component("fence", ())
@@ -53,7 +53,8 @@ def _refusable(publishes: Transition) -> Transition:
 
 
 def forget_lost_locks() -> Changes:
-    """Empty the list of accepted locks, because a put under the newest lock makes all previous locks outdated."""
+    """Empty the list of actors whose puts the store accepts: a put under the newest lock invalidates all earlier locks.
+    """
     return {"fence": ()}
 
 
@@ -62,12 +63,12 @@ def note_newest_lock(fence: tuple[Any, ...], me: str) -> Changes:
 
 
 def lock_is_newest(fence: tuple[Any, ...], me: str) -> bool:
-    """True if the store has seen no put under a newer lock than the lock of `me`."""
+    """True if the store has received no put under a lock acquired after the lock of `me`."""
     return me in fence
 
 
 def note_put(fence: tuple[Any, ...], me: str) -> Changes:
-    """Record a put, after which the store refuses puts under locks older than the lock of `me`."""
+    """Record a put by `me`. The store then refuses puts under older locks."""
     return {"fence": fence[fence.index(me) + 1 :]}
 
 

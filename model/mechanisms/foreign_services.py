@@ -1,7 +1,7 @@
 """Models foreign table services: an engine other than nbcc compacts the table with different merge rules.
 
-A plan has the mark `Unmarked` if an engine other than nbcc completed the plan. The engine that publishes a compaction,
-not the one that planned it, determines the merge rules of the base files.
+The record `Unmarked` marks a plan that was completed by another engine. The engine that publishes a compaction, not the
+one that planned it, determines the merge rules of the base files.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class ForeignServices(Options):
 
 
 class Unmarked(NamedTuple):
-    """A mark (added record) on a plan: True if an engine other than nbcc completed the plan."""
+    """A record attached to a plan: True if an engine other than nbcc completed the plan."""
 
     unmarked: bool = False
     kind: str = "unmarked"
@@ -62,8 +62,7 @@ def merges_by_theirs(rules: Rules, table: Table, group: int, base: int | None) -
     """True if the base file was written by an engine other than nbcc, so that logs merge with it by the rules of that
     engine.
 
-    The result is False for the base file of a pending plan, because the engine that will complete the plan is not yet
-    known.
+    Return False for the base file of a pending plan, because the engine that will complete the plan is not yet known.
     """
     if rules[ForeignServices].unmarked == "by_the_table":
         return False

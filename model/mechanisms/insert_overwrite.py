@@ -2,10 +2,10 @@
 the replace was requested.
 
 By default, a replace has a plan that includes all file groups of the replaced partitions but no input files. The plan
-begins a new file slice in each file group. The base files of the new slices contain the new rows, if any. A log that
-completed before the plan's requested time is hidden; a log that completes afterwards stays visible. Apache Hudi has no
-such plan; its replace lists the replaced file ids (option `replacing = file_ids`). If buckets determine file ids, the
-list of replaced file ids permanently hides subsequent writes to the same buckets as well.
+begins a new file slice in each of these file groups. The base files of these slices contain the new rows, if there are
+any. A log that completed before the plan's requested time is hidden; a log that completes afterwards stays visible.
+Apache Hudi has no plan for a replace, but lists the replaced file ids (option `replacing = file_ids`). If buckets
+determine file ids, the list of replaced file ids permanently hides subsequent writes to the same buckets as well.
 
 Under optimistic concurrency control, a replace conflicts with every write to the same partitions that completes after
 the replace began (RFC-22, steps 1 to 4).
@@ -53,8 +53,8 @@ class InsertOverwrite(Options):
 
 
 class Replaced(NamedTuple):
-    """A mark (added record) on a write: the file groups in which the write hides all writes that completed before it
-    was requested.
+    """A record attached to a write: the file groups in which it hides all writes that completed before it was
+    requested.
     """
 
     groups: tuple[int, ...] = ()
@@ -67,14 +67,14 @@ def replaced(write: Write) -> tuple[int, ...]:
 
 
 def ranks_at(write: Write, group: int) -> int | None:
-    """Return the time that ranks the records of a write in a file group: the requested time for a replace, and the
-    completion time for any other write.
+    """Return the time that orders a write's records in a file group: the requested time of a replace, the completion
+    time of any other write.
     """
     return write.requested if group in replaced(write) else write.completed
 
 
 def refine(rules: Rules, protocol: Protocol) -> Rules:
-    """Return the rules for reading tables with replaces, such as insert overwrite."""
+    """Return the rules for reading tables with replacing writes, such as insert overwrites."""
     rules = _in_windows(rules)
     return _by_file_ids(rules) if protocol[InsertOverwrite].replacing == "file_ids" else rules
 
@@ -152,7 +152,7 @@ def compose(composition: Composition) -> None:
 
 
 def schedule(composition: Composition, me: str, by_plan: bool) -> None:
-    """Add the transition in which an overwriter requests a replace and, if `by_plan` is True, puts its plan."""
+    """Add the transition in which an overwriter requests its instant and, if `by_plan` is True, puts a plan."""
     action = "overwriter_schedules_replace"
     plans = transition(action, me, at="idle", to=SCHEDULED, guards=(LOCK_IS_FREE, NO_PLAN_PENDING), effect=take_time,
                        changes=("own", "clock"), tags=(PLANS, READS_CLOCK))  # fmt: skip
@@ -189,7 +189,7 @@ NO_PLAN_PENDING = Guard("no plan may be pending in its partitions", no_plan_is_p
 
 
 def take_time(me: str, clock: int, request_time: TakeTime, world: World) -> Changes:
-    """Take the requested time of the replace."""
+    """Choose the requested time of the overwriter's instant."""
     time, clock = request_time(clock, action="commit")
     return {"own": Overwriter(SCHEDULED, replaced_partitions(world, me), time), "clock": clock}
 
@@ -201,7 +201,7 @@ def put_plan(own: Overwriter, me: str, world: World, plans: Plans) -> Changes:
 
 
 def put_no_plan(own: Overwriter) -> Changes:
-    """Proceed without a plan, as a replace does under `replacing = file_ids`."""
+    """Proceed without a plan, because the option `replacing` is `file_ids`."""
     return {"own": own._replace(step=SCHEDULED)}
 
 
@@ -211,7 +211,7 @@ def start(own: Overwriter, plans: Plans) -> Changes:
 
 
 def write_base(own: Overwriter, me: str, world: World) -> Changes:
-    """Put the base file of the next file group, which contains the new rows, if any."""
+    """Write the base file of the next file group, with the new rows if there are any."""
     last = own.bases + 1 == len(replaced_groups(world, me))
     return {"own": own._replace(step="written" if last else REPLACING, bases=own.bases + 1)}
 
@@ -224,14 +224,14 @@ def published_replace(world: World, me: str, own: Overwriter) -> tuple[Overwrite
 
 
 def take_back(own: Overwriter, plans: Plans) -> Changes:
-    """Let an overwriter give up its replace: delete the files, and then the plan."""
+    """Let an overwriter give up: delete its files, and then its plan."""
     return {"own": Overwriter("gave up"), "plans": tuple(plan for plan in plans if plan.requested != own.requested)}
 
 
 def pending_replaces(
     pending_instants: Iterable[Instant], every_overwriter: Mapping[str, Overwriter]
 ) -> Iterator[Instant]:
-    """Add the pending replaces that have no plan to the view `pending_instants`."""
+    """Add pending instants of overwriters without a plan to the view `pending_instants`."""
     yield from pending_instants
     for own in every_overwriter.values():
         if own.requested:

@@ -1,4 +1,4 @@
-"""Models late files: a task of a crashed writer may survive and put the next log file of the write.
+"""Models late files: a task may outlive its crashed writer, and put the write's next log file.
 
 A late file may appear before a rollback, during a rollback, or after the rolled-back instant has been removed from the
 timeline. A late file is named like any file of the write, but is not listed in any completed instant.

@@ -43,11 +43,10 @@ class Answers(Limits):
 
 
 def compose(composition: Composition) -> None:
-    """Add lost answers to every writer of a model.
+    """Let every writer lose the store's response to a commit.
 
     If the store's response to a commit is lost, the writer adds the requested time to the component (state variable)
-    `reported_done` or `reported_failed`. The two components record whether the writer reported the write as committed
-    or as failed.
+    `reported_done` or `reported_failed`.
     """
     if not composition.world[Answers].lost_answers:
         return
@@ -90,7 +89,7 @@ def recognises_own(own: Writer, protocol: Protocol, published: Published) -> boo
 
 
 def recognises_entry(own: Writer, protocol: Protocol, decisions: Decisions) -> bool:
-    """True if the writer reads the existing decision-log entry and recognises its own write."""
+    """True if the writer recognises the existing decision-log entry as its own."""
     written = [entry for entry in decisions if not isinstance(entry, int)]
     return protocol[LostAnswers].lost_answer == "recognised" and is_there(tuple(written), own.requested)
 

@@ -41,7 +41,7 @@ class LostLocks(Limits):
 
 
 def compose(composition: Composition) -> None:
-    """Add the loss of locks to every actor, and split each transition that puts a plan into two steps."""
+    """Let every actor lose its lock, even between choosing a plan's requested time and putting the plan."""
     if not composition.world[LostLocks].lock_losses:
         return
     composition.add_component("losses", 0)
@@ -99,8 +99,8 @@ def _divide(composition: Composition, planner: Planner) -> None:
 
 
 def plan_is_there(own: Any, plans: tuple[Any, ...], requested: str) -> bool:
-    """True if another plan already has the requested time that the actor took. This can happen if two actors read the
-    same clock value.
+    """True if another plan already has the requested time that this actor chose. Two actors may have read the same
+    clock value.
     """
     return any(plan.requested == getattr(own, requested) for plan in plans)
 

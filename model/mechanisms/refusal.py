@@ -1,7 +1,7 @@
 """Before publishing, an actor checks under the lock whether its instant may still be published.
 
-A mechanism may add a condition that an actor must check before publishing. If a condition is false, the actor releases
-the lock, and removes its files and its instant.
+A mechanism may add a condition that an actor must check before publishing. If the condition does not hold, the actor
+releases the lock, and removes its files and its instant.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def refuse(composition: Composition, kind: str, me: str, guard: Guard, give_up: 
     """Let an actor publish only if the condition `guard` holds; otherwise, the actor gives up.
 
     `give_up` is the effect that removes the actor's files and instant. `check` is the action or tag of the transitions
-    that check the condition.
+    that require the condition.
     """
     checks = composition.select(check, actors=[me])
     if earlier := composition.facts(Refusal).get(me):

@@ -1,12 +1,12 @@
 """Models several live actors that run the same plan; the one that publishes first completes the plan.
 
 No actor can distinguish a slow runner (an actor that runs a plan) from a crashed one, so an idle actor may resume any
-pending plan. All runners of a plan write the same content, each into separate files. Under the lock, a runner checks
-whether another runner has completed the plan. If another runner has completed the plan, the runner deletes the files
-that it has put, and publishes nothing.
+pending plan. All runners of a plan write the same content, each into separate files. Before publishing, a runner checks
+under the lock whether another runner has completed the plan. A runner that finds the plan completed deletes its own
+files and publishes nothing.
 
-Before publishing, a runner deletes the files put by other runners of the plan. If a runner crashes after deleting the
-files of other runners, those runners find their files missing, and the plan stays pending.
+Before publishing, a runner deletes the files put by other runners of the plan. If a runner crashes after this deletion,
+the other runners find their files missing, and the plan stays pending.
 """
 
 from __future__ import annotations
@@ -105,8 +105,8 @@ def gives_way(composition: Composition, runs: Runner) -> None:
     """Let a runner start or publish a plan only if no other runner has completed the plan. The operation of a runner
     ends if the plan is already completed.
 
-    The runner checks the plan in the step that takes the lock. If locks can be lost, or a decision log decides commits,
-    the runner checks the plan in the step that commits instead.
+    The step that takes the lock checks that the plan is still pending. If locks can be lost, or a decision log decides
+    commits, the committing step checks this.
     """
     me = runs.actor
     pending = is_pending(runs)
@@ -147,9 +147,7 @@ def checks_before_lock(composition: Composition, me: str) -> bool:
 
 
 def checks_to_commit(composition: Composition, me: str) -> bool:
-    """True if a runner checks the plan in the step that commits, and not in the step that takes the lock. This is so if
-    locks can be lost or a decision log decides commits.
-    """
+    """True if the committing step, and not the step that takes the lock, checks that the plan is still pending."""
     lossy = composition.world[LostLocks].lock_losses or composition.protocol.to_mapping()["decision"] == "log"
     return bool(lossy) and not checks_before_lock(composition, me)
 
@@ -189,10 +187,8 @@ def input_is_deleted(own: Any, plans: tuple[Plan, ...], deleted: frozenset[DataF
 
 
 def loses_files(composition: Composition, runs: Runner) -> None:
-    """Let a runner delete the files of other runners before publishing, and let those runners detect that their files
-    are missing.
-
-    If one step checks both the plan and the files, a completed plan is detected first.
+    """Let a runner delete the files of other runners before publishing. Those runners then find their files missing and
+    give up.
     """
     me, kind = runs.actor, runs.kind
     gone = (is_pending(runs), ~HAS_FILES) if checks_to_commit(composition, me) else (~HAS_FILES,)
@@ -220,8 +216,8 @@ HAS_FILES = Guard("no other runner may have deleted its files", has_files)
 def remove_files(
     own: Any, me: str, without_files: frozenset[str], peers: Mapping[str, Any], count: str
 ) -> Changes:
-    """Under the lock, delete the files that other live runners have put for the plan. Files of crashed runners are not
-    deleted in the model, because no actor observes them.
+    """Under the lock, delete the files that other live runners have put for the same plan. Files of crashed runners are
+    not deleted in the model, because no actor observes them.
     """
     rivals = {name for name, peer in peers.items() if peer.plan == own.plan and getattr(peer, count)}
     alive = {name for name in rivals if peers[name].step != DEAD}

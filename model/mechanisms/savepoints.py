@@ -27,7 +27,7 @@ from .log_compaction.rules import WRITES, covered
 
 
 class Savepoints(Options):
-    """The option that decides which files of a savepoint a clean retains."""
+    """The option that decides which files cleans retain for a savepoint."""
 
     savepoint_keeps: Literal["files", "base_files", "nothing"] = option(
         "files",
@@ -44,7 +44,7 @@ class SavepointLimits(Limits):
 
 
 class Savepoint(NamedTuple):
-    """A savepoint of the instant that has the same requested time. That instant completed at `at`. `files` contains the
+    """A savepoint of the instant with the requested time `requested` and the completion time `at`. `files` contains the
     files that a read as of `at` needs.
 
     `writes` lists the requested times of the writes that had completed when the savepoint was begun. `completed` is
@@ -59,7 +59,7 @@ class Savepoint(NamedTuple):
 
 
 def files_as_of(rules: Rules, table: Table, groups: int, time: int) -> tuple[DataFile, ...]:
-    """Return the files that a read as of `time` needs, and the input logs of log compactions among these files."""
+    """Return the files that a read as of `time` needs, and also the input logs of each needed compacted log."""
     files: set[DataFile] = set()
     for group in range(groups):
         opened = needed(rules, table, group, time)
@@ -98,7 +98,7 @@ class Savepointer(NamedTuple):
 
 
 def compose(composition: Composition) -> None:
-    """Add savepointers to a model, and let cleaners retain the files of savepoints.
+    """Add savepoint actors to a model, and make cleaners retain the files of savepoints.
 
     The component (state variable) `savepoints` contains the savepoints on the timeline. The components `saved` and
     `dropped` count the savepoints begun and dropped.

@@ -4,7 +4,7 @@ RFC-22, "Option 2 implementation", describes the layout: "For HDFS, we append mu
 times inside the same log file". RFC-22 proposes to abandon shared log files. A rollback cannot delete a log file that
 contains blocks of other writes. In a shared log, a rollback actor therefore appends a *rollback block* that names the
 failed write (Hudi's command block, TARGET_INSTANT_TIME). Two actors cannot append to one file at the same time. If a
-file is in use, a writer starts a file with the next version number, and readers read versions in ascending order. A
+log file is in use, a writer starts another with the next version number; readers read versions in ascending order. A
 reader sees the log files of a file slice as one sequence of blocks.
 """
 
@@ -65,7 +65,7 @@ Published = TypeVar("Published")
 
 
 def appended(logs: tuple[Blocks, ...], group: int, block: Block) -> tuple[Blocks, ...]:
-    """Return the shared logs of all file groups after a block is appended to one of them."""
+    """Return the shared logs of all file groups, with a block appended to the log of `group`."""
     return tuple((*blocks, block) if at == group else blocks for at, blocks in enumerate(logs))
 
 
@@ -103,7 +103,7 @@ def without_undone(entry: Published, logs: tuple[Blocks, ...], protocol: Protoco
 
 
 class Places(NamedTuple):
-    """A mark (added record) on a write: the position of each of the write's blocks in its shared log."""
+    """A record attached to a write: the position of each of the write's blocks in its shared log."""
 
     places: tuple[int, ...] = ()
     kind: str = "places"
@@ -183,8 +183,7 @@ def append_rollback_block(own: Rollbacker, shared_logs: tuple[Blocks, ...], *, g
 
 
 def forget_nothing(rollbacks: tuple[Rollback, ...]) -> Changes:
-    """Let another rollback of the write start from the first file. Rollback blocks are then appended to the same logs
-    again.
+    """Let the next rollback of a write start again from its first file. It may append a second rollback block to a log.
     """
     return {"rollbacks": tuple(each._replace(forgotten=0) for each in rollbacks)}
 

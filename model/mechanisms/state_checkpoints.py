@@ -1,12 +1,11 @@
 """A state checkpoint stores which files of the table are live, so that a read need not process all commits since the
 first.
 
-A checkpointer (an actor) lists the timeline, and takes the greatest settled time T as the time of the checkpoint. After
-a second listing of the timeline, the checkpointer puts a checkpoint with the live base file and logs of each file
-group. A read as of T or later merges the files of the checkpoint with the commits that completed after T. The
+A checkpointer (an actor) lists the timeline, and chooses the latest time T at or before which no more instants can
+complete. After a second listing, the checkpointer writes a checkpoint as of T: the live base file and logs of each file
+group. Reads as of T or later merge the files in the checkpoint with the commits that completed after T. The
 checkpointer takes no lock, because a checkpoint is derived from commits and changes no answer (promise SAME). A restore
-that is planned after the checkpoint's time invalidates the checkpoint, because the restore may undo writes of the
-checkpoint.
+planned after T invalidates the checkpoint, because it may undo writes that the checkpoint includes.
 """
 
 from __future__ import annotations
@@ -28,8 +27,8 @@ TOOK_TIME, LISTED = "has taken the time of its checkpoint", "has listed the stat
 
 
 class StateCheckpoint(NamedTuple):
-    """The state of a table as of `time`. `table` contains only the files that a read as of that time needs. A plan in
-    `table` is completed only if the read needs its base file.
+    """The state of a table as of `time`. `table` contains only the files that a read as of `time` needs. A plan in it
+    counts as completed only if this read needs its base file.
     """
 
     time: int
@@ -99,7 +98,9 @@ HAS_COMPLETED = Guard("something must have completed", has_completed)
 
 
 def take_settled_time(own: Checkpointer, settled_time: int) -> Changes:
-    """List the timeline, and take the greatest settled time in the listing as the time of the checkpoint."""
+    """List the timeline, and choose the checkpoint's time: the latest time at or before which no more instants can
+    complete.
+    """
     return {"own": own._replace(time=settled_time)}
 
 
@@ -107,8 +108,8 @@ def list_state(
     own: Checkpointer, table: Table, published: Published, unpublished_writes: tuple[Write, ...], rules: Rules,
     world: World,
 ) -> Changes:  # fmt: skip
-    """List the timeline again, and find the live files as of the checkpoint's time. The second listing shows every
-    instant that completed by the checkpoint's time.
+    """List the timeline again, and find the live files as of the checkpoint's time. This listing shows every instant
+    that completed at or before that time.
     """
     writes = writes_of_state(table.writes, unpublished_writes, own.time)
     there = rules.table_as_of(rules, table, own.time)._replace(writes=writes)
@@ -142,7 +143,7 @@ def live_files(rules: Rules, table: Table, groups: int) -> Table:
 
 
 def holds_after(rules: Rules, checkpoint: StateCheckpoint, restores: tuple[Restore, ...]) -> bool:
-    """True if a reader may use the state checkpoint, because no restore was requested after its time."""
+    """True if a reader may use the state checkpoint, because no restore was requested after the checkpoint's time."""
     if rules[StateCheckpoints].state_checkpoint_restored == "used":
         return True
     return all(restore.requested <= checkpoint.time for restore in restores)

@@ -1,5 +1,5 @@
-"""Promises about reads: ANSWER states which reads must be answered, and FRESH how recent a read without a stated time
-is.
+"""Promises about reads. ANSWER states which reads must be answered. FRESH states how recent a read must be if the query
+specifies no time.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ CONTEXT = ("cleans", "log_plans", "restores", "savepoints")
 
 
 class Read(NamedTuple):
-    """A query of one kind, with the times stated by the user."""
+    """A query: its kind, and the times that the user specified."""
 
     kind: Kind
     times: tuple[float, ...] = ()
@@ -38,8 +38,8 @@ class Read(NamedTuple):
 
 
 def answer_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """Check promise ANSWER: each read at a settled and retained time is answered. A read at an unsettled or no longer
-    retained time is refused with the error class that the contract requires.
+    """Check promise ANSWER: each read at a settled and retained time is answered. Any other read is refused with the
+    error class that the contract requires.
     """
     view, contract = view_of(model, after), _Contract(model, after)
     bounds = model.read_bounds(after)
@@ -174,8 +174,8 @@ def _time_is_too_early(model: Model, before: State, step: Step, after: State) ->
     None otherwise.
 
     The first listing shows every instant that existed when the reader began, and sets the time of the read. In a world
-    with an archiver, a reader may raise its time until it answers, so only the time of the answer is checked. A
-    reader's time never decreases.
+    with an archiver, a reader may retry at a later time, so only the time of its answer is checked. A reader's time
+    never decreases.
     """
     had, has = model.component(before, step.actor), model.component(after, step.actor)
     published = model.component(before, "published")

@@ -1,10 +1,10 @@
 """Promise BOUND: while table services run, the backlog of a table stays below a bound (docs/contract.md).
 
 A state violates BOUND if a file group is in two pending plans. A state without successors violates BOUND if a live
-compactor has left logs to compact, or a live rollback actor has left a failed write.
+compactor still has logs to compact, or a live rollback actor a failed write to remove.
 
 Worlds (bounded configurations) with table services have finitely many writes, so that every run ends. BOUND is not
-judged in worlds with endless writers.
+checked in worlds with endless writers.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from .view import on_table, settled_times
 
 def clean_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
     """Check promise CLEAN: no clean deletes a file that a read at or after the horizon, a pending plan or a savepoint
-    needs. A reader or consumer may find a file deleted only if the time of the read is before the horizon.
+    needs. A reader or consumer may fail because of a deleted file only if the time of its read is before the horizon.
     """
     table, bound, deleted = model.table(after), model.horizon(after), model.component(after, "deleted")
     if missing := deleted & needed_by_plans(table):
@@ -37,8 +37,8 @@ def clean_holds(model: Model, before: State | None, step: Step | None, after: St
 
 
 def retain_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """Check promise RETAIN: a clean's horizon is not later than the oldest state that the retention policy covers. No
-    file that a retained state needs is deleted.
+    """Check promise RETAIN: no clean's horizon is later than the oldest time that the retention policy covers. No file
+    that a retained state needs is deleted.
     """
     table, gone = model.table(after), set[DataFile]()
     since = max((restore.requested for restore in model.restores(after)), default=0)  # it has undone retained states

@@ -16,8 +16,8 @@ from .view import View
 def against_oracle(
     view: View, what: str, group: int, shape: Fold, *, right: tuple[Log, ...], deletes: bool = False
 ) -> str | None:
-    """Compare a read of one file group with the required answer. `right` contains the logs of completed writes that the
-    required answer merges.
+    """Compare a read of one file group with the required answer. `right` contains the logs to merge for the required
+    answer.
     """
     if reads_right(shape, right, view.merger, deletes):
         return None
@@ -46,7 +46,7 @@ def misses(view: View, shape: Fold, right: Iterable[Log]) -> str:
 
 
 def one_against_other(view: View, group: int, before: Fold, after: Fold, deletes: bool = False) -> str | None:
-    """Return a phrase with the row of one key in two reads, before and after a step. The result is None if the two
+    """Return a phrase that compares one key's row in two reads, before and after a step. The result is None if the two
     reads are equal.
     """
     if before == after:

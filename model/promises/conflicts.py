@@ -103,7 +103,7 @@ def _writes(published: Published) -> tuple[Write, ...]:
 
 
 def checks_conflicts(model: Model, actor: str) -> bool:
-    """True if a writer must not publish a conflicting write, as in every concurrency mode except non-blocking."""
+    """True in every concurrency mode except `nbcc`: the actor must not publish a conflicting write."""
     return protocol_of(model, actor)[Occ].concurrency != "nbcc"
 
 

@@ -45,8 +45,8 @@ def recovery_holds(model: Model, before: State | None, step: Step | None, after:
 
 
 def restored_wrongly(model: Model, state: State) -> str | None:
-    """Return a sentence if the last restore has undone the wrong writes; None otherwise. After a restore, the completed
-    writes must be those of the savepoint and those requested after the restore.
+    """Return a sentence about a write that the last restore wrongly kept or undid; None if there is none. After a
+    restore, the completed writes must be those of the savepoint and those requested after the restore.
     """
     writes = [entry for entry in model.component(state, "published") if isinstance(entry, Write)]
     for each in model.restores(state)[-1:]:
@@ -88,8 +88,8 @@ REPORTS = ("reported_done", "reported_failed", "lost_answers")
 def nothing_lost(model: Model) -> str | None:
     """Return the reason why promise ACK does not apply to a model; None if it applies.
 
-    If no answer is lost, a write returns in the step that publishes it. If no instant is archived, a listing shows
-    every instant that existed when the listing began.
+    If no answer of the store is lost, a write returns in the step that publishes it. If no instant is archived, a
+    listing shows every instant that existed when the listing began.
     """
     if model.world[Answers].lost_answers or _reads_archived_tables(model):
         return None
@@ -177,8 +177,8 @@ def once_holds(model: Model, before: State | None, step: Step | None, after: Sta
 
 
 def streams_served(model: Model, state: State) -> str | None:
-    """Return a sentence if a stream's sink has received a write twice from one query, or lacks a write before the
-    stored offset; None otherwise.
+    """Return a sentence if one query of a stream has delivered a write twice, or a stream has skipped a write; None
+    otherwise.
     """
     done = {entry.requested: entry for entry in model.component(state, "published") if isinstance(entry, Write)}
     for name in model.actors_of("stream"):

@@ -3,8 +3,8 @@
 A transaction is a write that reads file groups when it begins (`World.reads`; by default the groups that it writes).
 Each entry of `ANOMALIES` is the promise that an anomaly cannot occur. If the promise about an anomaly is VIOLATED, the
 anomaly can occur under the protocol. ISO is the promise that optimistic writers cause no lost update and no write skew.
-The concurrency modes `nbcc` and `single_writer` exclude dirty reads, non-repeatable reads and phantom reads. The
-concurrency mode `occ` also excludes lost updates, and write skew between writes that declare their reads.
+The concurrency modes `nbcc` and `single_writer` exclude dirty reads, non-repeatable reads and phantom reads. The mode
+`occ` excludes these, lost updates, and write skew between writes that declare their reads.
 """
 
 from __future__ import annotations
@@ -73,9 +73,7 @@ def lost_update(model: Model, before: State | None, step: Step | None, after: St
 
 
 def write_skew(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """Two completed transactions each read a file group that the other transaction wrote, and neither transaction saw
-    the write of the other.
-    """
+    """Two completed transactions each read a file group that the other wrote, without seeing that write."""
     return first_or_none(_skewed(model, after, all_writers=True))
 
 

@@ -29,7 +29,7 @@ def completed(published: Iterable[object], after: float, until: float) -> tuple[
 
 def logs_by_rank(writes: Iterable[Write], group: int) -> tuple[Log, ...]:
     """Return the log files of a file group, sorted by completion time and version. Among rows with equal ordering
-    values, the row in the last of these files wins.
+    values, the row in the last log wins.
 
     A replace (insert overwrite) ranks by its requested time, and hides every write that completed before that time.
     """
@@ -44,7 +44,7 @@ def logs_by_rank(writes: Iterable[Write], group: int) -> tuple[Log, ...]:
 
 
 def winner(logs: tuple[Log, ...], rows: Mapping[Log, Row], event_time: bool) -> Log | None:
-    """Return the log whose row has the greatest rank; None if no log has a row. `logs` is the result of `logs_by_rank`,
+    """Return the log whose row wins the merge; None if no log has a row. `logs` is in merge order (see `logs_by_rank`),
     and `rows` contains the rows of one key.
     """
     here = [(rows[log].ordering if event_time else 0, place, log) for place, log in enumerate(logs) if log in rows]

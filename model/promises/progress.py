@@ -30,7 +30,7 @@ RESUMED_BY = {
 
 
 def outstanding(model: Model, state: State) -> Mapping[str, str]:
-    """Return the operations that must still end: a mapping from the name of each operation to a sentence about it.
+    """Return the unfinished operations that must end, by name, each with a sentence about it.
 
     A pending plan need not complete unless a live actor can resume it. A failed write need not be removed unless a
     rollback actor is alive.

@@ -37,17 +37,18 @@ class Promise:
     runs.
 
     `holds(model, before, step, after)` returns None if the promise holds; otherwise it returns a sentence about the
-    violation. A promise about states reads only `after`; the other arguments may be None. `sometimes` returns True if a
-    state exercises the promise, so that the promise is not vacuously true. A search in which no state exercises the
-    promise is no evidence for the promise. `reads` names the components (state variables) that `holds` and `sometimes`
-    read. `unfit` returns the reason why the promise does not apply to a model, or None. `shape(model, *states)` returns
-    an optional key; the promise has the same verdict for states with equal keys (see `promises.shape`).
+    violation. If the promise is about states, `holds` uses only `after`, and its other arguments may be None.
+    `sometimes` returns True if a state exercises the promise, so that the promise is not vacuously true. If no state
+    exercises the promise, a search provides no evidence for it. `reads` names the components (state variables) that
+    `holds` and `sometimes` read. `unfit` returns the reason why the promise does not apply to a model, or None.
+    `shape(model, *states)` returns an optional key; the promise has the same verdict for states with equal keys (see
+    `promises.shape`).
 
-    For a promise about runs, `outstanding` maps each event that must still occur to a sentence. `limited` names the
-    actors that are blocked only by limits of the world. `fair` returns True for a step whose action, if it stays
-    possible, must eventually happen. `often` returns True for a step whose action, if it becomes possible infinitely
-    often, must eventually happen. `first(model, states)` searches all states of a finished search for the first that
-    violates the promise. It returns the index of that state, and a sentence about the violation; or None.
+    If the promise is about runs, `outstanding` maps each event that must still occur to a sentence about it. `limited`
+    names the actors that are blocked only by limits of the world. `fair` returns True for a step whose action, if it
+    stays possible, must eventually happen. `often` returns True for a step whose action, if it becomes possible
+    infinitely often, must eventually happen. `first(model, states)` searches all states of a finished search for the
+    first that violates the promise. The result is the index of that state and a sentence about the violation, or None.
     """
 
     name: str
@@ -67,10 +68,10 @@ class Promise:
 
 
 def in_ending_worlds(promise: Promise) -> Promise:
-    """Return a copy of the promise that does not apply to worlds with endless writers; a promise about runs is returned
-    unchanged.
+    """Restrict a promise to worlds without endless writers; a promise about runs is returned unchanged.
 
-    Worlds with endless writers drop old published instants and renumber times.
+    With endless writers, the model drops old instants and renumbers times, so promises about states and steps are not
+    checked.
     """
 
     def unfit(model: Model) -> str | None:

@@ -1,5 +1,4 @@
-"""Promise RO: a read-optimised query returns, for each file group, the state at the requested time of the newest base
-file.
+"""Promise RO: a read-optimised query returns each file group's state as of the requested time of its newest base file.
 """
 
 from __future__ import annotations
@@ -47,8 +46,8 @@ def newest_barrier(view: View, group: int) -> int:
 
 
 def state_at_barrier(view: View, group: int, barrier: int) -> tuple[Log, ...]:
-    """Return the logs that the base file requested at `barrier` must contain, by rank. These are the logs that
-    completed before `barrier`, and the files put by the write requested at `barrier`.
+    """Return the logs that the base file with the requested time `barrier` must contain, in merge order. They completed
+    before `barrier`, or belong to the write requested at `barrier`.
     """
     writes = (
         write

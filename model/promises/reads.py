@@ -70,8 +70,8 @@ def _wrong(seen: View, what: str, time: float, right: View, until: float) -> str
 
 
 def same_reads(old: View, new: View, times: tuple[float, ...]) -> str | None:
-    """Compare the reads as of each of `times` in two states. Return a sentence about the first read that differs; None
-    if all are equal.
+    """Compare the reads as of each of `times` in two states. Return a sentence about the first read whose results
+    differ; None if there is none.
     """
     if old is new:
         return None
@@ -164,7 +164,8 @@ def _shape_without_consumers(model: Model, *states: State) -> Hashable | None:
 
 
 def changes_hold(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """Check promise CDC: the change log of a window is the difference between the required states at its start and end.
+    """Check promise CDC: a change log equals the difference between the correct states at the start and end of its
+    window.
     """
     view = view_of(model, after)
     for window in (*view.windows, *view.other_windows):

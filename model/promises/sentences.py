@@ -50,7 +50,7 @@ def key_given(rows: Mapping[Log, Row], writes: Mapping[int, Write]) -> str:
 
 
 def row_of(shown: Log | Made | Merged | None, writes: Mapping[int, Write]) -> str:
-    """Return a phrase for the row that a read shows for one key."""
+    """Return a phrase for the row that a read returns for one key."""
     if isinstance(shown, Merged):
         return _merged_row(shown, writes)
     if isinstance(shown, Made):

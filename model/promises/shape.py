@@ -2,7 +2,8 @@
 shape.
 
 Promises compare times only with each other, and do not depend on which actor made a write. A shape replaces each time
-with its rank, and omits the names of actors. A search reaches several times fewer distinct shapes than states.
+with its position in the order of all times, and omits the names of actors. A search reaches far fewer shapes than
+states.
 """
 
 from __future__ import annotations
@@ -61,8 +62,8 @@ class Abstract(NamedTuple):
 
 
 class Undone(NamedTuple):
-    """The part of a shape (an abstraction of states) that describes rollbacks. `gone` contains the number of deleted
-    files of each rolled-back write. A shape omits this number for writes that are not published.
+    """The part of a shape (an abstraction of states) that describes rollbacks. `gone` pairs the requested time of
+    each rolled-back write with its number of deleted files.
     """
 
     form: bool
@@ -74,15 +75,11 @@ NOTHING, UNKNOWN = Abstract(None), Abstract("unsupported")
 
 
 def shape_of(model: Model, *states: State) -> int | None:
-    """Return a number that identifies the shape of the given states; None if the states contain a value that shapes do
-    not support.
-    """
+    """Return a number that identifies the shape of the given states; None if a value has no abstraction."""
     return model.derive(model.initial, (), "shapes", lambda: _Shapes(*_fields(model))).of(states)
 
 
 class _Field(NamedTuple):
-    """A component (state variable) with the function that abstracts its values."""
-
     model: Model
     name: str
     mask: int
@@ -95,10 +92,9 @@ class _Field(NamedTuple):
 
 
 class _Shapes:
-    """Assigns a number to each distinct shape (abstraction of states). A shape is computed from the components of the
-    table and of the readers.
+    """Assigns a number to each distinct shape (abstraction of states).
 
-    Values that differ only in the names of actors have the same abstraction. Each distinct shape is built only once.
+    Values that differ only in the names of actors have the same abstraction.
     """
 
     def __init__(self, table: Sequence[_Field], readers: Sequence[_Field]) -> None:

@@ -1,9 +1,9 @@
-"""A valuation assigns a possible record of one key to each log of a file group. The functions search for a valuation
-for which two reads, or a read and the required answer, show different rows.
+"""A valuation assigns a possible record of one key to each log of a file group. The functions search for a valuation in
+which two reads, or a read and the required answer, return different rows.
 
-A log has no record, an upsert (of some columns) or a delete of the key; ordering values form a weak order. The answer
-for one key depends only on the valuation (the key's record in each log). Logs are renamed by rank before the
-evaluation, so that results are shared by all states with equal merge trees.
+In a valuation, each log contains no record of the key, an upsert (of some columns) or a delete. Ordering values form a
+weak order. The answer for one key depends only on the valuation (the key's record in each log). Before the evaluation,
+each log is replaced by its position in the merge order, so that states with equal merge trees share results.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ LARGEST = 5
 
 @cache
 def valuations(count: int, event_time: bool, columns: tuple[str, ...] = ()) -> tuple[Valuation, ...]:
-    """Return every valuation of `count` logs, fewest records first. The logs are named (1, 0) to (count, 0), like
-    (requested time, version) of a real log. If `event_time` is False, ordering values are all equal.
+    """Return every valuation of `count` logs, fewest records first. The logs are named (1, 0) to (count, 0): requested
+    time and version, as for real logs. If `event_time` is False, ordering values are all equal.
 
     `columns` names the columns that partial updates may set; () if there are no partial updates.
     """
@@ -47,7 +47,9 @@ def valuations(count: int, event_time: bool, columns: tuple[str, ...] = ()) -> t
 
 
 def of_merger(count: int, merger: Merger) -> tuple[Valuation, ...]:
-    """Return the valuations of `count` logs. Ordering values differ only if `merger` uses event-time ordering."""
+    """Return every valuation (records of one key) of `count` logs. Ordering values differ only if `merger` uses
+    event-time ordering.
+    """
     return valuations(count, merger.event_time, merger.columns)
 
 
@@ -88,7 +90,7 @@ def names_for(logs: tuple[Log, ...]) -> dict[Log, Log]:
 
 
 def read(shape: Fold, rows: Valuation, merger: Merger, deletes: bool) -> Shown:
-    """Return the row of one key that a read shows; None if there is no row. A winning delete is returned only if
+    """Return the row that a read returns for one key; None if there is none. A winning delete is returned only if
     `deletes` is True.
     """
     if merger.combination:
@@ -117,8 +119,7 @@ def expected(logs: tuple[Log, ...], rows: Valuation, merger: Merger, deletes: bo
 
 @lru_cache(maxsize=1 << 16)
 def reads_right(shape: Fold, logs: tuple[Log, ...], merger: Merger, deletes: bool) -> bool:
-    """True if, for every possible record of a key in each log, a read shows the row required by the completed `logs`.
-    """
+    """True if, for every valuation, reading `shape` has the same result as merging the completed `logs`."""
     names = names_for(_once_each(logs, logs_of(shape)))
     wanted = tuple([names[log] for log in logs])
     return differs_from_oracle(renamed(shape, names), wanted, len(names), merger, deletes) is None
@@ -133,7 +134,7 @@ def differs_from_oracle(
     shape: Fold, logs: tuple[Log, ...], count: int, merger: Merger, deletes: bool
 ) -> Valuation | None:
     """Return the first valuation (records of one key) for which a read shows a wrong row; None if there is none. The
-    completed `logs` determine the right row.
+    right row results from merging the completed `logs`.
     """
     for rows in of_merger(count, merger):
         if read(shape, rows, merger, deletes) != expected(logs, rows, merger, deletes):
@@ -152,10 +153,10 @@ def differ(one: Fold, other: Fold, count: int, merger: Merger, deletes: bool) ->
 
 @lru_cache(maxsize=1 << 16)
 def adds_up_wrongly(before: Fold, window: Fold, after: Fold, count: int, merger: Merger) -> Valuation | None:
-    """Merge the answer of a window into the read before the window, and compare the result with the read after the
-    window. Return the first valuation (records of one key) for which they differ; None if they never differ.
+    """Merge an incremental query's answer into the state at the start of its window, and compare the result with the
+    state at the end. Return the first valuation (records of one key) for which they differ; None if there is none.
 
-    The read before the window includes tombstones. Only rows are compared, because a table service may drop a tombstone
+    The state at the start includes tombstones. Only rows are compared, because a table service may drop a tombstone
     that can no longer hide a write.
     """
     names = tuple((place + 1, 0) for place in range(count))
@@ -199,9 +200,7 @@ def changes_right(before: End, after: End, merger: Merger) -> bool:
 
 @lru_cache(maxsize=1 << 16)
 def changes_differ(before: End, after: End, count: int, merger: Merger) -> Valuation | None:
-    """Return the first valuation (records of one key) on which the difference between two reads is not the required
-    one; None if there is none.
-    """
+    """Return the first valuation (records of one key) for which a change log is wrong; None if there is none."""
     shown = zip(_every_read(before[0], count, merger), _every_read(after[0], count, merger), strict=True)
     right = zip(_every_expected(before[1], count, merger), _every_expected(after[1], count, merger), strict=True)
     for rows, is_now, should in zip(of_merger(count, merger), shown, right, strict=True):

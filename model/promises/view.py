@@ -1,4 +1,4 @@
-"""A view contains the values of one state that promises compare: the reads of the table, and the completed writes."""
+"""A view of one state: the reads of the table and the completed writes, which promises compare."""
 
 from __future__ import annotations
 
@@ -116,8 +116,8 @@ class View:
         """Maps each time in `asked_times` that is not a completion time to the newest completion time before it (0 if
         there is none).
 
-        The mapping is empty if the protocol selects instants by requested time. In that case, only reads as of
-        completion times are checked.
+        If the protocol selects instants by requested time, the mapping is empty, and only reads as of completion times
+        are checked.
         """
         by_completion = self.model.protocol[AsOf].as_of_axis == "completion"
         others = (time for time in self.asked_times if time not in self.times) if by_completion else ()
@@ -125,9 +125,9 @@ class View:
 
     @cached_property
     def repeated_times(self) -> dict[float, int]:
-        """The entries (time, completion time) of `other_times` for which the reads as of both times are equal.
+        """Maps a time in `other_times` to the preceding completion time if the reads as of both times are equal.
 
-        The same writes are complete at both times of an entry, so it is enough to check one of the reads.
+        Only one of the two reads needs a check.
         """
         others = ((time, nearest) for time, nearest in self.other_times.items() if nearest)
         return {
@@ -138,8 +138,8 @@ class View:
 
     @cached_property
     def other_windows(self) -> tuple[tuple[float, float], ...]:
-        """Windows that start or end at a requested time, and need a separate check. A window is omitted if it is read
-        like the window with the preceding completion time in place of the requested time.
+        """Windows that start or end at a requested time and need a check of their own. A window is omitted if moving
+        this bound to the preceding completion time does not change the read.
         """
         if self.model.protocol[Windows].incremental_axis != "completion":
             return ()
@@ -161,7 +161,7 @@ class View:
         return tuple((after, until) for until in self.times for after in (0, *self.times) if after < until)
 
     def logs(self, group: int, after: float = 0, until: float = inf) -> tuple[Log, ...]:
-        """Return the logs of the writes that completed in the window (after, until], by rank."""
+        """Return the logs of the writes that completed in the window (after, until], in merge order."""
         return self._once(
             ("logs", group, after, until),
             lambda: oracle.logs_by_rank(
@@ -170,8 +170,8 @@ class View:
         )
 
     def every_log(self, group: int) -> tuple[Log, ...]:
-        """Return the files of all completed writes in a file group by rank, including files hidden by a replace (insert
-        overwrite).
+        """Return the files of all completed writes in a file group, in merge order, including files hidden by a replace
+        (insert overwrite).
         """
 
         def make() -> tuple[Log, ...]:
@@ -183,7 +183,7 @@ class View:
     # Names by rank, under which valuations are shared.
 
     def names(self, group: int, *shapes: Fold) -> dict[Log, Log]:
-        """Return short names for the logs of a file group: first its completed logs by rank, then the remaining logs in
+        """Return short names for the logs of a file group: first its completed logs in merge order, then other logs in
         the merge trees `shapes`.
         """
         known = self._once(("names", group), lambda: names_for(self.logs(group)))
@@ -212,30 +212,28 @@ def view_of(model: Model, state: State) -> View:
 
 
 def settled_times(model: Model, state: State) -> tuple[float, ...]:
-    """Return the settled times of a state: completion times, times between them, and the time of a query that states no
-    time.
-    """
+    """Return the settled times of a state: completion times, times between them, and the default time of queries."""
     view, settled = view_of(model, state), model.settled(state)
     others = (time for time in view.other_times if time <= settled)
     return tuple(sorted({*view.times, *others, settled} - {0}))
 
 
 def answered_times(model: Model, state: State) -> tuple[float, ...]:
-    """Return the settled times T for which the table must answer a read as of T."""
+    """Return the settled times as of which the table must answer a read."""
     table, restores = model.table(state), model.restores(state)
     times = (t for t in settled_times(model, state) if not hides(restores, t))
     return tuple(t for t in times if not model.rules.is_refused(table, t))
 
 
 def distinct_times(view: View, times: tuple[float, ...]) -> list[float]:
-    """Return `times`, completion times first. A time is omitted if its read equals the read at the preceding completion
-    time, and `times` contains that completion time.
+    """Return `times`, completion times first. Leave out each time whose read equals the read at a completion time in
+    `times`.
     """
     return completions_first(view, (time for time in times if view.repeated_times.get(time, 0) not in times))
 
 
 def completions_first(view: View, times: Iterable[float]) -> list[float]:
-    """Return completion times before all other times, so that messages name a completion time if possible."""
+    """Sort times so that completion times come first: messages then name a completion time if possible."""
     return sorted(times, key=view.other_times.__contains__)
 
 
@@ -265,7 +263,7 @@ def truths(model: Model, state: State, name: str) -> list[View]:
 
 
 def everything(model: Model, state: State) -> View:
-    """Return the view that the table would have if no restore had happened."""
+    """Return the view of a state as if no restore had happened."""
     return _as_before(view_of(model, state), model.restores(state))
 
 

@@ -2,10 +2,9 @@
 
 The data phase of an actor consists of the actions that put or delete data files. While the lock is held, WAIT is
 violated if the holder would put or delete data files, or take too many steps, before releasing the lock. While the lock
-is free, WAIT is violated if a writer cannot take its next step until another actor puts or deletes data files.
+is free, WAIT is violated if a writer is blocked until another actor puts or deletes data files.
 
-To check a state, the module follows the steps that each actor can take while no other actor acts. The check may read
-every component (state variable).
+To check a state, the module follows the steps that each actor can take while no other actor acts.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ def first_wait(model: Model, states: Sequence[State]) -> tuple[int, str] | None:
     states.
 
     The steps of an actor that acts alone depend only on the components (state variables) that its transitions read.
-    Each combination of the values that an actor reads is therefore checked only once.
+    States in which these components have equal values are therefore checked only once.
     """
     place = model.coding.place
     writers = [(me, _reads(model, me), set[State]()) for me in model.actors_of("writer")]
@@ -142,8 +141,8 @@ def _held_up(model: Model, state: State, me: str) -> tuple[str, ...]:
 
 
 def _alone(model: Model, state: State, me: str) -> Iterator[tuple[State, list[tuple[Step, State]]]]:
-    """Yield each state that one actor reaches while no other actor acts, up to the end of its operation. Each state is
-    paired with the actor's possible steps.
+    """Yield each state that one actor reaches while no other actor acts, up to the end of its operation. With each
+    state, yield the actor's possible steps.
     """
     queue = [state]
     for each in queue:  # grows meanwhile
@@ -156,7 +155,8 @@ def _alone(model: Model, state: State, me: str) -> Iterator[tuple[State, list[tu
 def _frees(model: Model, state: State, me: str, other: str) -> tuple[bool, Step | None]:
     """Return True if `other`, acting alone, enables `me` to continue without putting or deleting data files.
 
-    The second result is a step that puts or deletes data files, if `other` must take such a step first; otherwise None.
+    Otherwise, the second result is a step with which `other` must first put or delete data files; None if `other`
+    cannot help.
     """
     first: dict[State, Step | None] = {state: None}
     queue = [state]

@@ -94,8 +94,8 @@ def partial_algebra_broken() -> str | None:
 
 
 def laws_hold(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """Check promise LAWS: merging is commutative, associative and idempotent; a base file merges writes that are
-    contiguous in completion order.
+    """Check promise LAWS: merging is commutative, associative and idempotent, and each base file merges a contiguous
+    sequence of writes in completion order.
     """
     if broken := algebra_broken(model.merger.event_time) or partial_algebra_broken():
         return broken

@@ -51,9 +51,9 @@ def refine(rules: Rules, protocol: Protocol) -> Rules:
 
 
 def visible_by(by_completion: bool, before: bool) -> IsVisible:
-    """Return the rule that decides whether an as-of read includes an instant. The rule compares the time of the read
-    with the completion time of the instant, or with its requested time if `by_completion` is False. With `before`, an
-    instant whose time equals the time of the read is not included.
+    """Return the rule that decides whether an as-of read includes an instant. The completion time of the instant must
+    be at or before the time of the read; if `by_completion` is False, its requested time must be. With `before`, equal
+    times do not suffice.
     """
 
     def is_visible(requested: int, completed: int | None, time: float) -> bool:
@@ -70,8 +70,8 @@ def newest_first(rules: Rules, table: Table, group: int, time: float) -> Iterato
     with its earliest log.
 
     See `get_file_slice_barriers` in RFC-66. If the option `as_of_axis` is `requested`, a pending plan requested after
-    `time` begins no slice. If the option is `requested_slices`, such a plan begins a slice, and a read as of `time`
-    omits the logs in that slice.
+    `time` begins no slice. If the option is `requested_slices`, even a pending plan requested after `time` begins a
+    slice. A read as of `time` then omits the logs in that slice.
     """
     if rules[AsOf].as_of_axis == "requested":
         plans = [(p, done) for p, done in zip(table.plans, table.completed, strict=True) if done or p.requested <= time]
@@ -87,7 +87,7 @@ def is_refused(table: Table, time: float) -> bool:
 
 
 def compose(composition: Composition) -> None:
-    """If pending writes can cause a read to be refused, let readers observe pending writes."""
+    """Let readers observe pending writes, if the protocol refuses reads because of them."""
     if composition.protocol[AsOf].as_of_pending == "refused":
         composition.map_view(VISIBLE_WRITES, all_unpublished)
 

@@ -1,9 +1,9 @@
-"""The variant in which an actor takes its completion time before the lock, so that the lock covers only the
+"""The variant in which an actor chooses its completion time before acquiring the lock, so that the lock covers only the
 publication.
 
-RFC-66, "Assumption On Locks", requires one lock for the completion time and the publication. If the time is taken
-before the lock, instants may be published out of the order of their completion times. Out-of-order publication makes a
-reader miss each instant that completed before the reader's time but is published after the read.
+RFC-66, "Assumption On Locks", requires one lock for the completion time and the publication. If an actor chooses its
+completion time before acquiring the lock, instants may be published out of completion-time order. Out-of-order
+publication makes a reader miss each instant that completed before the reader's time but is published after the read.
 """
 
 from __future__ import annotations

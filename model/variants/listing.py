@@ -1,4 +1,4 @@
-"""Models readers other than nbcc, which list the timeline only once, or read as of the time on their clock."""
+"""Models readers of other engines: they list the timeline only once, or read as of the time on their clock."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Listing(Options):
 
 
 def compose(composition: Composition) -> None:
-    """Change how often readers list the timeline, and as of which time they read."""
+    """Change how often readers list the timeline, and how they choose the time of a read."""
     options = composition.protocol[Listing]
     if options.listing == "once":
         composition.find("reader_starts_listing_again", "reader_ends_listing_again").remove()
@@ -54,7 +54,7 @@ def take_clock_time(own: Reader, clock: int) -> Changes:
 
 
 def time_on_clock(clock: int) -> int:
-    """Define the view `settled_time` as the time on the clock."""
+    """Define the view `settled_time` as the current clock reading."""
     return clock
 
 

@@ -26,8 +26,8 @@ class Order(Options):
 
 
 def refine(rules: Rules, protocol: Protocol) -> Rules:
-    """Return the rules that follow the option `merge_order = requested`. The value `appended` is implemented in the
-    mechanism `shared_logs`.
+    """Return the rules that follow the option `merge_order = requested`. The mechanism `shared_logs` implements the
+    option `merge_order = appended`.
     """
     if protocol[Order].merge_order != "requested":
         return rules

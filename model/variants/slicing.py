@@ -50,8 +50,8 @@ class Slicing(Options):
 
 
 class BaseInstants(NamedTuple):
-    """A mark (added record) on a write in the layout before RFC-66: the base instant in the names of its logs, for each
-    file group.
+    """A record attached to a write in the layout before RFC-66: for each file group, the base instant in the names of
+    its logs.
     """
 
     groups: tuple[int | None, ...] = ()
@@ -64,9 +64,7 @@ def by_request(write: Write, group: int) -> float:
 
 
 def by_base_instant(write: Write, group: int) -> float:
-    """Return the base instant in the names of a write's logs, which decides their file slice in the layout before
-    RFC-66.
-    """
+    """Return the base instant in the names of a write's logs. Before RFC-66, it determined their file slice."""
     return mark(write, BaseInstants).groups[group] or 0
 
 
@@ -95,7 +93,8 @@ def refine(rules: Rules, protocol: Protocol) -> Rules:
 
 
 def keep_writes(rules: Rules, keeps: Callable[[Rules, Table, int], Callable[[Write], bool]]) -> Rules:
-    """Return rules under which file slices contain only the writes accepted by `keeps`."""
+    """Return rules under which file slices contain only the writes for which the predicate returned by `keeps` is true.
+    """
     inner = rules.sliced_writes
 
     def sliced_writes(rules: Rules, table: Table, group: int) -> list[Write]:
@@ -115,7 +114,7 @@ def without_pending(inner: Barriers) -> Barriers:
 
 
 def is_in_a_slice(rules: Rules, table: Table, group: int) -> Callable[[Write], bool]:
-    """Return a predicate that rejects writes whose logs are older than the oldest base file."""
+    """Return a predicate that rejects writes whose logs precede all base files of the file group."""
     among = rules.barriers(rules, table, group)
     return lambda write: not among or barrier_of(rules, write, group, among) is not None
 
@@ -127,19 +126,18 @@ def is_not_under_way_at_a_barrier(rules: Rules, table: Table, group: int) -> Cal
 
 
 def is_no_tombstone_log(rules: Rules, table: Table, group: int) -> Callable[[Write], bool]:
-    """Return a predicate that rejects each write with the same requested time as a completed base file. Readers treat
-    the logs of such a write as the compaction's tombstones.
+    """Return a predicate that rejects a write whose requested time is also that of a completed base file. Readers take
+    the logs of this write for the compaction's tombstones.
     """
     taken = {requested for requested, done in rules.bases(table, group) if done}
     return lambda write: write.requested not in taken
 
 
 def is_after_the_first_request(rules: Rules, table: Table, group: int) -> Callable[[Write], bool]:
-    """Return a predicate for the writes of a file group without a base file or plan. It rejects all of them while the
-    write with the earliest requested time is pending.
+    """Return a predicate that rejects all writes of a file group while its write with the earliest requested time is
+    pending. File groups with a base file or plan are not affected.
 
-    If that write was requested before every completed write of the table, readers treat it as completed, and no write
-    is rejected.
+    The pending write counts as completed if it was requested before every completed write of the table.
     """
     if rules.bases(table, group):
         return lambda write: True
@@ -171,7 +169,7 @@ def one_slice(rules: Rules, table: Table, group: int, time: float) -> tuple[int 
 
 
 def compose(composition: Composition) -> None:
-    """Let writers record base instants, and let readers and compactors see pending logs, if the options require it."""
+    """If the options require it, let writers record base instants, and let readers and compactors see pending logs."""
     writers = composition.actors_of("writer")
     by_name = [me for me in writers if composition.protocol_of(me)[Slicing].slicing == "base_instant"]
     if by_name:
@@ -183,8 +181,8 @@ def compose(composition: Composition) -> None:
 
 
 def note_base_instants(plans: tuple[Plan, ...], world: World) -> Changes:
-    """Record the newest planned base file of each file group. In the layout before RFC-66, the name of a log file
-    contains the base instant.
+    """For each file group, record the newest planned base file as the base instant of the write's logs. In the layout
+    before RFC-66, the name of a log file contains the base instant.
     """
     newest = (max((p.requested for p in plans if p.part_in(group)), default=None) for group in range(world.groups))
     return {"own_base_instants": BaseInstants(tuple(newest))}

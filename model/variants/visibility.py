@@ -1,5 +1,5 @@
-"""Models readers that show pending instants or hide completed instants. Such readers are described in comments on
-RFC-22, or belong to other engines.
+"""Models readers that show pending instants or hide completed instants, as described in comments on RFC-22 or found in
+other engines.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class Visibility(Options):
-    """The option that decides which instants a reader shows."""
+    """The option that decides which instants are visible to readers."""
 
     visibility: Literal["completed", "any", "all_earlier", "unless_pending"] = option(
         "completed",

@@ -73,15 +73,15 @@ def without_deletes(inner: OneWindow) -> OneWindow:
 def slice_of_files(rules: Rules, table: Table, group: int, after: float, until: float) -> Fold:
     """Read an incremental window exactly as stated in RFC-66's pseudocode for incremental queries.
 
-    Of the files that completed in (after, until], only the newest base file and the logs after its requested time are
-    merged. The answer contains only rows of writes that completed in (after, until].
+    Of the files of writes that completed in the window, only the newest base file and the logs after its requested time
+    are merged. The answer contains only rows of writes that completed in (after, until].
     """
     return _slice_of_files(rules, table, group, (after, until), rules.in_window(table, after, until))
 
 
 def slice_of_files_from(rules: Rules, table: Table, group: int, after: float, until: float) -> Fold:
-    """Read an incremental window like `slice_of_files`, but with the rows of writes that completed in [after, until],
-    as stated in the text of RFC-66.
+    """Read an incremental window like `slice_of_files`, but include the writes that completed exactly at `after`, as
+    stated in the text of RFC-66.
     """
     return _slice_of_files(rules, table, group, (after, until), rules.in_window(table, after - 1, until))
 
@@ -101,8 +101,8 @@ def _slice_of_files(
 def slice_of_window(rules: Rules, table: Table, group: int, after: float, until: float) -> Fold:
     """Read an incremental window like a snapshot of a table that contains only the files completed in the window.
 
-    Only the newest of their base files, and the logs in its slice and newer slices, are merged. Pending plans also
-    begin slices. Rows of the base file that were written outside the window are removed before the merge.
+    Only the newest of the base files is merged, with the logs of its slice and of newer slices. Pending plans also
+    begin slices. Rows of the base file that were written outside the incremental window are removed before the merge.
     """
     inside = rules.in_window(table, after, until)
     compacted, first, last = _requests(rules, table, group, (after, until), inside)
@@ -120,7 +120,7 @@ def slice_of_window(rules: Rules, table: Table, group: int, after: float, until:
 
 
 def slice_of_table(rules: Rules, table: Table, group: int, after: float, until: float) -> Fold:
-    """Read an incremental window from one file slice of the whole table. It is the newest slice that begins at or
+    """Read an incremental window from one file slice of the whole table. This is the newest slice that begins at or
     before the last requested time of the window's instants. Only completed plans begin slices.
 
     Logs are merged if they were requested between the first and last requested time of the window's instants. The base

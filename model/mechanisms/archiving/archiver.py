@@ -25,8 +25,8 @@ ARCHIVABLE = "archivable_instants"
 
 
 class Archiver(NamedTuple):
-    """The state of one archiver. `left` lists the requested times of archived instants that the archiver must still
-    remove from the active timeline, in ascending order.
+    """The state of one archiver. `left` lists the archived instants not yet removed from the active timeline, by
+    ascending requested time.
     """
 
     step: str = "idle"

@@ -2,7 +2,8 @@
 
 Under the lock, an archiver selects instants, adds them to the archive, and puts the archive's manifest. The archiver
 then removes the archived instants from the active timeline one by one, oldest first. During the removal, and after a
-crash of the archiver, an instant may be on both timelines. An instant is always on at least one of the two timelines.
+crash of the archiver, an instant may be in the archive and still on the active timeline. Every completed instant is on
+the active timeline, in the archive, or in both.
 
     The module `archiver` defines the archiving actor. The module `reader` defines how a reader reads the archive.
 """

@@ -80,7 +80,7 @@ class BulkInserter(NamedTuple):
 
     @property
     def number(self) -> int:
-        """Always 1, because a bulk inserter performs only one write."""
+        """The number of the write: always 1, because a bulk inserter performs only one write."""
         return 1
 
     @property
@@ -185,9 +185,7 @@ def write_file(own: BulkInserter) -> Changes:
 
 
 def check_again(composition: Composition, me: str, by_rule: Mapping[str, str]) -> None:
-    """Add a conflict check under the lock: the bulk insert is abandoned if another write has completed first in its
-    file groups.
-    """
+    """Under the lock, abandon a bulk insert if another write to the same file groups has already completed."""
     overtaken = preset(is_overtaken, **by_rule, optimistic=is_optimistic(composition, me))
     commits = composition.select(COMMITS, actors=[me])
     gives_up = transition("bulk_inserter_gives_up", me, at="overtaken", to="withdrawing", guards=(HOLDS_LOCK,),
@@ -207,8 +205,8 @@ def check_again(composition: Composition, me: str, by_rule: Mapping[str, str]) -
 def is_overtaken(
     own: BulkInserter, protocol: Protocol, published: Published, plans: Plans, rule: str, optimistic: bool
 ) -> bool:
-    """True if another write has completed in a file group that must be empty, or if an optimistic bulk insert has a
-    conflict.
+    """True if another write has filled a file group that the bulk insert assumed empty, or if an optimistic bulk insert
+    has a conflict.
     """
     found = False
     if rule == "checked":

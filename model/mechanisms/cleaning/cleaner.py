@@ -88,7 +88,7 @@ def no_clean_is_pending(cleans: Plans, published: Published) -> bool:
 
 
 def cleaned_table(completed_table: Table, cleans: Plans, published: Published, world: World, rules: Rules) -> Table:
-    """Define the view `cleaned_table`: the table without the file slices that previous cleans delete."""
+    """Define the view `cleaned_table`: the table without the file slices before the horizon of published cleans."""
     return since(rules, completed_table, world.groups, published_horizon(rules, cleans, published))
 
 

@@ -32,8 +32,8 @@ def misses_file(own: Reader, kept_table: Table, deleted: frozenset[DataFile], wo
 
 
 def end_without_answer(own: Reader, cleans: tuple[Clean, ...], published: Published, rules: Rules) -> Changes:
-    """End a read whose file is missing. The reader's step is "refused" if the read's time is before the cleaning
-    horizon; otherwise "lost".
+    """End a read that needs a deleted file. The reader ends in the step "refused" if its time is before the cleaning
+    horizon, and otherwise in "lost".
     """
     behind = own.time < published_horizon(rules, cleans, published)
     return {"own": own._replace(step="refused" if behind else "lost")}

@@ -71,8 +71,8 @@ class CompletedClean(NamedTuple):
 
 
 class Oldest(NamedTuple):
-    """A mark (added record) on a table with a cleaning horizon: for each file group, the barrier (requested time of the
-    compaction) of the oldest visible slice. A barrier of 0 means that all slices of the file group are visible.
+    """A record attached to a table with a cleaning horizon: the barrier of the oldest visible slice of each file group.
+    A barrier of 0 means that all slices of the file group are visible.
     """
 
     barriers: tuple[int, ...] = ()
@@ -94,9 +94,7 @@ def refine(rules: Rules, protocol: Protocol) -> Rules:
 
 
 def horizon(table: Table, retained: int) -> int | None:
-    """Return the completion time of the oldest of the `retained` last completed writes; None if fewer writes have
-    completed.
-    """
+    """Return the completion time of the oldest of the last `retained` completed writes; None if there are fewer."""
     done = sorted(write.completed for write in table.writes if write.completed is not None)
     return done[-retained] if len(done) >= retained else None
 
@@ -152,7 +150,7 @@ def needed(rules: Rules, table: Table, group: int, time: float) -> frozenset[Dat
 
 
 def opened(rules: Rules, table: Table, group: int, query: Query, until: float) -> frozenset[DataFile]:
-    """Return the files that a query opens in one file group. `until` is the time of an as-of read, or the end of an
+    """Return the files of one file group that `query` reads. `until` is the time of an as-of read, or the end of an
     incremental window.
     """
     match query.kind:

@@ -2,7 +2,7 @@
 
 An incremental window begins at the checkpoint and ends at the greatest completion time in the first listing. The second
 listing shows every instant that completed by the end of the window. A consumer stores the rows of a window atomically
-with the checkpoint. A crash therefore never causes a write to be delivered twice.
+with the checkpoint. So a crash never causes a write to be delivered twice.
 """
 
 from __future__ import annotations
@@ -87,8 +87,8 @@ def compose(composition: Composition) -> None:
 
 
 def time_of(entry: Any, protocol: Protocol) -> int:
-    """Return the time that decides whether an instant is in an incremental window. The option `incremental_axis`
-    selects the completion time or the requested time.
+    """Return the time that decides whether an instant is in an incremental window. By the option `incremental_axis`,
+    this is the completion time or the requested time.
     """
     time: int = entry.completed if protocol[Windows].incremental_axis == "completion" else entry.requested
     return time

@@ -88,17 +88,17 @@ def compose(composition: Composition) -> None:
 
 
 def completed_table(completed_table: Table, published: Published, log_plans: Plans) -> Table:
-    """Define the view `completed_table`, the table that a table service lists: add its log compactions."""
+    """Add log compactions to the view `completed_table`, the table that a table service lists."""
     return with_log_plans(completed_table, published, log_plans)
 
 
 def visible_table(table: Table, visible_instants: Published, log_plans: Plans) -> Table:
-    """Define the view `table`, the table that reads use: add its log compactions."""
+    """Add log compactions to the view `table`, the table that reads use."""
     return with_log_plans(table, visible_instants, log_plans)
 
 
 def kept_table(kept_table: Table, kept_instants: Published, log_plans: Plans) -> Table:
-    """Define the view `kept_table`, the table that a reader reads: add its log compactions."""
+    """Add the log compactions known to a reader to its view `kept_table`."""
     return with_log_plans(kept_table, kept_instants, log_plans)
 
 
@@ -124,7 +124,7 @@ SEVERAL_LOGS = Guard("there must be several logs in a slice", several_logs)
 
 
 def take_time(clock: int, request_time: TakeTime, log_plan: tuple[GroupPlan, ...], latest_time: int) -> Changes:
-    """Under the lock, list the completed instants and take a requested time."""
+    """Under the lock, list the completed instants and choose a requested time."""
     time, clock = request_time(clock, after=latest_time, action="logcompaction")
     return {"own": LogCompactor(plan=time, parts=log_plan), "clock": clock}
 
@@ -156,9 +156,7 @@ def published_log_compaction(me: str, own: LogCompactor) -> tuple[LogCompactor, 
 def pending_log_compactions(
     pending_instants: Iterable[Instant], log_plans: Plans, published: Published
 ) -> Iterable[Instant]:
-    """Define the view `pending_instants`: pending log compactions precede all other pending instants, such as a
-    deltacommit with the same requested time.
-    """
+    """Add pending log compactions to the view `pending_instants`, before all other instants."""
     done = {entry.requested for entry in published if isinstance(entry, LogCompaction)} if log_plans else ()
     yield from pending_plans(log_plans, "logcompaction", done)
     yield from pending_instants

@@ -3,9 +3,9 @@
 
 A completed log compaction *covers* its input logs. A read as of a time at or after the completion of a log compaction
 uses the compacted log instead of the covered logs. The compacted log belongs to the file slice of its newest input and
-has the rank of that input, as in hudi-rs. The inputs are contiguous in completion order, so the compacted log does not
-change which record wins. Incremental reads use the input logs, because those record the write and the time of each row.
-Reads as of a time before the completion of the log compaction also use the input logs.
+takes that input's place in the merge order, as in hudi-rs. The inputs are contiguous in completion order, so the
+compacted log does not change which record wins. Incremental reads use the input logs, because those record the write
+and the time of each row. Reads as of a time before the completion of the log compaction also use the input logs.
 """
 
 from __future__ import annotations
@@ -43,8 +43,7 @@ WRITES = (Write, Compaction, LogCompaction)
 
 
 class PlannedLogs(NamedTuple):
-    """A mark (added record) on a table: the plans of log compactions, each with its completion time (None while the
-    plan is pending).
+    """A record attached to a table: its plans of log compactions, each with its completion time (None while pending).
     """
 
     plans: tuple[tuple[Plan, int | None], ...] = ()
@@ -52,7 +51,7 @@ class PlannedLogs(NamedTuple):
 
 
 def with_log_plans(table: Table, published: Iterable[Any], plans: tuple[Plan, ...]) -> Table:
-    """Return the table with its log compactions added as a mark."""
+    """Attach the plans of log compactions to a table."""
     if not plans:
         return table
     done = {entry.requested: entry.completed for entry in published if isinstance(entry, LogCompaction)}
@@ -138,14 +137,14 @@ def _is_visible(rules: Rules, plan: Plan, completed: int | None, time: float) ->
 
 
 def inputs(table: Table, group: int) -> dict[int, tuple[Log, ...]]:
-    """Return the input logs of each log compaction of a file group, by the requested time of the log compaction."""
+    """Map the requested time of each log compaction of a file group to its input logs."""
     parts = [(plan.requested, plan.part_in(group)) for plan, _ in log_compactions(table)]
     return {requested: part.logs for requested, part in parts if part is not None}
 
 
 def read_instead(rules: Rules, table: Table, group: int, logs: tuple[Log, ...], time: float) -> tuple[Log, ...]:
-    """Return `logs` as a read as of `time` sees them: compacted logs replace their input logs. The log of a log
-    compaction takes the position of its last input log; all other input logs are omitted.
+    """Return the logs that a read as of `time` merges: compacted logs replace their inputs. A compacted log takes the
+    place of its last input in the merge order.
     """
     done = {plan.requested for plan, completed in log_compactions(table) if _is_visible(rules, plan, completed, time)}
     if not done:
@@ -176,7 +175,7 @@ def covered(table: Table, group: int, logs: Iterable[Log]) -> tuple[Log, ...]:
 
 
 def folded_inputs(table: Table, group: int, logs: Iterable[Log]) -> tuple[Log | Fold, ...]:
-    """Return `logs`, in which each log written by a log compaction is replaced by the merge tree of its input logs."""
+    """Return `logs` with each compacted log replaced by the merge tree of its inputs."""
     taken = inputs(table, group)
     if not taken:
         return tuple(logs)
@@ -184,8 +183,8 @@ def folded_inputs(table: Table, group: int, logs: Iterable[Log]) -> tuple[Log | 
 
 
 def compacted_in(rules: Rules, table: Table, group: int, after: float, until: float) -> tuple[Log, ...]:
-    """Return the logs written by log compactions that an incremental query reads. By default, an incremental query
-    reads no compacted log, because a log compaction changes no row.
+    """Return the compacted logs that an incremental query reads. By default, an incremental query reads no compacted
+    log, because a log compaction changes no row.
 
     Some readers treat a log written by a log compaction like the log of a write (Apache Hudi, issue 20327).
     """
@@ -207,8 +206,7 @@ def log_plan(rules: Rules, table: Table, groups: int) -> tuple[GroupPlan, ...]:
     several; () if there is nothing to compact.
 
     The inputs stay contiguous in completion order, because all other writes complete after the inputs. File groups with
-    a pending log compaction are excluded. File groups whose logs merge by the rules of a foreign engine are also
-    excluded.
+    a pending log compaction are excluded. File groups whose logs are merged by another engine's rules are excluded too.
     """
     parts = ((group, _logs_of_newest_slice(rules, table, group)) for group in range(groups))
     busy = being_compacted(table)

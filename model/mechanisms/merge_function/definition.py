@@ -1,8 +1,8 @@
 """Defines the correct row of a key under a user-defined merge function, given all writes of the key.
 
-A delete hides every record that completed before the delete. The merge function combines the records that completed
-after the last delete into one value. If the function satisfies the laws (LAWS in docs/contract.md), every order and
-grouping of merges has the same result.
+A delete hides all records of writes that completed before the delete. The merge function combines the records that
+completed after the last delete into one value. If the function satisfies the laws (LAWS in docs/contract.md), every
+order and grouping of merges has the same result.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ Value = TypeVar("Value")
 
 
 def value_of(written: Sequence[Value | None], function: Callable[[Value, Value], Value]) -> Value | None:
-    """Return the value of a key after the writes `written`, in completion order; None if the key has no row. In
-    `written`, None stands for a delete.
+    """Return the value of a key after applying the writes `written` in order; None if the key has no row. In `written`,
+    None stands for a delete.
     """
     last = max((place for place, value in enumerate(written) if value is None), default=-1)
     since = [value for value in written[last + 1 :] if value is not None]

@@ -1,14 +1,13 @@
-"""Evaluates reads of a table with a user-defined merge function: merges the records of one key along a tree of base and
-log files.
+"""Evaluates reads of a table with a user-defined merge function: merges the records of one key, file by file.
 
 The merge tree (`Fold`) has the same form as in tables without a merge function. The model uses the most general merge
-function that satisfies the stated laws: its value retains everything that the laws allow a function to retain. A
-property of the most general function holds for every function that satisfies the same laws.
+function that satisfies the given laws: a merged value retains as much information as the laws allow. If a property
+holds for this function, it holds for every function that satisfies the same laws.
 
-    If all laws hold, a merged value is a set of records. If the function is not idempotent, the value also counts how
-    often each record was merged, as a sum does. If the function is not commutative, the value lists the records in the
-    order of their first merge, without repetitions. If the function is not associative, the value also records how
-    partial results were grouped.
+If all laws hold, the model represents a merged value as the set of merged records. For a function that is not
+idempotent, such as a sum, the value also counts how often each record was merged. For a function that is not
+commutative, it lists the records in the order of their first merge. For a function that is not associative, it also
+records how partial results were grouped.
 """
 
 from __future__ import annotations
@@ -42,7 +41,8 @@ FUNCTIONS: Final[dict[str, Callable[[Value, Value], Value]]] = {
 
 class Merged(NamedTuple):
     """The merged state of one key. `value` is the merged value; () if the key has no row. `newest` is the log of the
-    newest record merged into `value`. `delete` is the log of the last delete, if the answer includes deletes.
+    newest record merged into `value`. `delete` is the log that contains the last delete; None if there is none, or if
+    the answer omits deletes.
     """
 
     value: Value = ()
@@ -92,9 +92,7 @@ def _shown(made: Merged, deletes: bool) -> Merged | None:
 
 
 def by_definition(logs: Iterable[Log], rows: Mapping[Log, Content], laws: str, deletes: bool) -> Merged | None:
-    """Return the answer for one key by definition: merge its log records in completion order, without file slices or
-    base files.
-    """
+    """Return the answer for one key: merge its log records in completion order, without file slices or base files."""
     here = [log for log in logs if log in rows]
     value = value_of([None if rows[log].deleted else (log,) for log in here], FUNCTIONS[laws])
     delete = next((log for log in reversed(here) if rows[log].deleted), None)
@@ -102,16 +100,14 @@ def by_definition(logs: Iterable[Log], rows: Mapping[Log, Content], laws: str, d
 
 
 def merged_on(state: Merged, window: Merged, laws: str) -> Merged | None:
-    """Return the state of one key after a reader merges `window`, the answer of an incremental query, into an older
-    `state`.
-    """
+    """Merge `window`, the answer of an incremental query for one key, into the key's older `state`."""
     return _shown(join(state, window, laws), deletes=True)
 
 
 def records_of(made: Merged, records: Callable[[Log], Record], laws: str) -> Iterator[Record]:
-    """Yield the records that a read returns for one key: the merged row and the delete, if any. The merged row has the
-    requested time of its newest write and the greatest ordering value of its records. A delete in an answer has no
-    ordering value.
+    """Yield the records that a read returns for one key: the merged row and the delete, if any. The merged row gets the
+    requested time of the newest merged record, and the greatest ordering value. A delete in an answer has no ordering
+    value.
     """
     if made.newest is not None:
         names = {log: str(records(log).value) for log in logs_in(made.value)}
@@ -133,8 +129,8 @@ def logs_in(value: Value) -> Iterator[Log]:
 
 
 def text_of(value: Value, name: Callable[[Log], str], laws: str) -> str:
-    """Return a merged value as text, which consists of the names of its records. Names are sorted unless the merge
-    function is not commutative. In the text, `(a b)` stands for the merge of the records a and b.
+    """Return a merged value as text, which consists of the names of its records. The names are sorted if the merge
+    function is commutative. In the text, `(a b)` stands for the merge of the records a and b.
     """
     parts = []
     for part in value:

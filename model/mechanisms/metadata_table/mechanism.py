@@ -1,11 +1,11 @@
 """The metadata table (RFC-15) is a second table that lists the files of the data table, and must agree with it.
 
-By default, an actor commits the added and removed files to the metadata table before publishing an instant. The commit
-to the metadata table is a deltacommit with the requested time of the instant, made under the lock that covers
-publication. After the commit to the metadata table, the instant completes in the data table. The metadata table
-therefore contains every completed instant of the data table, and possibly instants of crashed actors. Readers list
-files through the metadata table, and use only deltacommits whose instant is complete in the data table. RFC-22,
-"Updating Metadata Table", says that "the reconciliation of the metadata will be done by the metadata reader".
+By default, an actor commits the added and removed files to the metadata table before publishing an instant. This commit
+is a deltacommit with the requested time of the instant, made under the lock that covers publication. After the commit
+to the metadata table, the instant completes in the data table. Because it is written first, the metadata table contains
+every completed instant of the data table. It may also contain instants of crashed actors. Readers list files through
+the metadata table, and use only deltacommits whose instant is complete in the data table. RFC-22, "Updating Metadata
+Table", says that "the reconciliation of the metadata will be done by the metadata reader".
 
 The metadata table has one writer at a time, so a pending deltacommit found there must belong to a crashed actor. An
 actor rolls back the deltacommit of a crashed actor before beginning a new deltacommit. If an instant is applied twice,
@@ -134,7 +134,7 @@ def is_listed(own: Any, metadata: MetadataTable, requested: str) -> bool:
 
 
 def give_up_listing(own: Any, me: str, lock: str | None, publish: Publish) -> Changes:
-    """Let the actor give up, so that its instant never completes in the data table. The actor does not retry, because
+    """Let an actor abandon its instant, which then never completes in the data table. The actor does not retry, because
     every retry would fail in the same way.
     """
     return {"own": publish(own)[0]._replace(step=REFUSED), "lock": released(lock, me)}
@@ -156,8 +156,8 @@ def listed_instants(visible_instants: tuple[Any, ...], metadata: MetadataTable) 
 
 
 def every_write(unpublished_writes: tuple[Write, ...]) -> tuple[Write, ...]:
-    """Define the view `visible_writes` for readers that trust the metadata table instead of the timeline. It contains
-    all pending writes.
+    """Define the view `visible_writes` for readers that trust the metadata table instead of the timeline: all pending
+    writes.
     """
     return unpublished_writes
 
@@ -188,8 +188,7 @@ def list_files(metadata: MetadataTable) -> Changes:
 
 
 def kept_instants(kept_instants: Published, own_files: ListedFiles) -> Published:
-    """Define the view `kept_instants`: each instant has only the files that the reader has found in the metadata table.
-    """
+    """Restrict the view `kept_instants` to the files that the reader has found in the metadata table."""
     return through(kept_instants, own_files.instants)
 
 

@@ -21,20 +21,19 @@ class MetadataTable(NamedTuple):
     begun: frozenset[int] = frozenset()
 
     def begin(self, requested: int) -> MetadataTable:
-        """Begin a deltacommit. Any pending deltacommit is rolled back, and a completed deltacommit with the same
-        requested time is removed.
+        """Begin a deltacommit. Roll back any pending deltacommit, and remove a completed one with the same requested
+        time.
         """
         return MetadataTable(self.listed - {requested}, frozenset({requested}))
 
     def commit(self, requested: int) -> MetadataTable:
-        """Complete the deltacommit with this requested time, unless it has been rolled back."""
+        """Complete the deltacommit requested at `requested`, unless it has been rolled back."""
         added = self.begun & {requested}
         return MetadataTable(self.listed | added, self.begun - added)
 
 
 def refine(rules: Rules, protocol: Protocol) -> Rules:
-    """Return the rules for readers that trust only the metadata table, not the timeline: pending instants are visible.
-    """
+    """Return the rules for readers that trust only the metadata table, and therefore also see pending instants."""
     return with_pending(rules) if protocol[MetadataOptions].metadata_trust == "listed" else rules
 
 
@@ -42,7 +41,7 @@ def through(published: tuple[Any, ...], listed: frozenset[int] | None) -> tuple[
     """Return the published instants as a reader sees them through the metadata table. If `listed` is None, the reader
     does not use the metadata table, and all instants are returned unchanged.
 
-    A write that is not in `listed` is returned without files. A compaction that is not in `listed` is omitted.
+    A write that is not in `listed` has no files in the result. A compaction that is not in `listed` is omitted.
     """
     if listed is None:
         return published

@@ -1,9 +1,9 @@
 """Decides which completed instants conflict with a write that is about to publish (RFC-22, "Concurrency Control", step
 4).
 
-By default, two writes conflict if both have files in the same bucket of the same partition. Their file ids are not
-compared, because two writers that find a bucket empty may each start a file group. A compaction does not conflict with
-a writer of log files, because the completion time of a log decides its file slice.
+By default, two writes conflict if both have files in the same bucket of the same partition. File ids are not compared,
+because two writers that find a bucket empty may each start a file group. A compaction does not conflict with a writer
+of log files, because the completion time of a log decides its file slice.
 """
 
 from __future__ import annotations
@@ -35,9 +35,8 @@ class Attempt(NamedTuple):
 def concurrent(published: Published, sealed: int, protocol: Protocol) -> Published:
     """Return the instants that may conflict with an unpublished write, in the order of publication.
 
-    Under the option `conflict_window = requested`, an instant may conflict only if it was requested after the newest
-    instant that the write saw. Such a check misses an instant that was requested before that newest instant but
-    completes after the write began.
+    With `conflict_window = requested`, only instants requested after the newest instant seen by the write can conflict.
+    This check misses instants that were requested earlier but complete after the write began.
     """
     if protocol[Occ].conflict_window == "completion":
         return published[sealed:]

@@ -63,7 +63,7 @@ def touched_groups(world: World, protocol: ProtocolOptions, me: str, own: Writer
 
 
 def take_back_aborted(composition: Composition, me: str) -> None:
-    """Add the transitions by which a writer removes an aborted write, and may retry it."""
+    """Add the transitions in which a writer cleans up after an abort, and may retry the write."""
     composition.add(transition("writer_takes_back_write", me, at=ABORTED, guards=(LOCK_IS_FREE,), effect=take_back,
                                changes=("own", "own_validation")))  # fmt: skip
     if composition.world[Retries].retries:
@@ -91,7 +91,7 @@ def request_again(own: Writer, clock: int, request_time: TakeTime) -> Changes:
 
 def sealing(composition: Composition, me: str) -> None:
     """Let a writer record how many instants are completed when it requests an instant. With the option `timeline =
-    reloaded`, it does so again whenever it puts a file.
+    reloaded`, the writer updates this number whenever it puts a file.
     """
     requests = composition.select(REQUESTS, actors=[me]).extend(seal_timeline, "own_validation")
     if composition.actors_of("clusterer"):
@@ -115,13 +115,12 @@ def find_clusterings(own: Writer, me: str, world: World, published: tuple[Any, .
 
 
 def reload_timeline(own_validation: Validation, published: tuple[Any, ...]) -> Changes:
-    """List the timeline again during the write. Instants completed before this listing do not conflict with the write.
-    """
+    """List the timeline again during the write. The conflict check then ignores all instants completed so far."""
     return {"own_validation": own_validation._replace(sealed=len(published))}
 
 
 def reload_base(own_onto: Onto, published: tuple[Any, ...], *, group: int) -> Changes:
-    """Merge the rows of the write with the base file that is the newest in the reloaded timeline."""
+    """Merge the rows of the write with the newest base file on the reloaded timeline."""
     bases = ((each, newest_base(published, each) if each == group else base) for each, base in own_onto.bases)
     return {"own_onto": Onto(tuple(bases))}
 

@@ -1,4 +1,4 @@
-"""The options and limits of optimistic concurrency control, and the state that it adds to each optimistic actor."""
+"""The options, limits and actor records of optimistic concurrency control."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Evaluates reads of a table with partial updates: merges the records of one key, column by column, along a tree of
-base and log files.
+"""Evaluates reads of a table with partial updates: merges the records of one key column by column, file by file.
 
 The merge tree (`Fold`) has the same form as in tables without partial updates. The value of a column comes from the
 highest-ranked record that sets the column and outranks every delete. A base file or compacted log retains everything
@@ -48,9 +47,7 @@ def read(shape: Fold, content: Contents, merger: Merger, column_merge: str, dele
 def state_of_fold(shape: Fold, content: Contents, merger: Merger, column_merge: str) -> State:
     """Return the state of one key in a merge tree of files.
 
-    The rank of a record consists of the ordering value, the position of the record's log in the merge tree, and the
-    log. For a log in a nested merge tree, the rank contains one position for each level. In a merge tree, the base file
-    has the first position.
+    A record's rank consists of its ordering value, the position of its log in the merge tree, and the log itself.
     """
     base = State() if shape.base is None else _placed(state_of_fold(shape.base, content, merger, column_merge), -1)
     if column_merge != "by_column":
@@ -89,11 +86,11 @@ def _of_one_rank(state: State) -> State:
 
 
 def _join_rows(older: State, newer: State) -> State:
-    """Merge two rows that each have a single rank for all columns. Columns of the higher-ranked row replace those of
-    the lower-ranked row.
+    """Merge two rows that each have a single rank for all columns. If both rows set a column, the value of the
+    higher-ranked row wins.
 
-    All columns of the result have the rank of the higher-ranked row. A delete is compared with the whole resulting row
-    instead of each column.
+    All columns of the result get the greater rank. A delete is compared with the whole resulting row instead of each
+    column.
     """
     low, high = sorted((older, newer), key=lambda state: state.row)
     columns = {name: log for name, _, log in (*low.columns, *high.columns)}

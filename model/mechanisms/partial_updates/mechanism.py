@@ -21,7 +21,7 @@ from .columns import Contents, Made
 
 
 class PartialUpdates(Options):
-    """The option that selects the rank by which partial updates of a column are merged."""
+    """The option that decides how partial updates of one column are ordered."""
 
     column_merge: Literal["by_column", "by_row", "by_row_in_base"] = option(
         "by_column",

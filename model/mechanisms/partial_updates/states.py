@@ -23,8 +23,8 @@ class Part(NamedTuple):
 
 class State(NamedTuple):
     """The state of one key. `delete` is the rank of the highest-ranked delete; () if there is no delete. `row` is the
-    highest rank of a record that outranks every delete; () if the key has no row. `columns` lists (name, rank, value)
-    of each column; all columns outrank every delete.
+    rank of the highest-ranked record above every delete; () if the key has no row. `columns` contains the (name, rank,
+    value) of each column that is set by such a record.
     """
 
     delete: Rank = ()

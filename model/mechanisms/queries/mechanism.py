@@ -24,9 +24,7 @@ def compose(composition: Composition) -> None:
 
 
 def check(world: World) -> None:
-    """Raise ValueError if locks can be lost, because a querier that loses the lock while settling a time is not
-    modelled.
-    """
+    """Raise ValueError if locks can be lost: a querier that loses its lock is not modelled."""
     if world.actors.get("querier") and world[LostLocks].lock_losses:
         raise ValueError("world: a querier together with lock_losses is not modelled; leave one of them out")
 

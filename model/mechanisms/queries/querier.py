@@ -1,11 +1,11 @@
 """A querier lists the timeline, settles the time of the query, lists the timeline again, and reads the files.
 
 A time T is settled once an instant that completed at or after T has been published. If the first listing shows no
-instant that completed at or after T, the querier takes a time later than T under the lock. Once the querier has taken a
-time later than T, no instant can complete at or before T. The second listing of the querier shows every instant that
-completed at or before T. The first listing covers only the active timeline. If the newest instant is archived, the
-first listing misses that instant, and the querier takes a time under the lock. A read-optimised query states no time;
-its T is the greatest settled time in the first listing.
+instant that completed at or after T, the querier obtains a time later than T under the lock. After that, no instant can
+complete at or before T. The second listing of the querier shows every instant that completed at or before T. The first
+listing covers only the active timeline. If the newest instant is archived, the first listing misses it, so the querier
+obtains a time under the lock. A read-optimised query states no time; its T is the greatest settled time in the first
+listing.
 """
 
 from __future__ import annotations
@@ -126,15 +126,17 @@ def any_window(clock: int, published: Published) -> Iterator[Args]:
 
 
 def ask_as_of(own: Querier, active_instants: Published, restores: Restores = (), *, at: tuple[int]) -> Changes:
-    """Begin an as-of query. The first listing of the timeline shows whether the time of the query is settled."""
+    """Begin an as-of query. The first listing shows whether its time is settled, so that no instant can still complete
+    at or before it.
+    """
     return _ask(own, "as_of", (0, *at), found_settled(active_instants, restores))
 
 
 def ask_window(
     own: Querier, active_instants: Published, restores: Restores = (), *, window: tuple[int, int]
 ) -> Changes:
-    """Begin an incremental query of a window of completion times. The first listing of the timeline shows whether the
-    end of the window is settled.
+    """Begin an incremental query of a window of completion times. The first listing shows whether the end of the window
+    is settled, so that no instant can still complete at or before it.
     """
     return _ask(own, "incremental", window, found_settled(active_instants, restores))
 
@@ -142,20 +144,22 @@ def ask_window(
 def ask_changes(
     own: Querier, active_instants: Published, restores: Restores = (), *, window: tuple[int, int]
 ) -> Changes:
-    """Begin a change-log query of a window of completion times. The first listing of the timeline shows whether the end
-    of the window is settled.
+    """Begin a change-log query of a window of completion times. The first listing shows whether the end of the window
+    is settled, so that no instant can still complete at or before it.
     """
     return _ask(own, "changes", window, found_settled(active_instants, restores))
 
 
 def ask_read_optimized(own: Querier, published: Published, restores: Restores = ()) -> Changes:
-    """Begin a read-optimised query, which reads as of the greatest settled time in the first listing."""
+    """Begin a read-optimised query as of the latest time that the first listing proves to be settled."""
     settled = found_settled(published, restores)
     return _ask(own, "read_optimized", (0, settled), settled)
 
 
 def found_settled(published: Published, restores: Restores) -> int:
-    """Return the greatest settled time in a listing: a completion time, or the requested time of a restore."""
+    """Return the latest time that a listing proves to be settled: a completion time, or the requested time of a
+    restore.
+    """
     return max((*(each.completed for each in published), *(each.requested for each in restores)), default=0)
 
 

@@ -1,10 +1,10 @@
 """Defines how readers list a timeline from which a restore is removing instants.
 
 A listing shows every instant that stays on the timeline throughout the listing. A listing also shows an arbitrary
-subset of the instants that appear or disappear during the listing. The plan of a restore is put before any instant is
-removed. A reader whose listing shows the plan of a restore ignores the instants that the restore undoes. The second
-listing of a reader may miss both the plan of a restore and an instant that the restore undoes. If the second listing
-misses an instant that the first listing showed, the reader lists again.
+subset of the instants that appear or disappear during the listing. The plan of a restore is on the timeline before any
+instant is removed. A reader whose listing shows the plan of a restore ignores the instants that the restore undoes. The
+second listing of a reader may miss both the plan of a restore and an instant that the restore undoes. If the second
+listing misses an instant that the first listing showed, the reader lists again.
 """
 
 from __future__ import annotations
@@ -95,8 +95,8 @@ def end_first_listing(
     own: Reader, own_seen: Seen, shown_instants: Published, restores: Planned, takes_time: bool,
     *, seen: tuple[int, ...],
 ) -> Changes:  # fmt: skip
-    """Record which instants the listing shows. The reader's time T becomes the greatest completion time, or requested
-    time of a restore, in the listing.
+    """Record which instants the listing shows. The reader's time becomes the latest listed completion time or requested
+    time of a restore.
     """
     time = newest(shown_instants, known(own_seen, seen, restores)) if takes_time else own.time
     first = up_to(shown_instants, time)
@@ -111,7 +111,7 @@ def keep_shown(
 ) -> Changes:
     """Record the listed plans, and the listed instants that completed at or before the reader's time T.
 
-    A plan that disappears during the listing is not kept.
+    A plan that disappears during the listing is left out.
     """
     undone = hidden(own_seen, seen, restores)
     plans = tuple(plan for plan in own.plans if plan not in undone and not is_gone(restores, plan))
@@ -136,14 +136,12 @@ def end_second_listing(
 
 
 def misses(before: tuple[int, ...], now: tuple[int, ...], undone: set[int]) -> bool:
-    """True if an instant of the previous listing is missing in the current listing, although no listed restore has
-    undone the instant.
-    """
+    """True if an instant of the previous listing is not in the current one, and no listed restore has undone it."""
     return not {*before} <= {*now} | undone
 
 
 def is_restored_away(own: Reader, restores: Planned) -> bool:
-    """True if a restore has deleted files of an instant that the reader uses."""
+    """True if a restore has removed an instant or plan that the reader uses."""
     return bool(restores) and any(is_gone(restores, requested) for requested in (*own.instants, *own.plans))
 
 
@@ -160,8 +158,8 @@ def present(published: Published, restores: Planned) -> tuple[int, ...]:
 
 
 def listed_parts(own: Reader, own_seen: Seen, published: Published, restores: Planned) -> Iterable[Args]:
-    """Yield each possible listing, as requested times. A listing may show any of the restore plans and instants that
-    appeared or disappeared since it began.
+    """Yield each possible listing as a tuple of requested times. A listing may show any of the restore plans and
+    instants that appeared or disappeared since it began.
     """
     throughout = _throughout(own, published, restores)
     entries = [entry.requested for entry in ever_published(published, restores)]
@@ -221,7 +219,7 @@ def known(own_seen: Seen, seen: tuple[int, ...], restores: Planned) -> Planned:
 
 
 def up_to(entries: Iterable[Any], time: int) -> tuple[int, ...]:
-    """Return the requested times of the instants that put files and completed at or before `time`."""
+    """Return the requested times of the instants with data files that completed at or before `time`."""
     return tuple(e.requested for e in entries if isinstance(e, WRITES) and (e.completed or 0) <= time)
 
 

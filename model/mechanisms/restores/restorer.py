@@ -1,9 +1,9 @@
 """A restorer plans a restore to the newest savepoint, and then undoes the planned instants one by one.
 
-The restorer puts the plan under the lock. The plan lists the instants that completed after the savepoint's instant, and
-the pending instants. Once the plan is on the timeline, all actors ignore the listed instants. A running writer detects
-the restore before publishing; new writers may begin. A restorer that resumes the plan of another restorer undoes the
-instants listed in the plan.
+Holding the lock, the restorer puts the plan on the timeline. The plan lists the instants that completed after the
+savepoint's instant, and the pending instants. Once the plan is on the timeline, all actors ignore the listed instants.
+A running writer detects the restore before publishing; new writers may begin. A restorer that resumes the plan of
+another restorer undoes the instants listed in the plan.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """Decides which instants a restore undoes: those that completed after the savepoint's instant, and all pending
 instants.
 
-By default, a restore compares completion times instead of requested times. A write that was requested before the
-savepoint's instant but completed after it is therefore undone. As soon as a restore is planned, no read shows the
-undone instants, whether or not their files have been deleted. Before publishing, a pending writer checks under the lock
-whether a restore has undone its write.
+By default, a restore selects the instants to undo by completion time. It therefore also undoes a write that was
+requested before the savepoint's instant but completed after it. Once a restore is planned, reads omit the undone
+instants, even while their files still exist. Before publishing, a pending writer checks under the lock whether a
+restore has undone its write.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Restore(NamedTuple):
     `undone` lists the requested times of undone instants in removal order; the first `gone` of them are already
     removed. Readers ignore all undone instants as soon as the restore is planned. `runner` is the actor that runs the
     restore. `kept` contains the writes that the savepoint retains. `plans` lists the undone compaction plans. `entries`
-    contains the completed instants that the restore undoes, if readers or consumers may still use them.
+    contains the undone completed instants that readers or consumers may still use.
     """
 
     requested: int
@@ -89,14 +89,14 @@ def taken_off(published: tuple[Any, ...], undone: tuple[int, ...]) -> tuple[Any,
 
 
 def has_put_files(entry: Any) -> bool:
-    """True if the action of a completed instant puts data files. Log compactions are included, because their logs may
+    """True if the action of a completed instant puts data files. Log compactions count as well, because their logs may
     contain undone rows.
     """
     return isinstance(entry, WRITES)
 
 
 def newest(savepoints: tuple[Savepoint, ...]) -> Savepoint | None:
-    """Return the completed savepoint of the newest instant; None if there is no completed savepoint."""
+    """Of the completed savepoints, return the one with the newest instant; None if there is none."""
     return max((each for each in savepoints if each.completed), key=lambda each: each.at, default=None)
 
 
@@ -106,9 +106,7 @@ def is_gone(restores: tuple[Restore, ...], requested: int) -> bool:
 
 
 def loses_input(plan: int, group: int, restores: tuple[Restore, ...]) -> bool:
-    """True if a restore has deleted an input file of a plan in one file group. `plan` is the requested time of the
-    plan.
-    """
+    """True if a restore has deleted an input file, in one file group, of the compaction plan requested at `plan`."""
     for each in restores:
         found = next((known for known in each.plans if known.requested == plan), None)
         part = found.part_in(group) if found else None

@@ -89,8 +89,8 @@ def give_up_write(own: Writer) -> Changes:
 
 
 def actions() -> Iterator[Action]:
-    """Yield the actions of actors that find their instant undone. The actions of writers are declared in the mechanism
-    `rollback`.
+    """Yield the actions that an actor takes when a restore has undone its instant. The actions of writers are declared
+    in the mechanism `rollback`.
     """
     kinds = [kind for kind, *_ in RUNNERS]
     for kind in kinds:

@@ -36,13 +36,13 @@ def compose(composition: Composition) -> None:
 
 
 def newest_time(newest_time: int, restores: Planned) -> int:
-    """Define the view `newest_time`: raise it to the requested time of the newest restore."""
+    """Raise the view `newest_time` to the requested time of the newest restore, if that is later."""
     return max(newest_time, *(each.requested for each in restores), 0)
 
 
 def listed_bounds(listed_bounds: tuple[int, int], restores: Planned) -> tuple[int, int]:
-    """Define the view `listed_bounds`: the incremental window ends at or after the requested time of the newest
-    restore. Once a restore is planned, no instant can complete at or before the restore's requested time.
+    """Extend the incremental window (view `listed_bounds`) to the requested time of the newest restore, if that is
+    later. Once a restore is planned, no instant can complete at or before the restore's requested time.
     """
     until, store = listed_bounds
     newest = restores[-1].requested if restores else 0

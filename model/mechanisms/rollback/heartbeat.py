@@ -1,8 +1,8 @@
 """A writer renews its heartbeat while it writes. An expired heartbeat stays expired.
 
 According to RFC-22, a write has failed if the writer's heartbeat has expired. A live writer may stall, for example
-during garbage collection or on a suspended machine, and not notice that its heartbeat expires. For this reason, a
-writer checks its heartbeat before publishing, and gives up if the heartbeat has expired.
+during garbage collection or on a suspended machine, and not notice that its heartbeat expires. A rolled-back write must
+not be published, so a writer first checks its heartbeat, and gives up if it has expired.
 """
 
 from __future__ import annotations

@@ -51,8 +51,8 @@ class Rollbacker(NamedTuple):
     """The state of one rollbacker (rollback actor). `rollback` is the requested time of the rollback, and `target` that
     of the failed write.
 
-    `files` contains the files of the failed write that the rollbacker must delete; the first of them has the number
-    `first`. `done` counts the files that the rollbacker has deleted.
+    `files` contains the files of the failed write that the rollbacker must delete, numbered from `first`. `done` counts
+    the files that the rollbacker has deleted.
     """
 
     step: str = "idle"

@@ -2,8 +2,8 @@
 files.
 
 The component (state variable) `schemas` contains the time at which each column was added. A writer or table service
-that opened the table before a column was added continues without the column. The commit without files is published for
-readers that take the table's columns from the newest commit.
+that opened the table before a column was added continues without the column. The commit without files serves readers
+that take the table's columns from the newest commit.
 """
 
 from __future__ import annotations
@@ -110,9 +110,7 @@ def published_change(me: str, own: SchemaEvolver) -> tuple[SchemaEvolver, Altere
 
 
 def known_columns(schemas: Schemas) -> Iterable[Args]:
-    """Return the numbers of added columns that a writer may know, because it may have opened the table at any earlier
-    time.
-    """
+    """Return how many added columns a writer may know: any number, because it may have opened the table at any time."""
     return tuple((("columns", known),) for known in range(len(schemas) + 1))
 
 
@@ -129,7 +127,7 @@ def open_plan(schemas: Schemas, table_protocol: Protocol) -> Changes:
 
 
 def keep_columns(own: Any, own_known_columns: Columns, plans: tuple[Plan, ...]) -> Changes:
-    """Under the lock, record in the plan how many added columns its base files have."""
+    """Under the lock, record in the plan how many added columns its base files will have."""
     known = PlanColumns(own_known_columns.found)
 
     def marked(plan: Plan) -> Plan:

@@ -1,4 +1,4 @@
-"""The options and limits of added columns."""
+"""The options and limits of schema evolution (adding columns)."""
 
 from __future__ import annotations
 

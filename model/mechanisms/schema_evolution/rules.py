@@ -26,7 +26,7 @@ from .options import SchemaEvolution
 
 
 class Altered(NamedTuple):
-    """A published commit without files, which records that the table has `columns` added columns."""
+    """A published commit without files; it records that `columns` columns have been added."""
 
     requested: int
     completed: int
@@ -39,15 +39,15 @@ class Altered(NamedTuple):
 
 
 class Columns(NamedTuple):
-    """A mark (added record) on a write. `found` is the number of added columns known to the writer."""
+    """A record attached to a write. `found` is the number of added columns known to the writer."""
 
     found: int = 0
     kind: str = "columns"
 
 
 class PlanColumns(NamedTuple):
-    """A mark (added record) on a plan: `written` is the number of added columns in the plan's base files; None without
-    added columns.
+    """A record attached to a plan. `written` is the number of added columns in the plan's base files; None if it was
+    not recorded.
     """
 
     written: int | None = None
@@ -55,8 +55,8 @@ class PlanColumns(NamedTuple):
 
 
 class Schemas(NamedTuple):
-    """A mark (added record) on a table with added columns. `since` lists the times at which columns were added, and
-    `altered` the commits that record them.
+    """A record attached to a table. `since` lists the times at which columns were added, and `altered` the commits that
+    record them.
     """
 
     since: tuple[int, ...] = ()
@@ -70,7 +70,7 @@ def columns(write: Write) -> int:
 
 
 def columns_in(table: Table, schemas: tuple[int, ...], published: Iterable[Any]) -> Table:
-    """Add a mark to a table, with the times of added columns and the commits that record them."""
+    """Attach the times of added columns, and the commits that record them, to a table."""
     altered = tuple(each for each in published if isinstance(each, Altered))
     return table._replace(marks=with_mark(table.marks, Schemas(schemas, altered)))
 
@@ -101,7 +101,7 @@ def refine(rules: Rules, protocol: Protocol) -> Rules:
 def with_columns(
     rules: Rules, table: Table, query: Query, show: Callable[[Fold, Ranked], Record]
 ) -> Callable[[Fold, Ranked], Record]:
-    """Wrap the rule `show` so that each row includes its values in the shown columns."""
+    """Wrap `show`, which returns a row of a read, so that each row includes its values in the shown columns."""
     of_now = query.kind not in ("as_of", "incremental") or query.until is None
     shown = shown_at(rules, table, inf if of_now else query.until or 0)
 
@@ -134,8 +134,8 @@ def shown_at(rules: Rules, table: Table, time: float) -> int:
 
 
 def kept_of(shape: Fold, log: Log) -> float:
-    """Return the number of added columns that a merge tree retains for the rows of a log. The number is infinite if no
-    compaction has merged the log.
+    """Return how many added columns the rows of a log still have in a merge tree. Return infinity if no compaction has
+    merged the log.
     """
     if log in shape.logs:
         return inf
@@ -147,12 +147,12 @@ def kept_of(shape: Fold, log: Log) -> float:
 
 
 def text_of(value: str, own: float, shown: int) -> str:
-    """Return the values of a row in the shown columns as text, for example `w1.1 c1:w1.1 c2:-`. The text contains `-`
-    for each column whose number is greater than `own`.
+    """Return the values of a row in the shown columns as text, for example `w1.1 c1:w1.1 c2:-`. The row has values only
+    in the first `own` columns.
     """
     return " ".join((value, *(f"c{n}:{value if n <= own else '-'}" for n in range(1, shown + 1))))
 
 
 def columns_of(writes: Iterable[Write], log: Log) -> int:
-    """Return the number of added columns that the writer of a log knew."""
+    """Return how many added columns were known to the writer of a log."""
     return next((columns(write) for write in writes if write.requested == log[0]), 0)

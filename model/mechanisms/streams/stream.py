@@ -1,9 +1,9 @@
 """A stream is a Spark streaming query that reads the table. The sink of a stream writes each batch exactly once.
 
-A batch has four steps. First, the stream chooses the next offset, which is a completion time. Second, Spark stores the
-offset in the offset log. Third, the stream reads an incremental window, and the sink writes the rows under the id of
-the batch. Fourth, Spark stores the batch id in the commit log. After a restart, Spark resends a batch that is in the
-offset log but not in the commit log.
+For each batch, the stream chooses the next offset, which is a completion time, and Spark stores it in the offset log.
+The stream then reads an incremental window, and the sink writes the rows under the id of the batch. Finally, Spark
+stores the batch id in the commit log. After a restart, Spark resends a batch that is in the offset log but not in the
+commit log.
 
 The Spark checkpoint consists of the offset log, the commit log and the id of the query. After a restart, the Spark
 checkpoint may be intact, lost, or replaced by an older copy.
@@ -24,8 +24,8 @@ from .options import StreamLimits, Streams
 
 
 class Checkpoint(NamedTuple):
-    """A Spark checkpoint: the id of the query (`query`), the end offset of each batch in the offset log (`ends`), and
-    the length of the commit log (`committed`).
+    """A Spark checkpoint. `query` is the id of the query. `ends` lists the end offsets in the offset log, and
+    `committed` is the length of the commit log.
     """
 
     query: int = 1
@@ -137,8 +137,8 @@ def has_newer(own: Stream, newest_offset: int) -> bool:
 
 
 def is_not_other_rows(own: Stream, published: Published, protocol: Protocol) -> bool:
-    """True unless the sink already contains other rows under the id of the batch. If batches are identified by number
-    alone, the sink does not compare rows.
+    """True unless the sink already contains other rows under the id of the batch. With `batch_identity = number`, the
+    sink does not compare rows, and the result is always True.
     """
     if protocol[Streams].batch_identity == "number":
         return True
@@ -211,15 +211,15 @@ def restart(own: Stream) -> Changes:
 
 
 def lose_checkpoint(own: Stream) -> Changes:
-    """Restart as a new query without a Spark checkpoint. After such a restart, the stream reads from the beginning of
-    the table and numbers its batches from 1.
+    """Restart as a new query without a Spark checkpoint. The new query reads from the beginning of the table and
+    numbers its batches from 1.
     """
     begun = own._replace(restarts=own.restarts + 1, lost=own.lost + 1, queries=own.queries + 1)
     return resumed(begun, Checkpoint(begun.queries))
 
 
 def copy_checkpoint(own: Stream) -> Changes:
-    """Copy the Spark checkpoint."""
+    """Save a copy of the Spark checkpoint, which a later restart may use."""
     return {"own": own._replace(copy=own.checkpoint, copies=own.copies + 1)}
 
 
