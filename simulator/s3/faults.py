@@ -37,13 +37,13 @@ class Request:
 
 @dataclass
 class Fault:
-    """Defines a fault for `times` requests of `method` with a matching key, after `spared` matching requests without a
-    fault.
+    """A fault that affects `times` requests of `method` with a matching key. The first `spared` matching requests are
+    not affected.
 
-    The kind `refuse` executes the request and answers 412. The kind `lose` executes the request, and closes the
-    connection without an answer. The kind `stall` executes the request, and answers after `Bucket.stall_seconds`, so
-    that the client times out. The kinds `conflict` (answer 409), `fail` (400), `slow` (503 SlowDown), `expire` (400
-    ExpiredToken) and `drop` (no answer, connection closed) do not execute the request.
+    The kind `refuse` executes the request, but answers 412 as if a condition had failed. The kind `lose` executes the
+    request, and closes the connection without an answer. The kind `stall` executes the request, and answers after
+    `Bucket.stall_seconds`, so that the client times out. The kinds `conflict` (answer 409), `fail` (400), `slow` (503
+    SlowDown), `expire` (400 ExpiredToken) and `drop` (no answer, connection closed) do not execute the request.
 
     A key matches if it ends with `end`. If `pattern` is True, `end` is a regular expression that must match within the
     key.
@@ -64,10 +64,10 @@ class Fault:
 
 @dataclass
 class Meeting:
-    """Requests that the server delays until all of them have begun, to force concurrency.
+    """Delays matching requests until all of them have arrived, to force concurrency.
 
-    After `spared` matching requests, the next `size` matching requests are delayed. `is_missed` is True if some of
-    these requests did not begin before the time limit.
+    The first `spared` matching requests are not delayed; the next `size` matching requests are. `is_missed` is True if
+    not all of these `size` requests arrived before the time limit.
     """
 
     method: str

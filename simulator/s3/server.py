@@ -79,8 +79,8 @@ class Bucket:
     def put(self, key: str, data: bytes, absent: bool = False, tag: str | None = None) -> str | None:
         """Store an object and return its new ETag.
 
-        If `absent` is True, an existing object is not replaced. If `tag` is given, only the version with this ETag is
-        replaced. Returns None if the condition is not met.
+        If `absent` is True, an existing object is not replaced (If-None-Match). If `tag` is given, an object is
+        replaced only if its current ETag is `tag` (If-Match). Returns None if the object was not stored.
         """
         with self.changing:
             there = self.objects.get(key)
@@ -102,7 +102,7 @@ class Bucket:
         return found[:size], len(found) > size
 
     def fault(self, request: Request) -> str:
-        """Return the kind of fault that applies to a request, or '' without a fault."""
+        """Return the kind of fault that applies to a request, or '' if none applies."""
         with self.changing:
             for fault in self.faults:
                 if not fault.is_for(request):

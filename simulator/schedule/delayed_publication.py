@@ -26,7 +26,7 @@ class DelayedPublication:
         self._inner.begin(choose, actors, actions)
 
     def next(self, choose: Choose, enabled: Sequence[Step]) -> Step | None:
-        """Return a step chosen by the inner schedule."""
+        """Return a step chosen by the wrapped schedule."""
         others = [step for step in enabled if not step.action.endswith(LAST)]
         delays = bool(others) and choose(DELAYS + 1) < DELAYS
         return self._inner.next(choose, others if delays else enabled)

@@ -1,9 +1,9 @@
 """Probabilistic concurrency testing (Burckhardt et al., ASPLOS 2010): actors have random priorities, which change at a
 few random points.
 
-The enabled actor with the highest priority runs. A bug has depth d if it requires d events in a particular order. In a
-run with n actors and k steps, PCT finds a bug of depth d with a probability of at least 1 / (n * k ** (d - 1)). A
-random walk guarantees no lower bound on the probability of finding the bug.
+At each step, the enabled actor with the highest priority runs. A bug has depth d if it requires d events in a
+particular order. In a run with n actors and k steps, PCT finds a bug of depth d with a probability of at least 1 / (n *
+k ** (d - 1)). A plain random walk has no such lower bound.
 """
 
 from __future__ import annotations

@@ -23,5 +23,5 @@ class Schedule(Protocol):
         ...
 
     def next(self, choose: Choose, enabled: Sequence[Step]) -> Step | None:
-        """Return one of the enabled steps, or None to end the history. ``enabled`` is not empty."""
+        """Return one of the enabled steps, or None to end the history. The caller passes at least one enabled step."""
         ...

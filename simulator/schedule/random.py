@@ -40,7 +40,7 @@ def one_of(choose: Choose, mine: Sequence[Step]) -> Step:
 
 
 def without_faults(choose: Choose, enabled: Sequence[Step]) -> Sequence[Step]:
-    """Return the enabled steps without crashes or, rarely, only the crashes."""
+    """Return the enabled steps without crashes. Occasionally, return only the crashes instead."""
     faults = [step for step in enabled if step.action in FAULTS]
     if not faults:
         return enabled

@@ -178,7 +178,8 @@ class EngineSystem:
         self.harness.storage.put_if_absent(in_partition(partition, name), b"#HUDI#")
 
     def stream_step(self, actor: str, action: str, own: Stream) -> Mapping[str, Any]:
-        """Take a step of a Structured Streaming query. ``own`` is the query's state in the model before the step.
+        """Perform an action of the model on a Structured Streaming query of the engine. ``own`` is the query's state in
+        the model before the step.
 
         Does nothing in worlds with partial updates or merge functions, because the engine's streaming sink writes only
         complete rows.
@@ -202,10 +203,11 @@ class EngineSystem:
             yield folder
 
     def complaints(self) -> list[str]:
-        """Return the segments in the history that were not atomic: another actor could have seen an intermediate state.
+        """Return a message for each model step whose calls were not atomic: another actor could have seen an
+        intermediate state.
 
-        Segments need not be atomic in worlds with lost locks, because the model then has separate steps wherever
-        correctness depends on the lock.
+        Worlds with lost locks are not checked, because the model then has separate steps wherever correctness depends
+        on the lock.
         """
         if self.world[LostLocks].lock_losses:
             return []
@@ -316,7 +318,7 @@ class EngineSystem:
         return self._operations[operation].run(looking, config, **arguments)
 
     def _cached(self, name: str, compute: Callable[[], tuple[Any, ...]]) -> tuple[Any, ...]:
-        """Return the observation `name` of the table, computed again only after a stored object has changed."""
+        """Return the result of `compute`, cached under `name` until a stored object changes."""
         changes = getattr(self.harness.storage, "changes", None)
         if changes is None:
             return compute()

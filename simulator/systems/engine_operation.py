@@ -1,6 +1,4 @@
-"""Runs one operation of the engine in a thread, one segment at a time. A segment consists of the engine's calls that
-correspond to one action of the model.
-"""
+"""Runs one operation of the engine in a thread, and pauses it after the calls of each model step."""
 
 from __future__ import annotations
 
@@ -60,8 +58,8 @@ class EngineOperation:
         self.task.crash()
 
     def segment(self, row: MappingRow) -> Mapping[str, Any]:
-        """Run the calls of one segment, as described by the mapping row `row`. Return what the segment makes
-        observable: the rows of a read, or the file group and log version of a new data file.
+        """Run the engine's calls that correspond to one model step, as defined by the mapping row `row`. Return what
+        these calls make observable: the rows of a read, or the file group and log version of a new data file.
         """
         title = f"{self.name} of {self.task.actor}"
         if self.task.finished and row.ends_after != RETURN:  # before RETURN it may have made its last call

@@ -1,5 +1,4 @@
-"""Derives the engine's rules from a protocol of the model. If the engine does not support the protocol, the error
-states why.
+"""Derives the engine's rules from a protocol of the model. Unsupported protocols raise an error that states the reason.
 """
 
 from __future__ import annotations
@@ -84,7 +83,7 @@ def rules_of(protocol: Protocol) -> Rules:
 
 
 def by_their_rules(rules: Rules) -> Rules:
-    """Return the rules of a foreign table service, which merges the table's files as Hudi does."""
+    """Return the rules for a table service that another engine runs. Such a service merges files as Hudi does."""
     return replace(rules, merge_order=HUDI.merge_order, fold=HUDI.fold, tombstones=HUDI.tombstones)
 
 

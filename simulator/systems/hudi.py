@@ -73,9 +73,7 @@ class HudiSystem:
         return HudiOperation(self, actor, rows, instants.get(args.get("instant", 0)))
 
     def fault(self, actor: str, action: str, args: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Apply a fault. The only possible fault is an expired heartbeat. Hudi holds its lock within a single call, so
-        a crashed actor holds no lock.
-        """
+        """Inject a fault. Only an expired heartbeat requires a call of the Hudi process."""
         if call := _STEP[action].call:
             self.ask(call, actor=actor)
         return {}
@@ -147,7 +145,7 @@ class HudiSystem:
         return tuple((key, ordering, value, self.ticks[commit]) for key, ordering, value, commit in rows)
 
     def complaints(self) -> list[str]:
-        """Return a complaint if the order of Hudi's instants differs from the order of the steps that created them."""
+        """Return a message if the order of Hudi's instants differs from the order of the steps that created them."""
         by_instant = [tick for _, tick in sorted(self.ticks.items())]
         return [] if by_instant == sorted(by_instant) else [f"instants in the order of the ticks {by_instant}"]
 

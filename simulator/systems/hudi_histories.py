@@ -18,7 +18,7 @@ def fitted(world: World) -> World:
     """Return the world, reduced to what Hudi supports: merge-on-read, whole rows, and atomic client calls.
 
     A write has one log file in each file group, because Hudi's client does not start a second log for so few rows. A
-    random world (without a name) keeps only actors of the kinds in `FITTED`.
+    random world (without a name) keeps only compactors, rollback actors and writers.
     """
     actors = world.actors if world.name else {kind: world.actors.get(kind, 0) for kind in FITTED}
     shapes = {write: tuple(min(1, versions) for versions in shape) for write, shape in world.writes.items()}
@@ -33,11 +33,11 @@ def does_otherwise(model: Any, state: Any, step: Step) -> bool:
     call. A compactor must not resume the plan of a live compactor, because Hudi would first roll back the live run and
     delete its files.
 
-    The remaining rules concern worlds with rollback actors. A heartbeat must not expire before the writer has put its
-    files, because a rollback would then make Hudi's client fail. A writer must not be refused before its write has been
-    rolled back, because Hudi can commit the write until then. A writer must not take the lock after its write has been
-    rolled back, because Hudi refuses the write. A rollback must not run after the write that it undoes has committed,
-    because Hudi removes the committed instant (finding commit-undone-by-a-planned-rollback).
+    Worlds with rollback actors omit four more kinds of steps. Heartbeats do not expire before the writer has written
+    its files, because Hudi's client would fail after a rollback. Writers are not refused before their write is rolled
+    back, because Hudi can still commit the write. Writers do not acquire the lock after their write was rolled back,
+    because Hudi would refuse the write. Rollbacks do not run after their target has committed, because Hudi would
+    remove the committed instant (finding commit-undone-by-a-planned-rollback).
     """
     if (holder := model.component(state, "lock")) is not None:
         return step.actor != holder or step.action == "actor_crashes"

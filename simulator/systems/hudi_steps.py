@@ -14,9 +14,9 @@ from typing import Final
 class PeerStep:
     """Maps one action of the model to a step of the Hudi process (peer).
 
-    ``call`` is the peer's step that performs the action. If ``call`` is None, ``because`` states the reason. ``takes``
-    is True if the action takes a time from the clock. Hudi creates the instant for this time during ``call``, or during
-    the call of a later action. If ``impossible`` is True, the peer cannot replay histories that contain this action.
+    ``call`` is the step of the Hudi process that performs the action. If the action needs no call or cannot be
+    performed, ``because`` states the reason. ``takes`` is True if the action takes a time from the clock. If
+    ``impossible`` is True, the peer cannot replay histories that contain this action.
     """
 
     action: str

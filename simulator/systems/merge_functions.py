@@ -14,7 +14,7 @@ Row = dict[str, Any]
 
 
 def union(older: Row, newer: Row) -> Row:
-    """Return a row whose value contains the name of each merged write once. `union` satisfies all laws."""
+    """Return a row whose value contains the name of each merged write once."""
     return _row(older, newer, " ".join(sorted({*older["value"].split(), *newer["value"].split()})))
 
 

@@ -27,7 +27,7 @@ class ModelSystem:
         return ModelOperation(self, actor, batch and as_written(batch))
 
     def fault(self, actor: str, action: str, args: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Take a step that belongs to no operation, such as an expired lock."""
+        """Take a step that belongs to no operation, such as the expiry of a lock."""
         self.take(Step(actor, action, tuple(args.items())))
         return {}
 

@@ -15,7 +15,7 @@ class CannotPlay(ValueError):
 
 
 class CannotStep(Exception):
-    """The system cannot take a step that the model allows. The message describes what the system did."""
+    """Raised if the system cannot perform a step that the model allows. The message describes what the system did."""
 
 
 class Impossible(CannotStep):
@@ -27,13 +27,13 @@ class Operation(Protocol):
     """One operation of one actor, in progress on a system under test."""
 
     def step(self, action: str, args: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Run the segment of the operation (the calls) that corresponds to the given action of the model.
+        """Run the calls of the operation that correspond to the given action of the model.
 
-        The returned mapping contains the ``group`` and ``version`` of a new data file, or the ``rows`` of a read. An
-        argument of the action with one of these names must equal the returned value.
+        The returned mapping contains the ``group`` and ``version`` of a new data file, or the ``rows`` of a read. If
+        ``args`` contains one of these names, its value must equal the returned value.
 
         Raises:
-            CannotStep: If the segment cannot be run to its end.
+            CannotStep: If the calls cannot be completed.
         """
         ...
 
@@ -47,7 +47,7 @@ class System(Protocol):
 
     A system may also have the attributes `slices_as_of`, `refuses_by_class` and `stream_step`. The method
     `slices_as_of(time)` returns past file slices in the format of `slices`. If `refuses_by_class` is True, `rows`
-    returns `crosscheck.observables.refused(error)` for a refused read. A check then compares the error's class with the
+    reports a refused read as `crosscheck.observables.refused(error)`. A check then compares the error's class with the
     class that the model predicts. The method `stream_step(actor, action, own)` executes steps of Structured Streaming
     queries.
     """
@@ -64,7 +64,7 @@ class System(Protocol):
 
     def slices(self) -> tuple[Any, ...]:
         """Return ``(group, barrier, base, ((requested, version), ...))`` for every file slice, sorted by group and
-        barrier.
+        barrier. The barrier is the requested time of the compaction that started the slice.
         """
         ...
 

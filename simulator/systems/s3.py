@@ -1,9 +1,9 @@
-"""The engine on a local S3 server as the system of a check: random requests fail, and the engine must still agree with
+"""The engine on a local S3 server as a system under test. Requests fail at random, and the engine must still agree with
 the model.
 
-The server is `nbcc.simulator.s3`, on 127.0.0.1 in this process. Actors access the server by requests through
-`ObjectStorage`; the check reads the objects directly. A failed request is not a step of the model: within one storage
-call, the engine retries the request or detects that it has succeeded.
+The server is `nbcc.simulator.s3`, on 127.0.0.1 in this process. Actors access the server through `ObjectStorage`; the
+comparison with the model reads the stored objects directly. A failed request is not a step of the model: within one
+storage call, the engine retries the request or detects that it has succeeded.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ class _Objects(MutableMapping[str, bytes]):
 
 
 class BucketView(MemoryStorage):
-    """A folder of the bucket that a check accesses directly, without requests to the server."""
+    """Gives direct access to a folder of the bucket, without requests to the server."""
 
     def __init__(self, bucket: Bucket, folder: str) -> None:
         super().__init__()

@@ -55,8 +55,8 @@ class EngineStreams:
         self._sinks: dict[str, SinkTable] = {}
 
     def step(self, actor: str, action: str, own: Stream) -> Mapping[str, Any]:
-        """Take a step of a Structured Streaming query. ``own`` is the query's state in the model before the step.
-        Return the observed values by name.
+        """Perform an action of the model on a Structured Streaming query. ``own`` is the query's state in the model
+        before the step. Return the results that the model predicts, such as ``offset`` and ``progress``.
         """
         source, checkpoint = StreamSource(self._context, consumer=actor), own.checkpoint
         if actor not in self._sinks:

@@ -151,7 +151,7 @@ def _pending_logs(view: View) -> Mapping[Group, list[LogFile]]:
 
 
 def _is_log(file: File, view: View) -> TypeGuard[LogFile]:
-    """True if the file is a log whose rows have not been written again by a later write."""
+    """True if the file is a log whose rows no later write has rewritten."""
     return isinstance(file, LogFile) and file.path not in view.audit.rewritten
 
 
@@ -181,8 +181,8 @@ def _plans(view: View, group: Group) -> Iterator[Planned]:
 
 
 def _planned(view: View, part: GroupPlan) -> Planned:
-    """Return the part of a compaction plan that concerns one file group. Logs with tombstones of an earlier compaction
-    belong to the base file and are not inputs.
+    """Return the part of a compaction plan that concerns one file group. Logs in which an earlier compaction kept
+    tombstones are not counted as inputs.
     """
     operation = part.operation
     base = parse_base(operation.base_file) if operation.base_file else None

@@ -1,5 +1,5 @@
-"""Checks whether the model can produce a table's history, and under which protocols. If the model cannot, the result
-contains the first event that the model refuses.
+"""Checks whether the model can produce a table's history, and under which protocols. For an impossible history, the
+result contains the first event that the model refuses.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Judges histories of file groups: replays every segment (short part of a history) under every protocol. Segments that
-differ only in their times are replayed only once.
+"""Checks histories of file groups: replays short parts (segments) of each history under every protocol. Equal parts are
+replayed only once, even if their times differ.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ MAX_REFUSALS: Final = 100
 
 
 class Judgement(NamedTuple):
-    """The verdict on the histories of some file groups. `refusing` contains the protocols under which the histories are
-    impossible.
+    """The combined result of replaying the histories of a set of file groups. `refusing` contains the protocols that do
+    not allow the histories.
 
-    `played` is the number of judged segments, and `unplanned` is the number of base files without a plan. `refusals` is
-    the number of segments that the model refuses under the table's own protocol. `earliest` is the refused segment with
-    the smallest time, together with that time. After `MAX_REFUSALS` refusals, replaying stops, and `refusing` contains
-    all protocols.
+    `played` is the number of replayed segments (short parts of a history). `refusals` is the number of segments that
+    the table's own protocol does not allow. `unplanned` is the number of base files without a compaction plan.
+    `earliest` contains the time of the earliest refused event, its segment, and the refusal. After `MAX_REFUSALS`
+    refusals, replaying stops, and `refusing` contains all protocols, because none was replayed on the whole history.
     """
 
     played: int = 0

@@ -20,10 +20,8 @@ WAITING: Final = 2
 
 
 def judge_in_parallel(histories: Histories, own: str, progress: Callable[[int], None], helpers: int) -> Judgement:
-    """Judge all file groups like `judge`, but in several processes. `judge` stops earlier if there are many refusals,
-    because this function does not add up the refusals of different processes.
-
-    While the helper processes are busy, the calling process judges file groups too.
+    """Like `judge`, but with several processes. With many refusals, `judge` may stop earlier, because the processes do
+    not add up their refusals.
     """
     tasks: list[Future[Judgement]] = []
 

@@ -1,4 +1,4 @@
-"""Finds the compactions and log compactions in a file group that merge the logs of given writes."""
+"""Finds the compactions and log compactions that merge the logs of given writes in a file group."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from .history import GroupHistory, LogPlanned, Written
 
 
 class Link(NamedTuple):
-    """The plans of a file group that concern one write, as indexes into `GroupHistory.plans`.
+    """The compaction plans that are relevant to one write, as indexes into `GroupHistory.plans`.
 
-    `near` contains the last plan before the write was requested, the plans directly before and after its completion,
-    and all plans that include its logs. `taken` contains a tuple for each log of the write in a plan: the plan, the
-    log's position in the plan, and the log version. `early` is True if a plan included a log of the write before the
+    `near` contains the last plan before the write's request, the plans immediately before and after its completion, and
+    all plans that include its logs. For each log that a plan includes, `taken` contains a tuple: the plan, the log's
+    position in the plan, and the log version. `early` is True if a plan included one of the write's logs before the
     write had completed.
     """
 
@@ -75,8 +75,8 @@ class PlanIndex:
         return Link(near, tuple(taken), early)
 
     def near(self, chunk: Iterable[Written]) -> set[int]:
-        """Return the log compactions that merge logs of the given writes, directly or indirectly, and for each write
-        the first log compaction after its completion.
+        """Return the indexes of the log compactions that are relevant to the given writes. These are the log
+        compactions that merge the writes' logs, directly or indirectly, and the first log compaction after each write.
         """
         if not self._plans:
             return set()
@@ -95,11 +95,10 @@ class PlanIndex:
         return reached
 
     def around(self, numbers: Iterable[int]) -> set[int]:
-        """Return the compaction plans directly before and after each log compaction, and the first later plan that is
-        not a replace.
+        """Return the indexes of the compaction plans immediately before and after each log compaction. The first later
+        plan that is not a replace is also included.
 
-        A segment must contain the plan that ends the file slice; otherwise, later plans would have to include the
-        slice's logs.
+        Without the plan that ends a file slice, the model would require later plans to include the slice's logs.
         """
         plans: set[int] = set()
         for number in numbers:
@@ -109,7 +108,7 @@ class PlanIndex:
         return plans - {-1, len(self.barriers)}
 
     def placeholders_for(self, plan: LogPlanned, known: Mapping[str, object]) -> list[Written]:
-        """Return at most two writes, the newest ones, to represent the plan's logs that are not in `known`."""
+        """Return at most two writes: the newest ones with a log that is in the plan but not in `known`."""
         outside = {write for name in plan.names if name not in known and (write := self._newest(name))}
         placeholders: list[Written] = []
         for write in sorted(outside, key=self._rank, reverse=True):
@@ -118,8 +117,8 @@ class PlanIndex:
         return placeholders
 
     def _newest(self, name: str) -> Written | None:
-        """Return the write that put a log, or None if the log is unknown. If a log compaction put the log, return the
-        newest write whose logs it merged.
+        """Return the write that created a log, or None if the log is unknown. For the output of a log compaction,
+        return the newest write whose logs were merged.
         """
         if name in self._made:
             inputs = [write for each in self._plans[self._made[name]].names if (write := self._newest(each))]

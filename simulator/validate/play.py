@@ -1,5 +1,5 @@
-"""Replays a segment (a short part of a history) on the model. No search is needed, because the times determine the
-order of all events.
+"""Replays a segment (a short part of a history) on the model. The times determine the order of all events, so no other
+orders are tried.
 """
 
 from __future__ import annotations
@@ -28,10 +28,11 @@ COMPLETES: Final[Mapping[str, Kind]] = {
 
 
 class Refused(NamedTuple):
-    """The refusal of an event by the model: `event` is the event's number, and `reasons` are the violated conditions.
+    """An event that the model does not allow: `event` is its index in the segment, and `reasons` are the violated
+    conditions.
 
-    `enabled` contains a sentence for each step that the model allows in place of the refused event. The sentences name
-    the actors of the segment; for example, w1 is the first write.
+    `enabled` contains a sentence for each step that the model allows instead. In these sentences, w1 is the first write
+    of the segment.
     """
 
     event: int
@@ -55,8 +56,8 @@ TRACELESS: Final = (
 
 
 def traced(protocol: Protocol) -> Protocol:
-    """Return the protocol with default values for all options that leave no trace in a table's files. Two protocols for
-    which the result is equal allow the same histories.
+    """Return the protocol with default values for all options that a table's files do not reveal. Protocols with equal
+    results allow the same histories.
     """
     standard = Protocol().to_mapping()
     return Protocol.from_mapping({**protocol.to_mapping(), **{name: standard[name] for name in TRACELESS}})
@@ -68,11 +69,7 @@ NOT_IN_HISTORIES = {"actor_crashes", "compactor_resumes_plan", "log_compactor_re
 
 @lru_cache(maxsize=1 << 17)
 def play(shape: Shape, protocol: Protocol) -> Refused | None:
-    """Replay a segment, given its shape, under a protocol that `traced` returned. Returns None if the model accepts all
-    events of the segment.
-
-    A model with unused actors is tried first, because segments of different sizes can share this model. If it refuses
-    an event, a model without unused actors replays the segment, so that `enabled` names no unused actors.
+    """Replay a part of a history, given as its shape, under a protocol. Returns None if the model accepts all events.
     """
     if _Play(shape, protocol, MIN_ACTORS).refused() is None:
         return None
@@ -152,9 +149,6 @@ class _Play:
         return ()
 
     def _complete(self, actor: str, kind: str) -> tuple[str, ...]:
-        """Complete the operation of an actor. If completion times are taken outside the lock, the publication may be
-        delayed.
-        """
         if not self.model.is_busy(actor, self.model.component(self.state, actor)):
             return (f"{actor} must have begun before it completes",)
         if not self.late:
@@ -167,9 +161,7 @@ class _Play:
         return self._advance(actor, f"{kind}_publishes_instant")
 
     def _may_publish_late(self, actor: str) -> bool:
-        """True if no plan of the segment includes a log of the write. Then the write may have been published after the
-        next plan.
-        """
+        """True if no plan of the segment includes a log of the actor's write."""
         write = int(actor.removeprefix(WRITER.prefix)) - 1
         taken = (*(plan.logs for plan in self.shape.plans), *self.shape.log_plans)
         return write < len(self.shape.early) and all(w != write for logs in taken for w, _ in logs)
@@ -229,7 +221,7 @@ class _Play:
             self.state = steps[0][1]
 
     def _takes(self, step: Step) -> bool:
-        """True if a replay may take the step: no crash, no resumed plan, and a repeated time only for a tied event."""
+        """True if a replay may take the step. A step may repeat the previous time only if the replayed event does."""
         ahead = dict(step.args).get("ahead")
         return step.action not in NOT_IN_HISTORIES and (ahead is None or (ahead == -1) == self.tied)
 

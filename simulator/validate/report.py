@@ -51,8 +51,8 @@ class PromiseLine:
 
 @dataclass(frozen=True)
 class Report:
-    """The report on a table. If the table cannot be judged, `undetermined` is the reason, and the report has neither
-    history nor diagnostics.
+    """The report on a table. If the table cannot be checked, `undetermined` is the reason, and the report contains
+    neither a history nor diagnostics.
 
     `gaps` maps each promise to the evidence that the table lacks. `opened` is True if the data files were opened.
     """

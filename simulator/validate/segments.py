@@ -1,9 +1,10 @@
-"""Cuts the history of a file group into segments: short parts that the model replays in a millisecond.
+"""Divides the history of a file group into segments: short parts that the model replays in a millisecond.
 
-A segment contains a few neighbouring writes and the plans that could include their logs. A placeholder write, which
-completes right before a plan, represents all other logs of the plan. Segments suffice because a plan includes or omits
-each log independently of the other logs. Most segments have the same events as an earlier segment, so that their
-verdicts are cached. Tests compare the verdicts on the segments of a history with the verdict on the whole history.
+A segment contains a few adjacent writes and the compaction plans that could include their logs. A placeholder write
+just before a plan represents the plan's logs from writes outside the segment. The model can check each segment
+separately, because a plan includes or omits each log independently of the other logs. Most segments repeat the events
+of an earlier segment, so their verdicts come from a cache. Tests compare the verdicts on the segments of a history with
+the verdict on the whole history.
 """
 
 from __future__ import annotations
@@ -26,7 +27,9 @@ Kind = Literal["request", "complete", "plan", "done", "replace", "replaced", "co
 
 
 class Event(NamedTuple):
-    """An event of a segment. `actor` is the index of the write, plan or log compaction to which the event belongs."""
+    """An event in a file group's history, such as the request of a write. `actor` is the index of the write, plan or
+    log compaction to which the event belongs.
+    """
 
     kind: Kind
     actor: int
@@ -38,11 +41,11 @@ event = cache(Event)
 
 
 class Inputs(NamedTuple):
-    """The inputs of a plan in a segment. `logs` contains a pair for each log: the index of its write in the segment,
-    and the log version.
+    """The files that a compaction plan merges. `logs` contains a pair for each log: the index of its write in the
+    segment, and the log version.
 
-    The output of the first log compaction is (-1, 1), the output of the second is (-2, 1), and so on. `base_is_last` is
-    True if the plan starts from the base file of the previous plan.
+    Outputs of log compactions have negative indexes instead: (-1, 1) is the output of the first log compaction.
+    `base_is_last` is True if the plan starts from the base file of the previous plan.
     """
 
     logs: tuple[tuple[int, int], ...]
@@ -51,7 +54,8 @@ class Inputs(NamedTuple):
 
 
 class Shape(NamedTuple):
-    """The events and plans of a segment, without times. The verdict on a segment depends only on its shape.
+    """The events and plans of a segment (a short part of a file group's history), without times. Segments with equal
+    shapes have equal verdicts.
 
     `versions` contains the number of logs of each write. `early` states for each write whether a plan included one of
     its logs before the write completed. `log_plans` contains the logs that each log compaction merged. `tied` contains
@@ -68,8 +72,9 @@ class Shape(NamedTuple):
 
 
 class Segment(NamedTuple):
-    """A short part of a file group's history. `times` contains the time of each event. `writes` and `plans` contain
-    requested times. The requested time of a placeholder write is ''.
+    """A short part of a file group's history: a few adjacent writes and the plans that concern them. `times` contains
+    the time of each event. `writes` and `plans` contain requested times. The requested time of a placeholder write is
+    ''.
     """
 
     group: Group
@@ -81,8 +86,8 @@ class Segment(NamedTuple):
 
 
 def segments(history: GroupHistory, axis: str) -> Iterator[Segment]:
-    """Yield the segments of a file group. `axis` determines which writes are neighbours: "completion" or "requested"
-    time.
+    """Yield the segments (short parts) of a file group's history. `axis` determines which writes are adjacent: in order
+    of "completion" or "requested" time.
     """
     logs = PlanIndex(history, axis)
     for chunk in _chunks(history, axis):
@@ -91,8 +96,8 @@ def segments(history: GroupHistory, axis: str) -> Iterator[Segment]:
 
 
 def segments_by_axes(history: GroupHistory) -> Iterator[tuple[Segment, tuple[str, ...]]]:
-    """Yield the segments of a file group for two orders of its writes: by completion time and by requested time. Each
-    segment is paired with the axes (orders) in which its writes are adjacent.
+    """Yield the segments (short parts) of a file group's history for two orders of its writes: by completion time and
+    by requested time. Each segment is paired with the orders to which it applies.
     """
     if history.in_one_order:
         yield from ((segment, AXES) for segment in segments(history, AXES[0]))
@@ -109,7 +114,6 @@ def segments_by_axes(history: GroupHistory) -> Iterator[tuple[Segment, tuple[str
 
 
 def _chunks(history: GroupHistory, axis: str) -> Iterator[list[Written]]:
-    """Yield small groups of neighbouring writes, slice by slice, because a plan takes the logs of one slice."""
     barriers, rank = [plan.barrier for plan in history.plans], order_of(axis)
     order = sorted(history.writes, key=lambda write: (bisect_right(barriers, write.completed or "~"), rank(write)))
     for start in range(0, max(len(order) - 1, 1), WRITES - 1):

@@ -1,4 +1,5 @@
-"""Judges a trace: whether the model allows every step or, if not, the first refused step with the violated conditions.
+"""Checks whether the model allows every step of a trace. If not, the result contains the first refused step and the
+violated conditions.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ from ..trace import Trace
 
 @dataclass(frozen=True)
 class TraceJudgement:
-    """The result of judging a trace. The trace has `steps` steps, and the model allows the first `taken` of them.
+    """The result of checking a trace against the model. The trace has `steps` steps, and the model allows the first
+    `taken` of them.
 
     If a step is refused, `refused` describes the step, `reasons` are the violated conditions, and `enabled` are the
     steps that the model allows instead.
@@ -33,7 +35,7 @@ class TraceJudgement:
 
     @property
     def text(self) -> str:
-        """Return the judgement as text, without a newline at the end."""
+        """Return the result as text, without a trailing newline."""
         if self.possible:
             return f"OK: the model can take all {self.steps} steps"
         lines = [f"BROKEN: step {self.taken + 1} of {self.steps} is not possible: {self.refused}"]

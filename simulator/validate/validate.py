@@ -34,12 +34,12 @@ def validate(
     progress: Progress = no_progress,
     workers: int = 1,
 ) -> Report:
-    """Judge the table in `storage` without changing it.
+    """Check the table in `storage` for faults and violated promises, without changing it.
 
-    If `opened` is True, the data files are opened as well. `now` is the timestamp that is used as the current time
-    (default: the machine's clock). `workers` is the number of processes that replay the history of a big table. A
-    script that uses several workers needs a ``__main__`` guard. Raises `NotATable` if ``hoodie.properties`` is missing;
-    no other state of a table raises an error.
+    If `opened` is True, the data files are opened as well. `now` is a timestamp that replaces the current time of the
+    machine's clock. `workers` is the number of processes that replay the history of a big table. A script that uses
+    several workers needs a ``__main__`` guard. Raises `NotATable` if ``hoodie.properties`` is missing; no other state
+    of a table raises an error.
     """
     with without_gc():
         return _validate(storage, opened, now, rules, progress, workers=workers)
@@ -81,9 +81,7 @@ def _not_judged(audit: Audit) -> str | None:
 
 
 def _unsupported(audit: Audit) -> str | None:
-    """Return a description of the first unsupported table property, or None. Contradictory properties are reported by
-    diagnostics, not here.
-    """
+    """Return a description of the first unsupported table property, or None."""
     schema = audit.properties.get("hoodie.table.create.schema")
     try:
         from_properties(audit.properties, pa.schema([]))

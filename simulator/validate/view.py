@@ -27,8 +27,8 @@ class GroupPlan(NamedTuple):
 
 @dataclass(frozen=True)
 class View:
-    """The data of a table that diagnostics examine. `now` is the timestamp that is used as the current time. `data`
-    contains the faults inside data files, if the files were opened.
+    """The data of a table that diagnostics examine. `now` is the current time as a timestamp. `data` contains the
+    faults inside data files, if the files were opened.
     """
 
     audit: Audit
@@ -44,7 +44,7 @@ class View:
     def mismatches(self) -> Sequence[tuple[str, Stat]]:
         """Listed files that are missing, are not data files, or differ from their commit in size or instant.
 
-        Each element contains the requested time of the commit, and the file's entry (`Stat`) in the commit's metadata.
+        Each pair contains the requested time of a commit, and the file's entry (`Stat`) in the metadata of this commit.
         """
         return self._listed[1]
 
@@ -114,9 +114,7 @@ class View:
 
     @cached_property
     def superseded(self) -> Mapping[str, str]:
-        """Maps the path of each file in an older slice to the completion time of the base file that starts the next
-        slice.
-        """
+        """Map the path of each file in an older slice to the earliest completion time of a newer base file."""
         superseded: dict[str, str] = {}
         after: dict[Group, str] = {}
         for piece in reversed(self.slices):  # barriers rise within a group

@@ -31,8 +31,8 @@ def anomalies_in(world: World, protocol: Protocol) -> Mapping[str, int]:
 
 
 def anomalies(protocol: Protocol) -> dict[str, int]:
-    """Map each anomaly that the protocol allows to the length of a shortest run with this anomaly, in the order of
-    `ANOMALIES`.
+    """Map each anomaly that the protocol allows to the length of a shortest run that shows it. The anomalies are in the
+    order of `ANOMALIES`.
     """
     possible = [anomalies_in(world, protocol) for world in (UPDATES, SKEWED)]
     shortest = {name: min((each[name] for each in possible if name in each), default=0) for name in ANOMALIES}

@@ -49,7 +49,8 @@ class Cell:
 
     `bounds` contains the bounds of the worlds in which the promise holds, or of the world in which `trace` is a
     shortest violation. `because` describes the violation, or the reason why the verdict is UNDETERMINED or
-    NOT_APPLICABLE. `evidence` is what the documented findings show about the system that the protocol describes.
+    NOT_APPLICABLE. `evidence` states how well runs of the real system confirm a violation, such as "confirmed" or
+    "model only".
     """
 
     verdict: Verdict
@@ -106,12 +107,12 @@ def protocols() -> tuple[ProtocolFile, ...]:
 
 
 def worlds_of(protocol: str, depth: Depth) -> dict[World, bool]:
-    """Return the worlds in which a protocol is searched, each with a flag that is True if the search uses reductions.
+    """Return the worlds in which a protocol is checked, each with a flag that is True if the search uses reductions.
 
-    A protocol is searched in its own world in specs/sizes.toml, and in the worlds of specs/verdicts.toml for the search
-    depth. The default protocol is searched in the worlds of all protocols in specs/sizes.toml, except worlds with
-    faults that it need not tolerate. It is also searched in worlds with optimistic writers and, at full depth, in the
-    large worlds. Endless worlds are skipped if they do not support the protocol.
+    A protocol is checked in its own world in specs/sizes.toml, and in the worlds of specs/verdicts.toml for the search
+    depth. The default protocol is checked in the worlds of all protocols in specs/sizes.toml, except worlds with faults
+    that it need not tolerate. It is also checked in worlds with optimistic writers. At full depth, large worlds are
+    added for the default protocol. Worlds with infinite runs are skipped if they do not support the protocol.
     """
     known = pins()
     if protocol in known:
@@ -137,8 +138,9 @@ def matrix(
 ) -> tuple[MatrixRow, ...]:
     """Search every protocol in all its worlds, and judge the given promises (default: all promises).
 
-    `workers` is the number of processes, and `bounds` are keyword arguments of `explore`. `done` is called after each
-    search. If a search fails, only the cells that depend on this search are undetermined.
+    `workers` is the number of processes, and `bounds` are keyword arguments of `explore`. `done` is a function without
+    arguments that is called after each search. If a search fails, only the cells that depend on this search are
+    undetermined.
     """
     rows = tuple(chosen) if chosen is not None else protocols()
     where = [(file, *each) for file in rows for each in worlds_of(file.name, depth).items()]
@@ -177,8 +179,8 @@ def _with_evidence(file: ProtocolFile, promise: str, judged: Cell) -> Cell:
 
 
 def cell(promise: str, searched: Sequence[SearchedWorld]) -> Cell:
-    """Combine the results of several searches for one promise. A violation in one search determines the verdict.
-    Without a violation, one unfinished search makes the verdict UNDETERMINED.
+    """Combine the results of several searches for one promise. If any search finds a violation, the verdict is
+    VIOLATED. Otherwise, one unfinished search makes the verdict UNDETERMINED.
     """
     results = [(each, each.result.promises[promise]) for each in searched if promise in each.result.promises]
     broken = [(each, found) for each, found in results if found.verdict is Verdict.VIOLATED]
@@ -212,7 +214,7 @@ def to_json(rows: Iterable[MatrixRow]) -> dict[str, dict[str, Any]]:
 
 
 def drawing(path: Path) -> Callable[[Iterable[MatrixRow]], None]:
-    """Return a function that draws the matrix of verdicts into the file at `path`.
+    """Return a function that draws the matrix of verdicts and saves it to `path`.
 
     Raises ValueError if the file is neither .png nor .svg, and ImportError if matplotlib is missing.
     """

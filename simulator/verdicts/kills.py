@@ -1,7 +1,7 @@
-"""Kills: accepted records that a mutant (deliberately wrong model) violates a promise in a world.
+"""Kills: the stored evidence of which mutants (deliberately wrong models) violate which promise in which world.
 
-A promise HOLDS only if enough mutants of the promise were killed, and only if the searched worlds are larger than the
-worlds in which those mutants were killed.
+A promise HOLDS only if enough of its mutants were killed. In addition, the searched worlds must be larger than the
+worlds in which these mutants were killed.
 """
 
 from __future__ import annotations
@@ -42,9 +42,7 @@ class Kill:
 
 
 def small_worlds() -> tuple[World, ...]:
-    """Return the worlds in which mutants are searched for violations. They are smaller than the worlds in which
-    protocols are judged.
-    """
+    """Return the worlds in which mutants are searched for violations."""
     return tuple(each.world for each in all_bounds() if not each.matrix)
 
 
@@ -54,7 +52,7 @@ def path() -> Path:
 
 
 def accepted() -> tuple[Kill, ...]:
-    """Return the accepted kills, which are stored in specs/kills.json."""
+    """Return the killed mutants that specs/kills.json records."""
     return from_text(path().read_text("utf-8"))
 
 
@@ -65,8 +63,8 @@ def from_text(text: str) -> tuple[Kill, ...]:
 
 
 def believable(rows: Iterable[MatrixRow], known: Sequence[Kill]) -> tuple[MatrixRow, ...]:
-    """Return the rows of the matrix, in which HOLDS is replaced with UNDETERMINED if the evidence from killed mutants
-    is insufficient.
+    """Return the rows of the verdict matrix. HOLDS is replaced by UNDETERMINED unless killed mutants support the
+    verdict.
     """
     return tuple(
         replace(row, cells={name: believed(name, cell, known) for name, cell in row.cells.items()}) for row in rows
@@ -74,8 +72,8 @@ def believable(rows: Iterable[MatrixRow], known: Sequence[Kill]) -> tuple[Matrix
 
 
 def believed(promise: str, cell: Cell, known: Sequence[Kill]) -> Cell:
-    """Return the cell, or UNDETERMINED with the reason if its verdict is HOLDS and the evidence from killed mutants is
-    insufficient.
+    """Return the cell of the verdict matrix. HOLDS is replaced by UNDETERMINED unless killed mutants support the
+    verdict.
     """
     if cell.verdict is not Verdict.HOLDS:
         return cell

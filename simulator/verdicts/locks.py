@@ -31,7 +31,7 @@ DECISIONS: Final = {"lock": "default", "log": "decision-log"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LockJob:
-    """One search of a lock model. `rules` contains the rules that differ from the engine's rules."""
+    """One search of a lock model. `rules` contains the lock rules that differ from those of the engine's locks."""
 
     model: str
     limits: LockLimits
@@ -45,11 +45,11 @@ class LockJob:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judged:
-    """One row of the verdicts on locks.
+    """The verdicts on one lock protocol, mutant or object store.
 
     `kind` is "lock" (a lock protocol), "mutant" (a mutant of a lock protocol) or "store" (a lock or a table in an
-    object store). `lock` is the name of the lock protocol. For a table, `lock` is "table, lock" or "table, log"; the
-    second word is the value of `nbcc.decision`.
+    object store). `lock` is the name of the lock protocol. If the verdicts concern a table, `lock` is "table, "
+    followed by the value of `nbcc.decision`.
     """
 
     name: str
@@ -62,7 +62,9 @@ class Judged:
 
     @property
     def promises(self) -> dict[str, PromiseResult]:
-        """Return the verdict on each promise over all searches: a shortest violation, or else the worst verdict."""
+        """Return the combined result of all searches for each promise. If a search finds a violation, the result is a
+        shortest violation.
+        """
         names = dict.fromkeys(name for result in self.results for name in result.promises)
         return {name: self._promise(name) for name in names}
 
@@ -108,9 +110,7 @@ def described() -> Mapping[str, Any]:
 
 
 def rows() -> Iterator[Judged]:
-    """Yield all rows without results: locks at each search depth, mutants of locks, and locks and tables in object
-    stores.
-    """
+    """Yield the rows of the lock verdict table, without results: lock protocols, their mutants, and object stores."""
     given = described()
     for depth in DEPTHS:
         limits = [LockLimits(**each.get("limits", {})) for each in given["bound"] if each["depth"] == depth]
@@ -140,8 +140,8 @@ def _of_store(store: Mapping[str, Any], locks: Mapping[str, str]) -> Iterator[Ju
 
 
 def judge_locks(depth: Depth = "quick", *, workers: int = 1, **bounds: Any) -> tuple[Judged, ...]:
-    """Run the searches of all rows with the search depth `depth` or a smaller one, in `workers` processes. The `bounds`
-    are keyword arguments of `explore`.
+    """Return the lock verdicts of all rows up to the search depth `depth`. The searches run in `workers` processes. The
+    `bounds` are keyword arguments of `explore`.
     """
     wanted = wanted_rows(depth)
     jobs = {repr(job): job for row in wanted for job in row.jobs}

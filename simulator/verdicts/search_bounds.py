@@ -1,7 +1,7 @@
-"""The worlds (search configurations) of specs/verdicts.toml, in which protocols are judged and mutants are killed.
+"""The worlds (search configurations) of specs/verdicts.toml, in which protocols are checked and mutants are killed.
 
-At full depth, the default protocol is also searched in larger worlds: the core world, a world for each table service,
-and a world for each pair of table services. The TOML file lists the table services; this module builds their worlds.
+At full depth, the default protocol is also checked in larger worlds: the core world, a world for each table service,
+and a world for each pair of table services.
 """
 
 from __future__ import annotations
@@ -27,9 +27,8 @@ DEPTHS: Final[tuple[Depth, ...]] = ("quick", "full")
 class SearchBound:
     """A world (configuration) in which protocols are searched.
 
-    If `matrix` is True, protocols are judged in this world; otherwise, the world is used only to search mutants for
-    violations. If `reduced` is True, the search uses symmetry and fuses private steps, which is faster in worlds with
-    many states.
+    If `matrix` is True, all protocols are checked in this world; otherwise, only mutants are. If `reduced` is True, the
+    search uses reductions such as symmetry, which is faster in worlds with many states.
     """
 
     world: World
@@ -64,7 +63,7 @@ def all_bounds() -> tuple[SearchBound, ...]:
 
 
 def matrix_bounds(depth: Depth) -> tuple[SearchBound, ...]:
-    """Return the search bounds (worlds) in which protocols are judged at a search depth."""
+    """Return the worlds in which all protocols are checked at a search depth."""
     return tuple(each for each in all_bounds() if each.matrix and DEPTHS.index(each.depth) <= DEPTHS.index(depth))
 
 

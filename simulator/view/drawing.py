@@ -1,5 +1,5 @@
-"""A picture as data: texts and outlines in points, measured from the upper left corner. The SVG renderer and the
-matplotlib painter draw equal pictures from this data.
+"""A picture as data: labels and outlines, with coordinates in points from the upper left corner. The SVG renderer and
+the matplotlib painter draw equal pictures from this data.
 """
 
 from __future__ import annotations

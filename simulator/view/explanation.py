@@ -1,8 +1,5 @@
-"""Explains a wrong answer as a path: the write of the lost row, the row's file, the rule that hides the row, and the
-reader.
-
-One sentence describes each of these four stops. The sentence about the rule is selected from `rules.RULES` by the
-option in which the protocol differs from the default.
+"""Explains a wrong answer in four sentences, about the write of the lost row, the row's file, the rule that hides the
+row, and the reader.
 """
 
 from __future__ import annotations
@@ -34,7 +31,7 @@ class WrongAnswer(NamedTuple):
     answer for `key`.
 
     `stop` names the slice in which the row is lost, or the base file if a compaction lost the row. If a newer base file
-    hides the file, `barrier` is the base file's requested time; otherwise, `barrier` is 0. `source_file` is the file
+    hides `file`, `barrier` is the base file's requested time; otherwise, `barrier` is 0. `source_file` is the file
     whose row is read instead of the lost row, or "". `captions` contains four sentences: about the write, the file, the
     rule and the answer. `right` states what happens under the default protocol.
     """
@@ -53,8 +50,8 @@ class WrongAnswer(NamedTuple):
 def explanation(context: Context, step: int, found: Answers, key: Any) -> WrongAnswer | None:
     """Explain one wrong answer of a read. Returns None if no current file contains the lost row.
 
-    Also returns None with partial updates or a user's merge function, because a row may then combine values from
-    several files.
+    Also returns None if the model has partial updates or a user-defined merge function, because a row may then combine
+    values from several files.
     """
     if context.model.merger.combination:
         return None
@@ -100,11 +97,6 @@ def explanation(context: Context, step: int, found: Answers, key: Any) -> WrongA
 
 
 def _outcome(case: Case, right: str, row: Parts) -> Parts:
-    """Return a sentence about what the default protocol does, and which answer the reader then returns.
-
-    If the case compares snapshots before and after a table service, the sentence omits the answer, because either
-    answer may be wrong.
-    """
     text = f"{right[0].upper()}{right[1:]}"
     steady = case.reading.stable and case.reading.query.kind == "snapshot"
     return [f"{text}."] if steady else [f"{text}, and the reader returns ", *row, "."]
@@ -141,8 +133,8 @@ def _source_words(source_file: str) -> Parts:
 
 
 def _source_file(there: Mapping[str, list[Any]], key: str, got: Record | None) -> str:
-    """Return the file that contains the row that was read. If both a base file and a log contain the row, return the
-    base file.
+    """Return the file from which the reader took the row `got`, or ''. If both a base file and a log contain the row,
+    return the base file.
     """
     if got is None or got.deleted:
         return ""
@@ -155,8 +147,8 @@ def _source_file(there: Mapping[str, list[Any]], key: str, got: Record | None) -
 
 
 def _rule(context: Context, status: str, lost: Record, other: Record | None, base: int | None) -> tuple[str, str]:
-    """Return two sentences: the rule that decided the answer, and the default protocol's rule. The second sentence is
-    empty if `rules.RULES` contains no suitable rule.
+    """Return two sentences: the effect of the rule that caused the wrong answer, and the default protocol's rule (or
+    '').
     """
     differences = context.protocol.differences()
     field = next((name for name in HELPS[status] if name in differences), next(iter(differences), ""))

@@ -26,9 +26,7 @@ COLUMN: Final = {1: 300.0, 2: 210.0}
 
 
 def figure(doc: Mapping[str, Any]) -> Drawing:
-    """Return the picture for a value that `frames.document` has returned. The top `TOP` points are left free for a
-    heading.
-    """
+    """Draw the document that `frames.document` returned. The top `TOP` points are left free for a heading."""
     moment = Moment(doc, doc["breaking"])
     files = moment.files()
     right = slices(files, COLUMN.get(len(files.groups), 0))

@@ -27,10 +27,7 @@ class _Part(NamedTuple):
 
 
 class Files:
-    """Determines, for one read, the status of every file in each state of a run.
-
-    Results are cached, because only pending files change between two publications.
-    """
+    """Determines, for one read, the status of every file in each state of a run."""
 
     def __init__(self, model: Model, case: Case) -> None:
         self.model = model
@@ -46,9 +43,9 @@ class Files:
         value of `log G/T.V` is [status, reason, rows, barrier of the slice], where T is a requested time and V is a log
         version.
 
-        A row is [key, value, ordering value], with the value null for a delete. The status is "read", "merged",
-        "hidden" or "pending". The rows of a merged file are also in a base file. A file is pending if its write has not
-        completed, or if its plan has no base file yet.
+        A row is [key, value, ordering value], with the value null for a delete. The status of a file is "read",
+        "merged", "hidden" or "pending". A file is "merged" if a base file also contains its rows. A file is "pending"
+        if its write has not completed, or if its plan has no base file yet.
         """
         rests_on = (self.model.table(state), self._reader(state))
         if rests_on not in self._tables:

@@ -43,7 +43,8 @@ class History:
         self._now: dict[str, Any] = {}
 
     def see(self, step: int, things: Mapping[str, Any]) -> None:
-        """Record the value of each name in `things` after `step`. If a known name is missing, null is recorded for it.
+        """Record each value in `things` that has changed after `step`. Names that are missing from `things` get the
+        value null.
         """
         for name in [name for name in self._now if name not in things]:
             self._now.pop(name)
@@ -108,8 +109,8 @@ def actors_of(model: Model) -> list[tuple[str, str]]:
 
 
 def _steps(run: Run, trace: Trace) -> dict[str, Any]:
-    """Return the fields `steps`, `sentences` and `listings` of the page. A step is [index of the actor, index of the
-    step's sentence, instant].
+    """Return the fields `steps`, `sentences` and `listings` of the page. A step is [actor's index, sentence's index,
+    instant].
     """
     sentences: dict[str, int] = {}
     actors = [name for _, name in actors_of(run.model)]
@@ -177,8 +178,8 @@ def _data(trace: Trace, puts: Sequence[Put]) -> Data:
 
 
 def first_wrong(run: Run, case: Case, broke: int) -> tuple[Case, int]:
-    """Return the case with the key of the first wrong row at or after step `broke`, and the step of this row. If no row
-    is wrong, return `case` and `broke`.
+    """Find the first wrong row of a read at or after step `broke`. Returns the case with the key of this row, and the
+    step. If no row is wrong, returns the arguments `case` and `broke`.
     """
     seen: Any = None
     for step in range(broke, len(run.states)):
@@ -267,8 +268,8 @@ def _explanation_number(
 
 
 def _answer_cells(found: Answers, number: int | None) -> Any:
-    """Return [promised rows, real rows, explanation]. A row is [key, value, requested time, ordering], with the value
-    null for a delete.
+    """Return [rows that the promise requires, rows that the read returned, `number`]. A row is [key, value, requested
+    time, ordering], with the value null for a delete.
     """
 
     def rows(answer: Mapping[Any, Any] | None) -> Any:

@@ -26,7 +26,7 @@ def sentence(context: Context, broke: int, because: str, answers_at: Sequence[An
     """Return the sentence at the top of a page, which names the write, the step that acknowledged it, and the answers
     of later reads.
 
-    `answers_at` contains the read's answers, starting at step `broke`, which violates the promise.
+    Step `broke` violates the promise. `answers_at` contains the read's answers from this step onwards.
     """
     case, found = context.case, answers_at[0]
     if not case.key and case.key not in found.wrong():
@@ -67,7 +67,7 @@ def sentence(context: Context, broke: int, because: str, answers_at: Sequence[An
 
 
 def _instead(context: Context, lost: Record, got: Record | None) -> Parts:
-    """Return a phrase about the row that is returned instead of the lost row."""
+    """Return a phrase about the row that the read returns in place of the row `lost`."""
     key = context.case.key
     if got is None or got.deleted:
         return [" returns ", *row_words(key, got)]
@@ -90,7 +90,7 @@ def _since(context: Context, answers_at: Sequence[Answers], broke: int) -> str:
 
 
 def other_rule(context: Context, label: str, must: Record | None, judged: int) -> Parts:
-    """Return the sentence about another protocol, if the same steps violate no judged promise under that protocol."""
+    """Return a sentence that says that the same steps keep every promise under another protocol, called `label`."""
     answer = [": the reader returns ", *row_words(context.case.key, must)] if context.case.key else []
     far = "" if judged == len(context.states) - 1 else f" (judged up to step {judged})"
     return [f"Under {label} the same steps keep every promise{far}", *answer, "."]

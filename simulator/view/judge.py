@@ -24,12 +24,12 @@ class Broken:
 
 
 def judged(run: Run, named: str) -> list[Broken]:
-    """Return the judgement on every promise that applies to the model, for the first `judged_steps` steps of a run.
+    """Check a run against every promise that applies to the model. Returns the first violation of each promise, if any.
 
     Liveness promises are omitted, because a finite run cannot violate them.
 
-    A promise is judged only while every file group has at most `LARGEST` - 1 logs, or `LARGEST` logs for the promise
-    `named`. The cost of a judgement grows with the factorial of the number of logs.
+    A check ends when a file group has `LARGEST` logs, because its cost grows with the factorial of the number of logs.
+    For the promise `named`, one more log is allowed.
     """
     found = []
     for promise in PROMISES.values():
@@ -48,9 +48,7 @@ def _first_break(run: Run, holds: Callable[..., str | None], most: int) -> tuple
 
 
 def judged_steps(run: Run, logs: int = LARGEST - 1) -> int:
-    """Return the number of steps for which promises are judged: all steps before a file group has more than `logs`
-    logs.
-    """
+    """Return the number of steps before a file group has more than `logs` logs."""
     for number, state in enumerate(run.states):
         groups = [group for write in run.model.table(state).writes for group, _ in write.files]
         if any(groups.count(group) > logs for group in set(groups)):
@@ -59,8 +57,8 @@ def judged_steps(run: Run, logs: int = LARGEST - 1) -> int:
 
 
 def breaking_step(trace: Trace, run: Run, broken: Sequence[Broken]) -> int:
-    """Return the step on which the page opens: the first violation of the trace's promise, else of any promise, else
-    the last step.
+    """Return the step on which the page opens: the first violation of the trace's promise. Without one, it is the first
+    violation of any promise, or else the last step.
     """
     named = [b.step for b in broken if b.name == trace.promise and b.step]
     return (named or sorted(b.step for b in broken if b.step) or [len(run.states) - 1])[0]

@@ -60,7 +60,7 @@ def embedded(value: Any) -> str:
 
 
 def plain(parts: list[Any]) -> str:
-    """Return the plain text of a sentence, without the marks that select colours."""
+    """Return a sentence as plain text, without colours."""
     return "".join(part if isinstance(part, str) else part[0] for part in parts)
 
 

@@ -49,8 +49,8 @@ def draw_slices(
     compactions).
 
     A base file is drawn as a wide block, and a log file as a small box in the colour of its writer. A log's box is
-    filled if a snapshot reads the log, and outlined if a base file contains the log's rows. The box is dashed while the
-    log's write is pending. Hatched files are not read by any snapshot. The arguments `as_of`, `step` and `ax` are the
+    filled if a snapshot reads the log, and outlined if a base file contains the log's rows. A log's box is dashed while
+    its write is pending. Hatched files are not read by any snapshot. The arguments `as_of`, `step` and `ax` are the
     same as in `draw_timeline`.
     """
     from .matplotlib_painter import paint

@@ -42,8 +42,7 @@ class Reading(NamedTuple):
     """A read whose answer the page shows at every step. If `reader` is "", the read is `query`; otherwise, it is the
     read of the actor `reader`.
 
-    If `stable` is True, the promised answer is the answer to `query` directly before the step that violates the
-    promise.
+    If `stable` is True, the read must return the same answer as just before the step that violates the promise.
     """
 
     query: Query
@@ -83,9 +82,7 @@ class Answers(NamedTuple):
     got: Mapping[Any, Record] | None
 
     def wrong(self) -> list[Any]:
-        """Return the keys whose values differ between the promised and the real answer. Equal values from different
-        writes are treated as the same.
-        """
+        """Return the keys for which the required answer and the actual answer have different values."""
         if self.must is None or self.got is None:
             return []
         keys = sorted(self.must.keys() | self.got.keys(), key=str)
@@ -98,15 +95,15 @@ def visible(record: Record | None) -> Any:
 
 
 def shown(record: Record) -> str | None:
-    """Return a record as text: the value, or the columns that the record sets. Returns None for a delete."""
+    """Return a record as text: the value, or the columns that the record sets. For a delete, return None."""
     if record.deleted:
         return None
     return text_of(dict.fromkeys(record.sets, record.value)) if record.sets else str(record.value)
 
 
 def answers(model: Model, states: Sequence[Any], step: int, case: Case, broke: int) -> Answers:
-    """Return the promised and the real answer after `step` steps. `broke` is the number of the step that violates the
-    promise.
+    """Return the required and the actual answer of a read after `step` steps. `broke` is the number of the step that
+    violates the promise.
     """
     reading, data, state = case.reading, case.data, states[step]
     if reading.reader in model.actors.get("consumer", ()):
@@ -193,8 +190,8 @@ def _records(rows: Mapping[Any, Record | Change | Several]) -> dict[Any, Record]
 
 
 def choose(model: Model, states: Sequence[Any], broke: int, puts: Sequence[Put], *, data: Data, promise: str) -> Case:
-    """Return the case (read, rows and key) that shows the wrong answer. The rows of the trace are used if they lead to
-    a wrong answer. Otherwise, the simplest rows of the key k1 that lead to a wrong answer are used.
+    """Choose a read, rows and a key for which the run gives a wrong answer. The trace's rows (`data`) are preferred; if
+    no read of them is wrong, the simplest suitable rows are chosen.
     """
     given = [data] if data else []
     for rows in chain(given, valuations(puts, model.merger)):
@@ -229,9 +226,7 @@ def readings(model: Model, states: Sequence[Any], broke: int, promise: str) -> l
 
 
 def valuations(puts: Sequence[Put], merger: Merger) -> Iterator[Data]:
-    """Yield possible rows of the writes for the key k1, simplest first. Simple combinations have few omissions, deletes
-    and different ordering values.
-    """
+    """Yield possible rows of the writes for the key k1, simplest first."""
     shown = [put for put in puts if put.files][-MOST_WRITES:]
     for rows in sorted(of_merger(len(shown), merger), key=lambda rows: _cost(len(shown), rows)):
         yield {

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 
 class Rule(NamedTuple):
-    """Two sentences that explain how a file is treated: `did` under a weaker option, and `right` under the default
-    option.
+    """Two sentences that explain how a file is treated. `did` states what happened under a weaker option, and `right`
+    what happens under the default option.
 
     The placeholders {r} and {c} are the file's requested time and completion time. The placeholder {b} is a barrier or
     a base file, and {T} is the time of an as-of read. The placeholders {other}, {o}, {seen} and {at} describe another

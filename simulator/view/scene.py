@@ -24,8 +24,8 @@ class Bar(NamedTuple):
 
     The texts `begins` and `ends` are the times above both ends of the bar; `content` is the text below the bar. If
     `lost` is True, the wrong answer concerns a row of this write, and a ring marks the end of the bar. If an actor
-    crashes and another actor resumes its plan, the plan has two bars. In the second bar, `resumes` is the lane of the
-    first bar.
+    resumes the plan of a crashed actor, the plan has a second bar. The second bar's `resumes` is the lane of the
+    crashed actor.
     """
 
     name: str
@@ -71,8 +71,8 @@ class Chip(NamedTuple):
 
 
 class Slice(NamedTuple):
-    """A file slice in a picture. `order` is the position of the slice's barrier among all barriers, or 0 without a
-    barrier.
+    """A file slice in a picture. `order` is the position of the slice's barrier among all barriers, or 0 if the slice
+    has no barrier.
 
     If the slice is hidden, `reason` explains why it is not read.
     """

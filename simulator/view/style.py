@@ -14,8 +14,8 @@ RED: Final = ("#d0112b", "#ff6673")
 
 
 class Hue(NamedTuple):
-    """A colour and the colour of text on it, for light and dark themes. `ink` is a darker shade for coloured text on
-    white.
+    """A colour and the colour of text on it, for light and dark themes. `ink` is a darker shade of the colour, for text
+    on white.
 
     Text has a contrast of at least 4.5, as WCAG 2 requires for small text (AA).
     """
@@ -69,7 +69,7 @@ def hue_of(kind: str, number: int) -> Hue:
 
 
 def hues(kinds: list[str]) -> list[Hue]:
-    """Return the hues of several actors, given their kinds in order."""
+    """Return a hue for each actor, given the kinds of the actors."""
     return [hue_of(kind, kinds[:place].count(kind)) for place, kind in enumerate(kinds)]
 
 

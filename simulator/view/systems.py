@@ -14,9 +14,7 @@ READS = ("snapshot", "read", "rows")
 
 
 def systems_of(trace: Trace) -> list[dict[str, Any]]:
-    """Return ``{"name", "answers": [[step, [[key, value or null]]]]}`` for each system. An answer applies until the
-    system's next answer.
-    """
+    """Return the name and the answers of each system. An answer is [step, [[key, value or null]]]."""
     found: dict[str, list[list[Any]]] = {}
     for number, observed in enumerate(trace.observed, start=1):
         for name, seen in observed.items():

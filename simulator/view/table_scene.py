@@ -1,4 +1,4 @@
-"""The content of pictures of a Hudi table, from its inventory: names, times and sizes, never rows."""
+"""Selects what pictures of a Hudi table show: names, times and sizes from the table's inventory, but no rows."""
 
 from __future__ import annotations
 
@@ -62,8 +62,8 @@ class Names:
         self.lane_of = dict(self._packed(now.instants))
 
     def _packed(self, instants: tuple[InstantRow, ...]) -> Iterator[tuple[str, tuple[str, int]]]:
-        """Yield the requested time and the lane (kind, number) of each instant. The lane is the first one of its kind
-        that is free at the requested time.
+        """Yield the requested time and the lane (kind, number) of each instant. An instant is placed in the first lane
+        of its kind that is free at its requested time.
         """
         free: dict[str, list[str]] = {}
         for instant in sorted(instants, key=lambda i: i.requested):
@@ -74,7 +74,7 @@ class Names:
             yield instant.requested, (kind, number)
 
     def kind(self, instant: InstantRow) -> str:
-        """Return the kind of lane on which an instant is drawn. In a merge-on-read table, a commit is a completed
+        """Return the kind of lane on which an instant is drawn. In a merge-on-read table, the action "commit" denotes a
         compaction, because writers create delta commits.
         """
         if instant.action == "compaction" or (instant.action == "commit" and self.merges):
@@ -136,7 +136,7 @@ def _bar(names: Names, instant: InstantRow, columns: list[str], lanes: list[tupl
 
 
 def files(names: Names, seen: Inventory) -> Files:
-    """Return the file groups for drawing, with their newest slices and with files that no read uses."""
+    """Return the file groups to draw: their newest slices, and the files that no read uses."""
     rows: dict[_GroupKey, list[SliceRow]] = {}
     for row in seen.slices:
         rows.setdefault((row.partition, row.file_group), []).append(row)
@@ -164,7 +164,8 @@ def natural(key: Sequence[str]) -> list[list[tuple[bool, int, str]]]:
 
 
 def _loose(seen: Inventory) -> Iterator[LeftOut]:
-    """Yield the data files that no slice contains, except files that did not exist yet and base files of pending plans.
+    """Yield the data files outside all slices. Base files of pending plans are omitted, and so are files created after
+    the time that the picture shows.
     """
     then = {i.requested for i in seen.instants}
     planned = {row.barrier for row in seen.slices if row.role == "planned"}
@@ -195,10 +196,10 @@ def _slices(
 
 
 def _place(names: Names, file: LeftOut, newest_first: list[str], as_of: str | None) -> str:
-    """Return the barrier of the slice in which a file without a slice is drawn.
+    """Return the barrier of the slice in which to draw a file that belongs to no slice.
 
-    A file of a pending write is drawn in the newest slice. Other files are drawn by completion time, or by requested
-    time if the timeline does not contain the write.
+    A file of a pending write is drawn in the newest slice. Any other file is placed by its completion time, or by its
+    requested time if the timeline does not contain the write.
     """
     if _is_pending(names, file, as_of):
         return newest_first[0]
@@ -213,8 +214,7 @@ def _is_pending(names: Names, file: LeftOut, as_of: str | None) -> bool:
 
 
 def _chips(names: Names, row: SliceRow, newer_base: str) -> Iterator[Chip]:
-    """Yield the files of a slice for drawing. If the slice is superseded, the base file `newer_base` contains the rows.
-    """
+    """Yield the files of a slice for drawing. `newer_base` names the base file that supersedes the slice, or is ''."""
     status: Status = "hidden" if newer_base else "read"
     if row.base:
         yield Chip("", "base", f"base {names.name(row.base.requested)}", "", (size(row.base.size),), SERVICE, status)
@@ -266,15 +266,17 @@ def counted(number: int, thing: str) -> str:
 
 
 def clock(instant: str, first: int = 0) -> str:
-    """Format an instant as date and time, such as ``2026-11-21 18:31:09.412``. The text starts with the field number
-    `first` (0 is the year, 6 is the milliseconds).
+    """Format an instant as date and time, such as ``2026-11-21 18:31:09.412``. `first` is the first field in the text,
+    from 0 (year) to 6 (milliseconds).
     """
     parts = [(instant[start:end], sign) for start, end, sign in _FIELDS[first:] if instant[start:end]]
     return "".join(text if place == 0 else sign + text for place, (text, sign) in enumerate(parts))
 
 
 def shortened_times(times: list[str]) -> tuple[str, list[str]]:
-    """Return the date, or the date with hour and minute, that all times have in common, and the times without it."""
+    """Split off the date (or date, hour and minute) that all times share. Returns the shared part and the shortened
+    times.
+    """
     shared = 0
     while shared < 5 and len({time[: _FIELDS[shared][1]] for time in times}) == 1:
         shared += 1

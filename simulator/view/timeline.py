@@ -20,7 +20,7 @@ NARROWEST, WIDEST_COLUMN, WIDEST, USUAL = 23.0, 46.0, 1080.0, 620.0
 
 
 def timeline(scene: Times, width: float | None = None) -> Drawing:
-    """Lay out a timeline as a drawing. `width` is in points; by default the drawing is as wide as its columns need."""
+    """Lay out a timeline as a drawing. `width` is in points; the default is the width that the columns require."""
     return _Timeline(scene, width).draw()
 
 

@@ -16,7 +16,7 @@ Parts = list[Any]
 
 
 class Context(NamedTuple):
-    """A run under one protocol, with the read and the rows that a page shows."""
+    """A run under one protocol, with the example (read and rows) that a page explains."""
 
     model: Model
     states: Sequence[Any]
@@ -53,9 +53,7 @@ def lost_row(context: Context, must: Record | None, got: Record | None) -> Recor
 
 
 def _intrudes(context: Context, got: Record) -> bool:
-    """True if the read must not return the row, because the write has not completed, completed too late, or changes an
-    answer that must be stable.
-    """
+    """True if the row `got` is wrong because the read must not return rows of its write."""
     completed = completed_at(context, len(context.states) - 1, got.requested)
     until = context.case.reading.query.until
     return context.case.reading.stable or completed is None or (until is not None and completed > until)
@@ -67,7 +65,7 @@ def wins_by_ordering(context: Context, lost: Record, got: Record) -> bool:
 
 
 def ranked(data: Data) -> bool:
-    """True if the rows have different ordering values."""
+    """True if not all rows have the same ordering value."""
     records = (record for files in data.values() for rows in files.values() for record in rows.values())
     return len({record.ordering for record in records}) > 1
 
@@ -86,8 +84,8 @@ def read_words(case: Case) -> str:
 
 
 def write_words(key: Any, record: Record) -> Parts:
-    """Return the text of a row, such as `a=1`, or only the key for a delete, with the requested time that determines
-    its colour.
+    """Return the text of a row, such as `a=1`, or the key alone for a delete. The requested time selects the text's
+    colour.
     """
     return [[str(key) if record.deleted else f"{key}={record.value}", record.requested]]
 

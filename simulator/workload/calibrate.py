@@ -141,8 +141,8 @@ def _timed(watch: Stopwatch, operation: Callable[[], object], rows: int, logs: i
 
 
 def _fit(parts: Sequence[Part]) -> tuple[float, float, float, float]:
-    """Fit a linear cost model. Returns the constant, the seconds for each row, the seconds for each file, and the
-    spread of residuals.
+    """Fit a linear cost model. Returns the constant cost, the cost of a row and the cost of a file, in seconds, and the
+    spread of the residuals.
 
     The spread is the standard deviation of the logarithm of the ratio of measured to fitted times, estimated from
     quartiles. The fit minimises relative errors, so that small operations count as much as large ones. The fit is then
@@ -164,7 +164,7 @@ def _fit(parts: Sequence[Part]) -> tuple[float, float, float, float]:
 
 
 def _pair(seconds: Sequence[float]) -> list[float]:
-    """Return the median and the 99th percentile of a log-normal distribution with the measured mean and tail."""
+    """Fit a log-normal distribution to durations, and return its median and 99th percentile."""
     middle, late = (float(np.percentile(seconds, share)) for share in (50, 99))
     sigma = math.log(max(late / middle, 1.0001)) / 2.326
     median = float(np.mean(seconds)) / math.exp(sigma**2 / 2)

@@ -15,8 +15,7 @@ class SharedCores:
     """Processor sharing among the processes of one simulated machine. A computation with `streams` threads uses at most
     `streams` cores.
 
-    `_served` is the number of core-seconds that a continuously computing thread has received since the start. A
-    computation ends when `_served` has increased by the number of core-seconds that each of its threads needs.
+    `_served` is the processor time that a thread would have received if it had run since the start.
     """
 
     def __init__(self, env: simpy.Environment, cores: int) -> None:

@@ -39,8 +39,8 @@ class StageCost:
     """The cost of one stage of an operation, recorded from the engine. The number of requests is a linear function of
     the numbers of file groups, log files and commits.
 
-    `takes` is the number of times that the stage takes from the clock, and `lists` is the number of timeline listings.
-    `decodes` is how often the stage decodes each commit that its actor has not read before.
+    `takes` is the number of clock readings, and `lists` is the number of timeline listings. The stage decodes a commit
+    `decodes` times if its actor has not read the commit before.
     """
 
     locked: bool
@@ -51,7 +51,7 @@ class StageCost:
     requests: Mapping[str, tuple[int, ...]]
 
     def count(self, touched: Touched) -> dict[str, int]:
-        """Return the stage's number of storage requests for each verb."""
+        """Return the number of storage requests of each kind, such as "put", in the stage."""
         return {verb: _linear(counts, touched) for verb, counts in self.requests.items()}
 
     def depth(self, touched: Touched) -> int:
@@ -79,15 +79,18 @@ class Store:
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """Computation times that were fitted on the engine, in core-seconds.
+    """Computation times that were fitted to measurements of the engine, in core-seconds.
 
-    `prepare`, `request`, `write`, `publish` and `clean_up` are the constant times of the stages of a write, excluding
-    storage requests. Writing data takes an additional `per_row` for each row, and `per_file` for each file. A timeline
-    listing takes `list_instant` for each active instant, and `unread` for each commit that it shows for the first time.
-    Decoding such a commit takes `decode`. A compaction takes `compact_row` for each row, and `compact_log` for each log
-    file. A snapshot read takes `read_row` for each row, and `read_log` for each log file. `noise` is the spread (sigma
-    of a log-normal distribution) of the fitted times. `latency` contains the median and the 99th percentile of each
-    verb's latency on the local store, in seconds.
+    `prepare`, `request`, `write`, `publish` and `clean_up` are the fixed times of the stages of a write, excluding
+    storage requests. Writing data takes an additional `per_row` for each row, and `per_file` for each file.
+
+    A timeline listing takes `list_instant` for each active instant, and an additional `unread` for each new commit.
+    Decoding a new commit takes `decode`. A compaction takes `compact_row` for each row, and `compact_log` for each log
+    file. A snapshot read takes `read_row` for each row, and `read_log` for each log file.
+
+    `noise` is the spread of the measured times around the fitted times, as the sigma of a log-normal distribution.
+    `latency` contains the median and the 99th percentile of the latency of each kind of storage request, in seconds, on
+    the local store.
     """
 
     prepare: float
@@ -123,7 +126,7 @@ def programs(kind: str) -> dict[str, Program]:
 
 
 def verb_of(request: str, is_local: bool) -> str:
-    """Return the verb whose latency applies to a recorded request such as "delete log".
+    """Return the kind of storage request whose latency applies to a recorded request such as "delete log".
 
     On a file system, deletes (except of markers and heartbeats) sync the folder, and therefore cost as much as puts.
     """
@@ -176,7 +179,7 @@ class Sampler:
         self._next = 0
 
     def latency(self, requests: Mapping[str, int], depth: int) -> float:
-        """Return a random duration in seconds of several requests, of which `depth` are sequential."""
+        """Return a random duration, in seconds, of several storage requests in `depth` sequential rounds."""
         key = (depth, *requests.items())
         pool = self._pools.get(key)
         if pool is None:

@@ -26,8 +26,10 @@ WAIT: Final = 60.0
 
 class Listings(NamedTuple):
     """Measurements of timeline listings. Each pair in `stages` contains the number of active instants, and the mean
-    core-seconds of a write's two locked stages. `unread` contains the additional core-seconds of a listing for each new
-    commit. `decode` contains the core-seconds for decoding each new commit.
+    core-seconds of the two stages that a write runs under the lock.
+
+    `unread` contains the additional core-seconds of a listing for each new commit. `decode` contains the core-seconds
+    for decoding each new commit.
     """
 
     stages: list[tuple[int, float]]
@@ -65,8 +67,7 @@ def measured_listings(path: Path) -> Listings:
 
 
 def _list(url: str, pipe: Connection) -> None:
-    """For each message True from the measuring process, list the timeline of a local table twice, and read the new
-    commits. The message False ends the loop.
+    """For each request from the measuring process, list the timeline of a local table twice and read the new commits.
     """
     watch = Stopwatch()
     storage = TimedStorage(url, watch)
@@ -84,8 +85,8 @@ def _list(url: str, pipe: Connection) -> None:
 
 
 def of_listings(measured: Sequence[Listings]) -> dict[str, float]:
-    """Return three medians: the core-seconds of a listing for each active instant, its core-seconds for each new
-    commit, and the core-seconds of decoding a commit.
+    """Return the median core-seconds of a listing for each active instant and for each new commit, and of decoding a
+    commit.
     """
     slopes = []
     for each in measured:

@@ -1,8 +1,8 @@
 """The lock of the simulated table, which behaves like the engine's locks (engine.lock).
 
-An actor attempts to acquire the lock, and tries again after each pause. A released lock remains free until the next
-attempt. The last holder often acquires the lock again, because it makes its next attempt while waiting actors still
-pause.
+An actor attempts to acquire the lock, and tries again after each pause. A released lock stays free until an actor's
+next attempt. The last holder often acquires the lock again, because waiting actors are still pausing at its next
+attempt.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ class SimulatedLock:
         return self._random.randrange(crowd), self._interval() * first + taking
 
     def _offer(self, waiter: _Waiter, delay: float) -> None:
-        """Let an actor acquire the free lock after a delay, unless another attempt is faster."""
+        """Let an actor acquire the free lock after a delay, unless another actor acquires it first."""
         if self._first is not None and self._takes_at <= self._env.now + delay:
             self._fail(waiter)
             return

@@ -1,4 +1,4 @@
-"""Computes statistics of a table from its timeline. The statistics have the same names as those of a simulation."""
+"""Computes statistics of a real table from its timeline, under the same names as the statistics of a simulation."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def past_figures(writes: Sequence[Commit], compactions: Sequence[Commit], second
     """Return those statistics of `summary.LINES` that can be computed from a timeline.
 
     `writes` are sorted by requested time; `seconds` is the length of the period that they cover. The latency of a write
-    is the time from request to completion, because a timeline records no earlier time.
+    starts at its requested time, because a timeline records no earlier time.
     """
     latencies = [seconds_of(commit) or 0.0 for commit in writes]
     compacting = [seconds_of(commit) or 0.0 for commit in compactions]

@@ -1,5 +1,5 @@
-"""Draws the results of a simulation: throughput and latency over the number of writers, log files over time, and the
-phases of a commit.
+"""Draws the results of a simulation: throughput and latency for several numbers of writers, log files over time, and
+the phases of a commit.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def sweep(
     scenario: Scenario, modes: Iterable[Mode], calibration: Calibration, watch: Watch, factors: Factors = FACTORS
 ) -> dict[Mode, list[tuple[int, Measures]]]:
     """Simulate each mode with several numbers of writers. Returns a mapping from each mode to pairs (number of writers,
-    measures). For a recorded table, the number of writers cannot be changed.
+    measures). A workload recorded from a table is simulated only with its own number of writers.
     """
     short = replace(scenario, hours=min(scenario.hours, SWEEP_HOURS))
     sizes = {size.writer_count: size for size in (short.scaled(factor) for factor in factors)}
@@ -53,7 +53,7 @@ def sweep(
 def draw(
     scenario: Scenario, runs: Mapping[Mode, Sequence[Measures]], calibration: Calibration, path: Path, watch: Watch
 ) -> None:
-    """Draw the four panels into a file. The file's suffix selects the format."""
+    """Draw the results of a simulation into a file. The file's suffix selects the format."""
     import matplotlib.pyplot as plt
 
     figure, ((throughput, latency), (logs, phases)) = plt.subplots(2, 2, figsize=(12, 8), dpi=DPI)

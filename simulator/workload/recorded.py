@@ -32,9 +32,9 @@ class Recording:
     """The workload that a table's timeline records, with the concurrency mode, the number of compactions, and
     statistics of the recorded commits.
 
-    `mode` is None if the table properties do not record the concurrency mode, which in Hudi is an option of each
-    writer. `every` is the median number of seconds between consecutive compactions, or 0 without compactions. The first
-    interval starts at the first write. `figures` contains those statistics of `summary.LINES` that a timeline records.
+    `mode` is None if the table properties do not record the concurrency mode. `every` is the median interval between
+    compactions in seconds, or 0 without compactions. The time from the first write to the first compaction counts as an
+    interval. `figures` contains those statistics of `summary.LINES` that a timeline records.
     """
 
     scenario: Scenario
@@ -50,8 +50,8 @@ def recorded(storage: Storage, base: Scenario | None = None) -> Scenario:
 
 
 def recording(storage: Storage, base: Scenario | None = None) -> Recording:
-    """Return the workload and the statistics that the timeline of the table in `storage` records. The store, lock,
-    services and readers are taken from `base`, if given.
+    """Derive a workload and its statistics from the timeline of the table in `storage`. The store, lock, services and
+    readers are taken from `base`, if given.
 
     Writes that overlap in time are assigned to different writers. The data phase of a simulated write takes as long as
     the recorded write, minus the wait for the clock after the request. Raises `BadInput` if the table has too few
@@ -95,8 +95,8 @@ def recording(storage: Storage, base: Scenario | None = None) -> Recording:
 
 
 def _defaults(storage: Storage, properties: Mapping[str, str], commits: Iterable[Commit], start: int) -> Scenario:
-    """Return the scenario that the table's properties describe: store, lock and compactions. The first write was
-    requested at `start`.
+    """Return the scenario that the table's properties and compactions describe. `start` is the requested time of the
+    table's first write, in milliseconds.
     """
     shared = is_shared(storage.url)
     agreed = coordination_of(properties, BadInput)

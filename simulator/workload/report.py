@@ -17,7 +17,9 @@ WORDS: Final = 58  # the width of the column of words
 
 
 class Block(NamedTuple):
-    """The runs with one compaction interval. `every` is the interval in seconds; 0 means that no compactions run."""
+    """The simulation runs with the same compaction interval. `every` is this interval in seconds, or 0 if no
+    compactions run.
+    """
 
     every: float
     runs: Runs
@@ -67,7 +69,7 @@ def text(
 
 
 def interval(every: float) -> str:
-    """Return a text that describes how often compactions run, such as ``each 5 min``."""
+    """Return the compaction interval as text, such as ``each 5 min``."""
     if not every:
         return "never compacted"
     return f"each {every / 60:.3g} min" if every >= 60 else f"each {every:.3g} s"

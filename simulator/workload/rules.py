@@ -1,8 +1,7 @@
-"""The protocol decisions in a simulation, made by functions of the model: which write conflicts, and which logs a
-compaction plan includes.
+"""Decides, with functions of the model, whether a simulated write conflicts, and which logs a compaction plan includes.
 
-The simulation calls the model with small tables. The model only compares times, so a decision depends only on the order
-of the times, and is cached by this order.
+For each decision, the simulation builds a small table of the model. Decisions depend only on the order of the table's
+times, and are cached.
 """
 
 from __future__ import annotations
@@ -24,8 +23,8 @@ PROTOCOL: Final = Protocol(concurrency="occ")
 def conflicts(newest: Iterable[tuple[int, int]], groups: Sequence[int]) -> bool:
     """Return True if a pending write to the file groups `groups` conflicts with writes that completed after it began.
 
-    `newest` contains a pair (file group, number of its newest write) for each file group to which a write completed
-    after the pending write began.
+    `newest` contains pairs (file group, number of its newest write). Only file groups with a write that completed after
+    the pending write began are included.
     """
     published = tuple(Write(number, number + 1, "w", 1, ((group, 1),)) for group, number in newest)
     return conflicting(published, (), Attempt(tuple(groups), (), 0), PROTOCOL) is not None

@@ -26,7 +26,7 @@ def simulate(scenario: Scenario, mode: Mode, calibration: Calibration, seed: int
 def simulate_all(
     scenario: Scenario, modes: Sequence[Mode], calibration: Calibration, seeds: int, watch: Watch
 ) -> dict[Mode, list[Measures]]:
-    """Simulate all modes with seeds 1 to `seeds`. Returns the measures of the runs by mode."""
+    """Simulate all modes with seeds 1 to `seeds`. Returns the measurements of all runs of each mode."""
     runs: dict[Mode, list[Measures]] = {mode: [] for mode in modes}
     total = len(modes) * seeds
     for number, (mode, seed) in enumerate((mode, seed) for mode in modes for seed in range(1, seeds + 1)):

@@ -39,9 +39,10 @@ class TableShape:
 
 @dataclass(frozen=True, slots=True)
 class LockOptions:
-    """The lock of the simulated table, the wait for clock skew, and how a commit is decided.
+    """The options of the simulated table's lock.
 
-    `provider` is `file` (a file lock on one machine), `lease` (an object in the store) or `zookeeper` (a queue).
+    `provider` is `file` (a file lock on one machine), `lease` (an object in the store) or `zookeeper` (a queue). `skew`
+    is the wait for clock skew in seconds. `decision` states whether the lock or the decision log decides commits.
     """
 
     provider: Provider = "lease"

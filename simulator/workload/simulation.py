@@ -29,10 +29,10 @@ HEARTBEAT: Final = 60.0  # seconds between two renewals (engine.config.coordinat
 
 
 class TableState:
-    """The state of the simulated table's file groups, by number. `logs` contains for each file group the number of
-    completed log files that are not compacted yet.
+    """The state of the simulated table's file groups. `logs` contains for each file group the number of completed log
+    files that are not compacted yet.
 
-    `newest` maps each file group to the sequence number of its newest completed write. `pending` contains the file
+    `newest` maps each file group to the sequence number of the write that completed last. `pending` contains the file
     groups of pending compaction plans.
     """
 
@@ -121,7 +121,7 @@ class Simulation:
         return seconds
 
     def work(self, stage: StageCost, touched: Touched) -> float:
-        """Return the core-seconds that a stage needs for reading the timeline, without storage requests."""
+        """Return the core-seconds that a stage needs to list and decode the timeline."""
         listed = stage.lists * self.table.active * self.times.list_instant
         decoded = stage.decodes * self.times.decode + (stage.rounds[3] - stage.decodes) * self.times.unread
         return listed + touched.commits * decoded
@@ -134,14 +134,13 @@ class Simulation:
         self, actor: object, what: str, own: float, choose: Callable[[], Chosen],
         effect: Callable[[], object] = int, crashes_at: float = float("inf"), spent: dict[str, float] = UNUSED,
     ) -> Events:  # fmt: skip
-        """Wait for the lock, hold it for one stage, run `effect`, and release the lock. Returns True if the actor got
-        the lock and completed the stage.
+        """Wait for the lock, hold it for one stage, run `effect`, and release the lock. Returns True if the actor
+        acquired the lock and completed the stage.
 
         `own` is the number of core-seconds that the stage needs in addition to reading the timeline. `choose` returns
-        the stage and the amounts (such as numbers of log files) that determine the stage's cost. `choose` is called
-        while the actor holds the lock, so that no other actor can change the table. If the actor crashes at
-        `crashes_at` while it holds the lock, `effect` does not run, and the lock is not released. The stage's duration
-        is added to `spent`, by phase.
+        the stage and the amounts (such as numbers of log files) that determine the stage's cost. It is called under the
+        lock, so that no other actor can change the table. If the actor crashes at `crashes_at` while it holds the lock,
+        `effect` does not run, and the lock is not released. The stage's duration is added to `spent`, by phase.
         """
         measures, lock, env = self.measures, self.lock, self.env
         asked = env.now
@@ -171,7 +170,7 @@ class Simulation:
 
     def _expire(self, held: float) -> Events:
         """Release the lock of a crashed holder when the lease or the ZooKeeper session expires. A file lock is released
-        immediately after the crash.
+        immediately.
         """
         options = self.scenario.lock
         left = {"file": 0.0, "lease": options.lease + LEASE_DRIFT, "zookeeper": ZOOKEEPER_SESSION}[options.provider]

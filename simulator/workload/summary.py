@@ -104,7 +104,7 @@ def phase_shares(runs: Sequence[Measures]) -> dict[str, float]:
 def writer_figures(runs: Sequence[Measures], kind: str) -> tuple[float, float, float] | None:
     """Return statistics of one group of writers: mean commits per run, attempts per commit, and median latency.
 
-    Returns None if a run has no writers of this group.
+    Returns None if any run lacks the group `kind`.
     """
     if any(kind not in run.by_writer for run in runs):
         return None

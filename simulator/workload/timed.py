@@ -22,8 +22,8 @@ SCHEMA: Final = pa.schema(
 
 
 class Stopwatch:
-    """Measures the duration of storage requests by verb, and the processor time at each acquisition and release of the
-    lock.
+    """Measures the duration of each kind of storage request, and the processor time at each acquisition and release of
+    the lock.
 
     Processor time does not grow while the process sleeps or waits, or while other processes use the cores.
     """
@@ -46,7 +46,8 @@ class Stopwatch:
         self._sum += time.process_time() - used
 
     def between(self) -> list[float]:
-        """Return the processor seconds between consecutive marks, excluding time spent on storage requests."""
+        """Return the processor seconds between consecutive calls of `mark`, excluding time spent on storage requests.
+        """
         return [max(0.0, (b[0] - a[0]) - (b[1] - a[1])) for a, b in zip(self.marks, self.marks[1:], strict=False)]
 
 
@@ -87,7 +88,7 @@ class TimedStorage(LocalStorage):
 
 
 class TimedLock:
-    """A lock that records a mark at each acquisition and release."""
+    """A lock whose acquisitions and releases a stopwatch records."""
 
     def __init__(self, lock: Lock, watch: Stopwatch) -> None:
         self._lock, self._watch = lock, watch
@@ -111,8 +112,8 @@ def batch(rows: int, number: int, partition: str = "p0") -> pa.Table:
 
 
 def timed_table(path: Path, buckets: int) -> tuple[Stopwatch, Table]:
-    """Create a table with the given number of buckets. Returns a stopwatch and the table, whose storage requests and
-    lock phases the stopwatch measures.
+    """Create a table with the given number of buckets. Returns a stopwatch and the table. The stopwatch measures the
+    table's storage requests and the phases under its lock.
     """
     Table.create(None, path, SCHEMA, record_key="id", ordering_fields="ts", partition_by="part", buckets=buckets)
     watch = Stopwatch()

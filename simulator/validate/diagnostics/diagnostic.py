@@ -23,8 +23,8 @@ class Case(NamedTuple):
 
 
 class Rule(NamedTuple):
-    """A rule that detects one kind of fault. `find` yields the violations in a table. A violation concerns the rule's
-    `promises`, unless the violation lists other promises.
+    """A rule that detects one kind of fault. `find` yields the faults in a table. A fault violates the rule's
+    `promises`, unless the fault lists other promises.
     """
 
     name: str
@@ -48,7 +48,7 @@ RESTORE = "restore it from a copy"
 
 
 def again(view: View, *paths: str) -> str:
-    """Return the remedy that writes the rows of the given logs again, as an `nbcc table` command if possible."""
+    """Return the remedy that rewrites the rows of the given logs, as an `nbcc table` command if possible."""
     values = view.audit.properties
     ranked = values.get("hoodie.record.merge.mode") == "EVENT_TIME_ORDERING" and not {PARTIAL, FUNCTION} & {*values}
     if view.audit.own and ranked:
@@ -64,7 +64,7 @@ def undo(view: View, requested: str) -> str:
 
 
 def diagnostics_of(view: View, rules: Iterable[Rule]) -> list[Diagnostic]:
-    """Return all faults that the rules detect: first the faults with the gravity BROKEN, then those with AT RISK."""
+    """Return all faults that the rules detect, those of gravity BROKEN before those of gravity AT RISK."""
     diagnostics = [
         Diagnostic(rule.name, case.gravity, case.promises or rule.promises, case.file, case.because, case.remedy)
         for rule in rules

@@ -55,7 +55,9 @@ def _with_covered(covers: Mapping[str, tuple[str, ...]], names: set[str]) -> set
 
 
 def covered(view: View) -> Iterator[Case]:
-    """Yield completed logs in file groups to which a bulk insert added a base file without the logs' rows."""
+    """Yield completed logs that a bulk insert has hidden: it added a base file without the logs' rows to their file
+    group.
+    """
     for group, files in view.by_group.items():
         logs = [file for file in files if isinstance(file, LogFile) and file.completed]
         loaded = [b for b in view.bases(group) if logs and view.audit.commits[b.requested].operation in _LOADS]
@@ -74,7 +76,9 @@ def _logs(view: View, group: Group) -> Iterator[LogFile]:
 
 
 def twice(view: View) -> Iterator[Case]:
-    """Yield logs that a compaction plan should not include. Readers may merge the rows of such a log twice."""
+    """Yield logs that a compaction plan should not include. Readers may merge the rows of a log twice if two slices
+    contain it.
+    """
     for (partition, _), parts in view.plans.items():
         taken: dict[str, str] = {}
         barriers = {part.barrier for part in parts}
@@ -144,8 +148,8 @@ def _kept(names: tuple[str, ...], view: View) -> int:
 
 
 def old_base(view: View) -> Iterator[Case]:
-    """Yield compaction plans that do not start from the newest base file. Such a compaction restores an older state of
-    the rows.
+    """Yield compaction plans that do not start from the newest base file. A compaction from an older base file restores
+    an older state of the rows.
     """
     for group, parts in view.plans.items():
         bases = sorted(base.requested for base in view.bases(group))
@@ -172,8 +176,8 @@ def replaced(view: View) -> Iterator[Case]:
 
 
 def first_log(view: View) -> Iterator[Case]:
-    """Yield file groups in which an uncommitted log is the oldest file. Hudi then hides the committed logs of the group
-    (apache/hudi#19774).
+    """Yield uncommitted logs that are the oldest file of their file group. Hudi hides the committed logs of a file
+    group with such a log (apache/hudi#19774).
     """
     first_active = view.audit.first_active or ""
     oldest: dict[Group, LogFile] = {}

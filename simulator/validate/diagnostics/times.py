@@ -40,8 +40,8 @@ def no_time(view: View) -> Iterator[Case]:
 
 
 def equal(view: View) -> Iterator[Case]:
-    """Yield pairs of instants with equal times. Savepoints are ignored, because a savepoint has the requested time of
-    its commit.
+    """Yield instants whose requested or completion time is not unique on the timeline. Savepoints are ignored, because
+    a savepoint has the requested time of its commit.
     """
     owner: dict[str, Instant] = {}
     for instant in view.audit.timeline.instants:
