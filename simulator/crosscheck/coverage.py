@@ -1,4 +1,4 @@
-"""Measures edge coverage: the number of transitions of a small state graph that random histories take.
+"""Measures edge coverage: how many transitions of a small state graph are taken by random histories.
 
 The measured world (two writers and a compactor) is small enough for a complete search, so its number of transitions is
 known.
