@@ -36,7 +36,9 @@ def _named(row: Judged) -> str:
 
 
 def _verdicts(row: Judged) -> str:
-    """Return the verdicts on one lock or store as text. For a store, promises that hold are omitted."""
+    """Return the verdicts of one row as text. If the row is about a table in a store, the promises that hold are
+    omitted.
+    """
     cells = {name: _sign(result) for name, result in row.promises.items()}
     if row.lock not in ("storage-lock", "numbered-lock"):
         cells = {name: sign for name, sign in cells.items() if sign not in ("holds", "–")}

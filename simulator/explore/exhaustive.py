@@ -49,9 +49,9 @@ def explore(
         `max_depth`: The search stops at this depth.
         `memory`: The search stops when this process uses this many GiB; the default is most of the free memory. If a
             search stops at a bound, promises without a violation are UNDETERMINED.
-        `reduce`: True to apply symmetry reduction and to fuse private steps (which no other actor observes). The
-            system must consist of transitions. For each violated promise, a second search finds a shortest
-            counterexample. If `certify` refutes the symmetry, the search is repeated without reduction.
+        `reduce`: True to apply symmetry reduction and to fuse private steps (which no other actor observes). A
+            system without declared transitions is not reduced. For each violated promise, a second search finds a
+            shortest counterexample. If `certify` refutes the symmetry, the search is repeated without reduction.
         `coverage`: True to record which actions were possible, and which guards never blocked an action on their own.
         `checkpoint`: A file from which an interrupted search continues.
         `shard`: The part of the states to search (see `shards`), without shortening counterexamples.

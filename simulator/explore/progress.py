@@ -3,8 +3,8 @@
 A promise about whole runs (`kind` run) has a method `outstanding(system, state)`, which maps each event that must still
 occur to a description. Under weak fairness, a run either ends in a state without successors, or remains forever within
 a strongly connected component. A run must leave a component if some fair action is possible in all of its states but
-never taken there. A promise is violated if an event is outstanding in a run's last state, or in all states of the
-component in which a run remains.
+never taken there. A promise is violated if an event is outstanding in a run's last state, or in all states of such a
+component.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Compactors under a decision log: one numbered entry decides the plan, a second one the plan's completion."""
+"""Compactors under a decision log: one numbered entry decides the plan, and a later entry decides its completion."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ class DecidedPlans(core.Core):
 
     def takes(self, s: Any, log: Term) -> Term:
         """True if a plan scheduled now would include the log. A plan includes every published log of the newest slice,
-        because all decisions made before the plan are published before it.
+        because earlier decisions are published before the plan is decided.
         """
         w, g = s.write_of(log), s.group_of(log)
         has_base = s.part(s.newest(g), g)
