@@ -28,7 +28,7 @@ class EdgeCoverage:
         self._seen: set[Edge] = set()
 
     def visit(self, quotient: Quotient, state: State, step: Step) -> None:
-        """Record the edge that ``step`` takes from ``state``."""
+        """Count the transition ``step`` from ``state`` as taken."""
         if (state, step) not in self._steps:
             self._steps.add((state, step))
             self._seen.add(quotient.edge(state, step, quotient.model.apply(state, step)))
