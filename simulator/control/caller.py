@@ -14,9 +14,9 @@ class Caller(Protocol):
     """The actor that makes a call, with the schedule's choices for this call.
 
     `shows` decides whether a listing includes an object that is put during the listing. `still_shows` decides the same
-    for an object that is deleted during the listing. `loses_answer` lists puts by their `Call.text`, for example ``put
-    deltacommit.requested``. The next listed put succeeds, but its caller receives the answer that the object already
-    exists. `stops_waiting` is True if the actor gives up waiting for a lock that another actor holds.
+    for an object that is deleted during the listing. `loses_answer` lists puts by their `Call.text`. The next listed
+    put succeeds, but its caller receives the answer that the object already exists. `stops_waiting` is True if the
+    actor gives up waiting for a lock that another actor holds.
     """
 
     actor: str
