@@ -31,8 +31,8 @@ LOSS = "SNAP"
 
 @dataclass(frozen=True)
 class DemoTables:
-    """The tables of the demonstration: ``make`` creates a system with its table in a folder, and ``out`` is the folder
-    of all tables.
+    """The tables of the demonstration. ``make`` creates a system with its table in a folder; ``out`` contains the
+    tables' folders.
     """
 
     make: Callable[[World, Protocol, Path], System]

@@ -1,7 +1,6 @@
 """Explains a name of the model with a sentence, the sentence's source, and a minimal example.
 
-All explanations come from the definitions of the explained names. Therefore, new promises, actions, options, protocols
-and worlds need no change in this module.
+All explanations come from the definitions of the explained names.
 """
 
 from __future__ import annotations
@@ -106,9 +105,7 @@ def _known() -> Iterator[tuple[str, Callable[[], Explanation]]]:
 
 @cache
 def pinned() -> dict[str, Any]:
-    """Return, for each protocol that breaks a promise, its recorded results. They name a small world, the main promise,
-    and the steps to each violation.
-    """
+    """Map each protocol that breaks a promise to a small world, the main promise, and the steps to each violation."""
     text = (files("nbcc") / "specs" / "sizes.toml").read_text(encoding="utf-8")
     return {name: known for name, known in tomllib.loads(text)["protocols"].items() if known["violated"]}
 
@@ -191,11 +188,7 @@ def _differences() -> dict[str, dict[str, str]]:
 
 @cache
 def _shown_in() -> dict[tuple[str, str], tuple[str, tuple[str, ...]]]:
-    """Map each (option, value) to the world of a mutant that sets only this value, and to the promise that the mutant
-    breaks.
-
-    This world contains an actor that uses the option. Other options are explained in the demo world.
-    """
+    """Map each (option, value) to the world and the promise of a mutant that sets only this value."""
     known = (mutants.load(name) for name in mutants.names())
     alone = (each for each in known if len(each.protocol) == 1 and each.world and not each.replace)
     return {next(iter(each.protocol.items())): (each.world, (each.breaks,)) for each in alone}

@@ -1,7 +1,7 @@
 """Findings: cases in which a real system breaks a promise of nbcc's contract, stored in `specs/findings`.
 
 For each finding, `NAME.toml` contains its texts, and `NAME.json` the run that shows the behaviour. The page `NAME.md`
-is generated from these files. A finding that the model cannot show names a test of the real system.
+is generated from both. If the model cannot show a finding, a test of the real system replaces the run.
 """
 
 from __future__ import annotations
@@ -39,10 +39,11 @@ PLAYED: Final = ("hudi-1.2.0",)
 class Finding:
     """A case in which a real system breaks a promise of the contract or refuses a user's request.
 
-    `protocol` is the set of timeline rules that describes the system. `breaks` lists the broken promises. A run under
-    `protocol`, or `test`, shows the violations. `rule` is the protocol option that causes the behaviour. `read` is the
-    read query whose result shows the behaviour. A finding with a `test` has no run; `steps`, `expected` and `actual`
-    describe the behaviour in words. `seen` maps each release of the system to the behaviour observed there.
+    `protocol` is the set of timeline rules that describes the system. `breaks` lists the broken promises. The recorded
+    run under `protocol`, or else the test `test`, demonstrates the finding. `rule` is the protocol option that causes
+    the behaviour. `read` is the query whose result demonstrates the finding. A finding with a `test` has no run;
+    `steps`, `expected` and `actual` describe the behaviour in words. `seen` maps each release of the system to the
+    behaviour observed there.
     """
 
     name: str
@@ -111,7 +112,7 @@ def shown_broken(protocol: str) -> dict[str, tuple[Finding, ...]]:
 
 
 def evidence(protocol: str, promise: str, steps: Sequence[Step] | None) -> str:
-    """Return how well findings confirm a violation on a protocol's real system, such as "confirmed" or "model only".
+    """Return the evidence for a violation on a protocol's real system, such as "confirmed" or "model only".
 
     `steps` contains the steps of the violation that a search found in the model; None if the search found none.
     """

@@ -1,8 +1,8 @@
 """Ctrl-C handling: only the process that the user started handles SIGINT, immediately and without a traceback.
 
-A terminal sends SIGINT to every process of its foreground group. A child process that receives SIGINT while it starts
-prints a traceback. A child process also prints a traceback if SIGINT interrupts the parent during the start of the
-child. Therefore child processes never receive SIGINT, and the parent handles no SIGINT while it starts a child.
+A terminal sends SIGINT to every process of its foreground group. A child process prints a traceback if SIGINT arrives
+while it starts. To prevent this, child processes never receive SIGINT, and the parent defers SIGINT while it starts a
+child.
 """
 
 from __future__ import annotations

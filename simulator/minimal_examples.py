@@ -30,7 +30,8 @@ Holds = Callable[[Model, Any, Any, Any], str | None]
 @dataclass(frozen=True, slots=True)
 class Never:
     """The artificial promise that a given event never occurs. If a search finds a violation of `Never`, the
-    counterexample is a run in which the event occurs. `kind` is "state" or "step": what the promise is about.
+    counterexample is a run in which the event occurs. `kind` is "state" or "step", as the event is a property of states
+    or of steps.
     """
 
     kind: str
@@ -94,9 +95,8 @@ def small_worlds() -> Iterator[World]:
 def small_models() -> Iterator[tuple[World, Protocol]]:
     """Yield pairs of world (search configuration) and protocol (set of rules) in the order in which they are searched.
 
-    Small worlds under the default protocol come first, followed by worlds in which locks are lost, with and without a
-    decision log. The third group consists of named worlds with table services, lost responses and repeated batches.
-    Protocols with actions of their own come last.
+    Small worlds under the default protocol come first, followed by worlds in which locks are lost. Named worlds with
+    table services, lost responses and repeated batches are next. Protocols that define additional actions are last.
     """
     yield from ((world, Protocol()) for world in small_worlds())
     for decision in ("lock", "log"):
@@ -139,7 +139,7 @@ def breaking(world: World, protocol: Protocol, promise: str) -> Trace | None:
 
 
 def tried(promise: str) -> Trace | None:
-    """Return the shortest run, under the default protocol, to a state that tests the promise."""
+    """Return the shortest run, under the default protocol, to a state in which the promise's precondition is true."""
     sometimes = PROMISES[promise].sometimes
 
     def reached(model: Model, before: Any, step: Any, after: Any) -> str | None:
@@ -177,7 +177,7 @@ def one_after_another(world: World) -> Trace:
 
 
 def _first(never: Never, title: str, can: Callable[[Model], bool] = lambda model: True) -> Trace | None:
-    """Return a run that violates `never`, from the first of the small models that has one."""
+    """Return the first run that violates `never` in one of the small models, or None."""
     for world, protocol in small_models():
         model = Model(world, protocol)
         if not can(model):

@@ -33,9 +33,9 @@ class Mutant:
 
     ``replace`` names the replaced object, and ``with_`` is a Python expression in which ``original`` denotes that
     object. ``breaks`` names the promise that the mutant violates, and ``test`` names the test that detects a mutant of
-    the harness. ``detector`` states whether a search, a check or a test must detect the mutant. ``world`` names a
-    search configuration that shows the violation, if no standard search or random world does. ``under`` is the protocol
-    (set of rules) that both model and engine use.
+    the harness. ``detector`` states whether a search, a check or a test must detect the mutant. ``world`` names an
+    additional search configuration, for a mutant that no standard search or random world detects. ``under`` is the
+    protocol that model and engine use while the mutant is applied.
     """
 
     name: str
@@ -132,7 +132,7 @@ def _target(mutant: Mutant) -> tuple[Any, str, dict[str, Any]]:
 
 
 def forget() -> None:
-    """Clear all caches of the model, because cached values may come from another version of a function."""
+    """Clear all caches of the model, because a mutant changes functions whose results are cached."""
     for name, module in list(sys.modules.items()):
         if name.startswith("nbcc.model"):
             for value in list(vars(module).values()):

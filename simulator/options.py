@@ -30,7 +30,7 @@ class Decision(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Writer:
-    """A writer whose options were read from a file.
+    """A writer, described by a file of its options.
 
     `row` is the verdict-matrix row that describes the writer; if it is None, `because` is the reason. `unknown` maps
     each option that Hudi does not have to the most similar existing option, or ''.
@@ -146,8 +146,8 @@ def _known() -> list[str]:
 
 
 def _is_known(option: str) -> bool:
-    """Return whether the name or the prefix of the option is on the list of Hudi's options. An option whose name
-    closely resembles a determining option counts as a misspelling, and therefore as unknown.
+    """Return whether the name or the prefix of the option is on the list of Hudi's options. A prefix does not suffice
+    for a name that is probably misspelt.
     """
     if option in _known():
         return True

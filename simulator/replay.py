@@ -53,7 +53,7 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class ReplayReport:
-    """The outcomes of one trace on several systems."""
+    """The results of replaying one trace on several systems."""
 
     outcomes: tuple[Outcome, ...]
 

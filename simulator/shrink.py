@@ -1,9 +1,8 @@
 """Shrinks traces: finds a smaller trace that shows the same violation or disagreement.
 
 Hypothesis has already shortened random histories. This module also reduces context switches, actors and rows, which
-make a history hard to read. For a violated promise, an exact search on the model covers all interleavings of the
-trace's steps. A disagreement must be replayed on the system. While the disagreement remains, the module removes steps
-and moves steps of one actor next to each other.
+make a history hard to read. For a violated promise, it searches all interleavings of the trace's steps on the model.
+For a disagreement, it removes or regroups steps as long as a replay on the system still disagrees.
 """
 
 from __future__ import annotations
@@ -31,8 +30,8 @@ def shortest_violation(
     """Return an interleaving that violates the promise with the fewest context switches, then the fewest actors, then
     the fewest steps.
 
-    In the returned interleaving, the steps of each actor are the first ones that it takes in ``steps``. The result is
-    None if the search has visited ``most`` nodes without success.
+    Each actor's steps in the result are a prefix of its steps in ``steps``. The result is None if the search finds no
+    violation within ``most`` nodes.
     """
     return fewest_switches(model, steps, PROMISES[promise].holds, most)
 
@@ -40,7 +39,7 @@ def shortest_violation(
 def fewest_switches(
     model: Model, steps: Sequence[Step], shows: Callable[..., str | None], most: int = 200_000
 ) -> tuple[Step, ...] | None:
-    """Like `shortest_violation`, but return an interleaving that satisfies the condition ``shows``."""
+    """Like `shortest_violation`, but for any condition ``shows`` instead of a violated promise."""
     programs = _programs(steps)
     tie = count()
     start = (model.initial, "", frozenset[str](), tuple(0 for _ in programs))
@@ -93,8 +92,8 @@ def fewer_switches(trace: Trace, fails: Fails) -> Trace:
 
 
 def _neighbours(steps: Sequence[Step]) -> Iterator[tuple[Step, ...]]:
-    """Yield shorter step sequences, each without some consecutive steps of one actor, longest omission first. Then
-    yield sequences in which two separate blocks of one actor's steps are next to each other.
+    """Yield sequences without a block of consecutive steps of one actor, longest block first. Then yield sequences with
+    one context switch less: two blocks of one actor's steps are joined.
     """
     blocks = [list(block) for _, block in groupby(steps, key=lambda step: step.actor)]
     for first, last in sorted(_runs([len(block) for block in blocks]), key=lambda run: run[0] - run[1]):
@@ -161,8 +160,8 @@ def _fits(world: World, trace: Trace) -> bool:
 def realised(model: Model, steps: Sequence[Step]) -> tuple[Step, ...] | None:
     """Return the steps as the model executes them, with times as symbols; None if a step is impossible.
 
-    Times in the given steps may be clock ticks of the model, or symbols. If the arguments of a step are no longer
-    possible, the first possible arguments of its action are used.
+    Times in the given steps may be clock ticks of the model, or symbols. If a step is impossible with its arguments,
+    the model's first possible arguments are used.
     """
     state, named, symbols = model.initial, [], Symbols(())
     for wanted in steps:

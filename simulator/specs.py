@@ -82,8 +82,8 @@ def protocol(name: str) -> Protocol:
 
 
 def protocol_file(name: str) -> ProtocolFile:
-    """Return a protocol with the descriptions and Hudi options of its file. An option in a protocol file overrides the
-    same option in the files that it extends.
+    """Return a protocol, with the descriptions and Hudi options given in its file. An option in a protocol file
+    overrides the same option in the files that it extends.
     """
     merged: dict[str, Any] = {}
     options: dict[str, Any] = {}

@@ -1,8 +1,7 @@
-"""Finds rows with which a read shows a violated promise; a search judges interleavings without rows.
+"""Finds rows that make a violation visible in a read, because a search ignores rows.
 
-In each set of rows, every write puts or deletes rows, with one key per file group and log file. The module tries simple
-sets of rows. It accepts a set if some read differs from the merge of the completed writes, or from the same read one
-step earlier.
+In each candidate, every write puts or deletes rows, with one key per file group and log file. A candidate is accepted
+if some read differs from the merge of the completed writes, or from the same read one step earlier.
 """
 
 from __future__ import annotations
@@ -28,9 +27,9 @@ WITHOUT_DELETES = ("bulk_inserter", "overwriter")
 
 
 def witness(model: Model, steps: Sequence[Step]) -> Batches:
-    """Return rows for every write: the simplest rows for which some read of the last state is wrong.
+    """Return the simplest rows of all writes for which a read after the last step is wrong.
 
-    If no tried rows make a read wrong, every write upserts with the same ordering value.
+    If no candidate makes a read wrong, every write upserts with the same ordering value.
     """
     states = _states(model, steps)
     writes = _writes(model, states)

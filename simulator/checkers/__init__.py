@@ -3,7 +3,7 @@ time.
 
 Each checker module has two functions. `broken(history)` yields one sentence for each violation of the promise.
 `broken_by_definition(history)` yields the same sentences as `broken`, but applies the promise's definition literally,
-in quadratic time. Tests compare the results of the two functions.
+in quadratic time.
 """
 
 from __future__ import annotations

@@ -60,7 +60,7 @@ class Chronicle(NamedTuple):
 
 
 def batches_in(read: Read) -> Counter[str]:
-    """Count the keys of each batch that a read contains, without the hot key."""
+    """Count, for each batch, how many of its keys a read contains, ignoring the key HOT that every batch writes."""
     return Counter(batch for _, batch in {(key, batch) for key, batch, _ in read.rows if key != HOT})
 
 

@@ -10,7 +10,7 @@ from .history import HOT, Chronicle, batches_in
 
 
 def broken(history: Chronicle) -> Iterator[str]:
-    """Find the batch with the greatest ordering value in one pass over each read."""
+    """Report each read in which the row of HOT does not come from the batch with the greatest ordering value."""
     ordering = {write.batch: write.ordering for write in history.writes}
     for read in history.reads:
         batches = [batch for batch in batches_in(read) if batch in ordering]

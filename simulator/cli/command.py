@@ -48,8 +48,7 @@ traces_option = click.option(
 
 
 class FileToWrite(click.Path):
-    """A parameter type for output files that checks the folder before the command starts, because a run may take hours.
-    """
+    """A parameter type for output files. It rejects a missing or read-only folder before the command starts."""
 
     def __init__(self) -> None:
         super().__init__(dir_okay=False, path_type=Path)
@@ -115,8 +114,7 @@ Section = tuple[str, Iterable[tuple[str, str]]]
 class Teaching(click.Command):
     """A click command whose help ends with lists of names.
 
-    The function `sections` computes these lists; it is called only when the help is printed. The help lists new
-    actions, worlds and protocols without any change to this module.
+    The lists come from the function `sections`, which is called only when the help is printed.
     """
 
     def __init__(self, *args: Any, sections: Callable[[], Iterable[Section]] = tuple, **kwargs: Any) -> None:

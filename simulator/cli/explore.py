@@ -122,7 +122,8 @@ def _interrupted(checkpoint: Path | None) -> str:
 
 
 def _counterexamples(found: Search) -> dict[str, Trace]:
-    """Return the counterexample of each violated promise as a trace. Only models of a Hudi table have traces."""
+    """Return the counterexample of each violated promise as a trace; empty if the system does not model a Hudi table.
+    """
     from nbcc.model import Model
 
     broken = {name: promise for name, promise in found.result.promises.items() if promise.trace is not None}

@@ -36,7 +36,9 @@ def _named(row: Judged) -> str:
 
 
 def _verdicts(row: Judged) -> str:
-    """Return the verdicts on one lock as text. If the lock guards a table, omit the promises that hold."""
+    """Return the verdicts of one row as text. If the row is about a table in a store, the promises that hold are
+    omitted.
+    """
     cells = {name: _sign(result) for name, result in row.promises.items()}
     if row.lock not in ("storage-lock", "numbered-lock"):
         cells = {name: sign for name, sign in cells.items() if sign not in ("holds", "–")}
@@ -48,14 +50,14 @@ def _sign(result: Any) -> str:
 
 
 class LockReport:
-    """The verdicts on locks and stores in one run of `nbcc verdicts`. The report is empty until `search` is called."""
+    """The verdicts on locks and stores in one run of `nbcc verdicts`."""
 
     def __init__(self, depth: Depth, accept: bool, alone: bool) -> None:
         self.depth, self.accept, self.alone = depth, accept, alone
         self.rows: tuple[Judged, ...] = ()
 
     def search(self, promises: Sequence[str], workers: int, **bounds: Any) -> None:
-        """Search all locks and stores for violations. If `promises` names promises of tables, do nothing.
+        """Search all locks and stores for violations. Does nothing if `promises` selects table promises.
 
         Raises click.UsageError if --locks is combined with --promise.
         """
@@ -95,7 +97,7 @@ class LockReport:
             locks_path().write_text(locks_text(data), encoding="utf-8")
 
     def exit(self) -> Exit:
-        """Return the exit code: VIOLATED if a verdict differs from the accepted one, UNDETERMINED if one is
+        """Return the exit code: VIOLATED if any verdict differs from the accepted one, UNDETERMINED if any is
         undetermined.
         """
         doubts = [Exit.UNDETERMINED] if self._is_undetermined() else []

@@ -60,8 +60,7 @@ def nbcc(limits: Sequence[str]) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """The entry point of the console script `nbcc`. `main` ends the process, and prints tracebacks only with --debug.
-    """
+    """The entry point of the console script `nbcc`."""
     if sys.stdout is not None:
         sys.stdout = _BreakablePipe(sys.stdout)
     code = run(sys.argv[1:] if arguments is None else arguments)
@@ -74,7 +73,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
 class _BreakablePipe:
     """Standard output that the reader may close early, as in `nbcc list actions | head -1`.
 
-    Later output is dropped. The command still runs to its end, so that its exit code is correct.
+    After the reader closes the pipe, output is dropped, but the command runs to its end and returns its normal exit
+    code.
     """
 
     def __init__(self, stream: Any) -> None:

@@ -81,7 +81,7 @@ def _known(promises: tuple[str, ...]) -> None:
 
 
 def report(proof: Proof) -> Iterator[str]:
-    """Yield one line per promise and per file of lemmas, then the first failed obligation with its counterexample."""
+    """Yield one line for each promise and each lemma module, then the obligations that are not proved."""
     for name, verdict in proof.promises.items():
         yield f"{verdict.answer:12}  {name:8}  {', '.join(verdict.deciding)}"
     for part in proof.parts:

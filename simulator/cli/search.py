@@ -42,8 +42,7 @@ def search(
     workers: int = 1,
     master: str | None = None,
 ) -> Search:
-    """Search the named world (search configuration) under the named protocol, and judge the named promises; the default
-    is all promises.
+    """Search a world (search configuration) under a protocol, and check the named promises (default: all).
 
     With several `workers`, each searches one part of the states, on this machine or on the Spark cluster `master`. An
     unknown name ends the command with the exit code for bad input.
@@ -82,7 +81,7 @@ def on_cluster(master: str) -> Callable[..., Any]:
 
 
 def spark_of(master: str) -> Any:
-    """Return a Spark session on the given master. A session on other machines uses Spark's own configuration."""
+    """Return a Spark session on the given master. On a cluster, Spark's own configuration applies."""
     if master == "spark" or master.startswith("local"):
         from nbcc.engine.spark.session import session
 
@@ -97,7 +96,7 @@ def spark_of(master: str) -> Any:
 
 @contextlib.contextmanager
 def progress_on_stderr(what: str) -> Iterator[Progress]:
-    """Yield a function that shows the numbers of states on one line, if standard error is a terminal."""
+    """Yield a progress callback. It shows the search's counts on one line if standard error is a terminal."""
     if not sys.stderr.isatty():
         yield lambda distinct, generated, depth, frontier: None
         return

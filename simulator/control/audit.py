@@ -2,8 +2,8 @@
 and clock.
 
 Python's audit hooks report all uses of files, sockets, threads (since Python 3.12) and sleep (since Python 3.13).
-Python cannot remove an installed audit hook. The leak detector therefore installs a single hook when it is first used.
-The hook ignores all threads that do not run an actor of the simulator.
+Python cannot remove an audit hook, so the leak detector installs a single one when it is first used. The audit hook
+ignores threads that do not run a simulated actor.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def watch(owner: Watched) -> None:
 
 
 def unwatch() -> None:
-    """Stop watching the calling thread."""
+    """Stop reporting leaks of the calling thread."""
     _WATCHED.pop(threading.get_ident(), None)
 
 

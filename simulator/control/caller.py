@@ -13,11 +13,10 @@ T = TypeVar("T")
 class Caller(Protocol):
     """The actor that makes a call, with the schedule's choices for this call.
 
-    `shows` decides whether a listing contains an object that was put while the listing ran. `still_shows` decides
-    whether a listing contains an object that was deleted while the listing ran. `loses_answer` lists calls in the form
-    of `Call.text`, such as ``put deltacommit.requested``. The next put listed in `loses_answer` stores its object but
-    reports that the object already existed. `stops_waiting` is True if a wait for the lock ends although another actor
-    still holds the lock.
+    `shows` decides whether a listing includes an object that is put during the listing. `still_shows` decides the same
+    for an object that is deleted during the listing. `loses_answer` lists puts by their `Call.text`. The next listed
+    put succeeds, but its caller receives the answer that the object already exists. `stops_waiting` is True if the
+    actor gives up waiting for a lock that another actor holds.
     """
 
     actor: str

@@ -45,7 +45,6 @@ def kind_of(path: str) -> str:
     """Return the kind of object at a path of a Hudi table, as one word.
 
     A pending timeline file has the kind ``<action>.<state>`` (``deltacommit.requested``), a completed one ``<action>``.
-    Therefore a new action needs no change to `kind_of`.
     """
     if path.rstrip("/") == ".hoodie/timeline":
         return "timeline"

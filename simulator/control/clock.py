@@ -46,7 +46,7 @@ class ActorsClock:
     time.
 
     ``ahead`` is how many ticks this clock is ahead of the slowest clock. If ``ahead`` is -1, the clock shows the newest
-    tick that an actor has taken.
+    tick that has been issued to any actor.
     """
 
     def __init__(self, virtual: VirtualClock) -> None:
@@ -56,9 +56,7 @@ class ActorsClock:
         self._generator = WallClock(virtual.skew, self._now_ns, self._sleep)
 
     def take(self) -> str:
-        """Return the generator's next time. `take` first waits until all other clocks have passed the returned time, as
-        judged by this actor's clock.
-        """
+        """Return the generator's next time, after waiting until all other clocks must have passed it."""
         return self._generator.take()
 
     @property
@@ -72,8 +70,7 @@ class ActorsClock:
         return self._generator.read()
 
     def wait(self, instant: str) -> None:
-        """Wait until all clocks have passed the time `instant`, which `read` returned, as judged by this actor's clock.
-        """
+        """Wait until all clocks must have passed `instant`, a time that `read` returned."""
         self.ahead = self._read_ahead
         self._generator.wait(instant)
 
@@ -89,15 +86,15 @@ class ActorsClock:
 
 
 class ReadOnlyClock:
-    """A clock that returns the newest time instead of taking a new one, so that reads do not affect the actors' times.
+    """A clock for reads: it returns the newest time without advancing, so that reads do not affect the actors' times.
     """
 
     def __init__(self, clock: VirtualClock) -> None:
         self._clock = clock
 
     def take(self) -> str:
-        """Return the newest time that an actor has taken."""
+        """Return the newest time that the clock has issued to an actor."""
         return instant_of(self._clock.tick)
 
     def not_before(self, instant: str) -> None:
-        """Do nothing: a read-only clock takes no new times."""
+        """Do nothing: a read-only clock issues no new times."""

@@ -1,8 +1,7 @@
 """The conductor runs each actor's operation in its own thread; exactly one thread runs at a time.
 
-The controlled storage, lock, clock and jobs pass each call to `Task.call`. When the requested segment (the calls of one
-model step) has ended, the actor's thread waits and the main thread continues. Each actor therefore waits between two
-segments, and the schedule alone decides which actor runs next.
+The controlled storage, lock, clock and jobs pass each call to `Task.call`. After the calls of one model step, the
+actor's thread waits and the main thread continues. The schedule alone decides which actor runs next.
 """
 
 from __future__ import annotations
@@ -37,8 +36,8 @@ class ActorBlocked(Exception):
 
 
 class Task:
-    """One operation of one actor, executed segment by segment (one segment: the calls of one model step). `run`
-    executes the next segment; `crash` ends the operation before its next call.
+    """One operation of one actor. `run` executes the calls of the next model step; `crash` ends the operation before
+    its next call.
     """
 
     def __init__(self, actor: str, function: Callable[[], object], patience: float = 10.0) -> None:
@@ -60,12 +59,11 @@ class Task:
         self._thread = threading.Thread(target=self._main, name=f"nbcc-{actor}", daemon=True)
 
     def run(self, ends_after: str | tuple[str, ...], also: Container[str] = ()) -> list[Call]:
-        """Run the operation to the end of its next segment (the calls of one model step), and return the segment's
-        calls.
+        """Execute and return the operation's next segment: the calls of one model step.
 
-        The segment ends after the first call whose text equals ``ends_after``, or one of the texts in ``ends_after``.
-        Directly following calls also belong to the segment if their `Call.text` is in ``also``. A segment also ends
-        when the operation returns. An exception raised by the operation is stored in ``error``.
+        The segment ends after the first call whose `Call.text` is ``ends_after`` or one of its elements. Calls that
+        immediately follow belong to the segment if their `Call.text` is in ``also``. If the operation returns, its
+        segment ends. An exception raised by the operation is stored in ``error``.
 
         Raises ActorBlocked if the next call must wait for a lock that another actor holds. If the next call must wait
         for the lock, the segment ends before this call. Raises ActorSilent if the actor makes no controlled call within

@@ -1,9 +1,8 @@
 """Records the objects that each segment (the calls of one model step) accessed, and checks that the segment was atomic.
 
-In the model, all calls of a segment are a single step. Treating a segment as one step is sound if no other actor can
-observe a difference (Lipton's reduction). An atomic segment consists of lock acquisitions, then at most one call that
-conflicts with another actor's call, then lock releases. After each history, `violations` searches the recorded accesses
-for segments that are not atomic.
+Treating the calls as one step is sound if no other actor can observe a difference (Lipton's reduction). An atomic
+segment consists of lock acquisitions, then at most one call that conflicts with another actor's call, then lock
+releases.
 """
 
 from __future__ import annotations
@@ -65,7 +64,7 @@ def violations(accesses: Iterable[Access], crashed: Mapping[str, int] | None = N
 def unread_attempts(accesses: Iterable[Access]) -> set[str]:
     """Return the data files that several actors put for the same instant and that no actor has read.
 
-    Readers open only data files listed in a completed instant. Therefore, other actors can notice such a file only by
+    Readers open only data files listed in a completed instant. Other actors can notice an unlisted data file only by
     its marker.
     """
     putters: dict[str, set[str]] = defaultdict(set)
@@ -83,7 +82,7 @@ def unread_attempts(accesses: Iterable[Access]) -> set[str]:
 
 
 def _broken(segment: list[Access], conflicting: _Conflicts) -> str:
-    """Return the reason why a segment does not have the form acquire* conflict? release*; '' if it has this form."""
+    """Return why a model step's calls do not have the form acquire* conflict? release*; '' if they do."""
     past = ""  # the call after which only releases may follow
     for access in _merged_listings(_without_explanation(segment)):
         if access.verb == "lock.release":
@@ -100,11 +99,10 @@ def _broken(segment: list[Access], conflicting: _Conflicts) -> str:
 
 
 def _without_explanation(segment: list[Access]) -> list[Access]:
-    """Omit the timeline accesses at the end of a segment if a reader makes them only to explain a missing file.
+    """Drop the final timeline accesses with which a reader finds out why a file is missing.
 
-    The reader searches the timeline for the clean or restore that deleted the file. The plan of this clean or restore
-    precedes the deletion and stays on the timeline, so the search always finds it. If the reader then reads another
-    file, that read may depend on the plan, so no access is omitted.
+    A reader that misses a file looks on the timeline for the clean or restore that deleted the file. No access is
+    dropped if the reader then reads another file, because that read may depend on the timeline.
     """
     last = next((n for n in reversed(range(len(segment))) if not _is_explanation(segment[n])), None)
     if last is None or (segment[last].verb, segment[last].outcome) != ("get", "missing"):
@@ -211,10 +209,10 @@ def _conflict(one: Access, other: Access) -> bool:
 
 
 def _is_archived(read: Access, delete: Access) -> bool:
-    """Return whether `read` returns the same result before and after `delete` removes an archived instant from the
-    active timeline.
+    """Return whether `read` has the same result before and after `delete` removes an archived instant from the active
+    timeline.
 
-    After the removal, a get of the archived instant finds the same content in the archive. A listing under the lock
+    A get of the archived instant finds the same content in the archive. An actor that lists the timeline under the lock
     uses only the pending instants, the newest time and the archive.
     """
     if delete.verb != "delete" or "completed" not in parsed(delete.path):
@@ -223,9 +221,7 @@ def _is_archived(read: Access, delete: Access) -> bool:
 
 
 def _immutable_read(read: Access, write: Access) -> bool:
-    """Return whether `read` is a get that found its object, and `write` is a put. Each object is put only once, so
-    every later get returns the same content.
-    """
+    """Return whether `write` cannot affect `read`: a get that found its object, which is put only once."""
     return read.verb == "get" and read.outcome == "done" and write.verb == "put"
 
 

@@ -1,4 +1,4 @@
-"""Simulates a service of another engine: an operation of nbcc whose instants lack nbcc's format mark."""
+"""Simulates a table service of another engine: an operation of nbcc without nbcc's extra metadata in its instants."""
 
 from __future__ import annotations
 

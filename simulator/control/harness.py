@@ -103,8 +103,8 @@ class ControlledClock:
         self._caller = caller
 
     def take(self) -> str:
-        """Return the next time of the clock. The schedule can suspend the actor before this call. If `in_two` is True,
-        the schedule can also suspend the actor between reading the clock and waiting.
+        """Return the next time of the clock. The schedule can suspend the actor before it reads the clock, and, if
+        `in_two` is True, also before it waits.
         """
         if not self._clock.in_two:
             return self._caller.call(Call("clock.take"), self._clock.take)
@@ -113,14 +113,13 @@ class ControlledClock:
         return instant
 
     def not_before(self, instant: str) -> None:
-        """Ensure that all times returned from now on are greater than `instant`. The schedule never suspends the actor
-        here, because other actors cannot observe this call.
-        """
+        """Ensure that all times returned from now on are greater than `instant`."""
         self._clock.not_before(instant)
 
 
 class ControlledNames:
-    """Write tokens that are reproducible in a replay: they consist of the actor, the operation's number, and a counter.
+    """Generates write tokens from the actor, the operation's number and a counter, so that a replay has the same
+    tokens.
     """
 
     def __init__(self, actor: str, number: int) -> None:

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 
 class VirtualHeartbeats:
-    """The heartbeats of all instants of one table. Checking a heartbeat never yields to other actors, and the expiry of
-    a heartbeat is a separate step of the model.
-    """
+    """The heartbeats of all instants of one table. A heartbeat expires only by a step of the model."""
 
     def __init__(self) -> None:
         self.beating: dict[str, str] = {}  # requested time -> actor
         self.stopped: set[str] = set()  # live actors whose heartbeat a rollback has ended
 
     def began(self, actor: str) -> bool:
-        """Return whether the actor has started a heartbeat, unless the actor itself has stopped it."""
+        """Return whether the actor has started a heartbeat and has not stopped it itself."""
         return actor in self.stopped or actor in self.beating.values()
 
     def expire(self, actor: str) -> None:

@@ -64,9 +64,7 @@ class ControlledLock:
 
 
 class ObserversLock:
-    """A lock that does nothing, for observers. Observers need no lock, because they only read the table and take no
-    time from the clock.
-    """
+    """A lock that does nothing, for observers: they only read the table and generate no timestamps."""
 
     def acquire(self) -> None:
         ...

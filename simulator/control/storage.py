@@ -71,8 +71,7 @@ class ControlledStorage:
         self.url = backend.url
 
     def put_if_absent(self, path: str, data: bytes) -> bool:
-        """Create the object in the wrapped store. A put of an existing object is recorded with the outcome ``exists``.
-        """
+        """Create the object in the wrapped store. If the object exists already, the outcome ``exists`` is recorded."""
         call = Call("put", path)
         created = self._caller.call(
             call,
@@ -112,9 +111,7 @@ class ControlledStorage:
         self._caller.call(Call("delete", path), delete, lambda exists: "done" if exists else "missing")
 
     def delete_all(self, paths: Sequence[str]) -> None:
-        """Delete all objects in the wrapped store, in one call. A reader that needs any of the deleted files fails,
-        regardless of the order of the deletions.
-        """
+        """Delete all objects in the wrapped store, in one call."""
         self._caller.call(Call("delete.all", paths[0]), lambda: self._backend.delete_all(paths))
 
     def _ended(self, prefix: str, first: Iterable[Entry], last: Iterable[Entry]) -> list[Entry]:

@@ -63,8 +63,8 @@ class CheckOptions:
 
     @property
     def widened(self) -> bool:
-        """True if histories may have themes (added mechanisms), have repeated keys, or end early. Apache Hudi's client
-        supports none of these.
+        """True if random histories may add mechanisms, repeat keys or end early, which Apache Hudi's client does not
+        support.
         """
         return self.kinds is None and self.system != "hudi"
 
@@ -138,7 +138,7 @@ class Check:
         tally.faults.update(getattr(system, "faults", {}))
 
     def again(self, trace: traces.Trace) -> traces.Trace | None:
-        """Replay a trace. Return the new trace if it shows the same disagreement as ``trace``, otherwise None."""
+        """Replay a trace. Return the trace of the replay if it has the same disagreement, otherwise None."""
         options = self.options
         model = options.model(trace.world, options.protocol)
         system = options.factory(trace.world, options.protocol, trace.batches)
@@ -221,8 +221,8 @@ def run(
 ) -> CheckReport:
     """Play up to ``examples`` histories; start no new history after ``seconds``. Stop at the first disagreement.
 
-    With ``shrinks``, Hypothesis searches for a shorter history after a disagreement. Afterwards,
-    `nbcc.simulator.shrink` makes the shortest history easier to read. The same seed produces the same histories.
+    With ``shrinks``, Hypothesis searches for a shorter history after a disagreement. The same seed produces the same
+    histories.
     """
     # Imported here, because only a check needs Hypothesis installed.
     from .hypothesis_driver import TimeIsUp, given_choices

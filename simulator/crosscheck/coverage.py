@@ -1,4 +1,4 @@
-"""Measures edge coverage: the number of transitions of a small state graph that random histories take.
+"""Measures edge coverage: how many transitions of a small state graph are taken by random histories.
 
 The measured world (two writers and a compactor) is small enough for a complete search, so its number of transitions is
 known.
@@ -28,7 +28,7 @@ class EdgeCoverage:
         self._seen: set[Edge] = set()
 
     def visit(self, quotient: Quotient, state: State, step: Step) -> None:
-        """Record the edge that ``step`` takes from ``state``."""
+        """Count the transition ``step`` from ``state`` as taken."""
         if (state, step) not in self._steps:
             self._steps.add((state, step))
             self._seen.add(quotient.edge(state, step, quotient.model.apply(state, step)))

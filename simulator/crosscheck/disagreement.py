@@ -14,7 +14,7 @@ class Difference(NamedTuple):
     system: Any
 
     def in_words(self, says: Callable[[Any], str]) -> Difference:
-        """Return a copy in which each element of a tuple is formatted as text by the function ``says``."""
+        """Return the difference with each element of a tuple value formatted as text by ``says``."""
         return Difference(self.what, *(_worded(value, says) for value in (self.model, self.system)))
 
     def __str__(self) -> str:

@@ -1,5 +1,5 @@
-"""Predicts the answers of a foreign reader such as hudi-rs. A foreign reader builds file slices by its own rules, but
-the writer's compactions determine the content of base files.
+"""Predicts the answers of a foreign reader such as hudi-rs. A foreign reader builds file slices by its own rules; the
+rows in base files depend on the writer's compactions.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def foreign_rows(
 
 
 def _base_as_written(table: Table, group: int, shape: Fold, writer: Rules, reader: Rules) -> Fold | None:
-    """Return the base file as the writer's compaction created it. ``shape`` is the slice as the reader builds it."""
+    """Return the base file that the writer's compaction produced. ``shape`` is the slice as the reader builds it."""
     if shape.base is None:
         return None
     whole = shape.base._replace(shown=None)  # a window may hide rows of it

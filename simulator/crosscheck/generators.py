@@ -68,9 +68,7 @@ def _limits(choose: Choose, actors: Mapping[str, int]) -> dict[str, int]:
 
 
 def _one_of(choose: Choose, numbers: Sequence[int]) -> int:
-    """Return a random element of ``numbers``. A sequence of one element uses no random number, so that later choices do
-    not change.
-    """
+    """Return a random element of ``numbers``. No random number is drawn for a sequence of one element."""
     return numbers[choose(len(numbers)) if len(numbers) > 1 else 0]
 
 
@@ -175,8 +173,8 @@ def _columns(choose: Choose, world: World, some: bool) -> tuple[str, ...]:
 
 
 def keys_of(world: World, group: int) -> tuple[str, ...]:
-    """Return the record keys of a file group. Their number is `world.keys`, or the number of log files of one write if
-    that number is greater.
+    """Return the record keys of a file group. There are at least `world.keys` keys, and at least as many as a write has
+    log files.
     """
     partition, bucket = divmod(group, world.buckets)
     most = max(world.keys, world.log_versions, *(max(shape) for shape in world.writes.values()), 1)

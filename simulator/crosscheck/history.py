@@ -37,8 +37,8 @@ class History:
     ``batches`` maps each pair (actor, number of the actor's write, from 1) to the rows of the write.
 
     Raises (from `take` and `finish`):
-        Disagreement: model and system differ, and the history cannot continue.
-        Impossible: the system cannot execute a step.
+        Disagreement: If model and system differ, and the history cannot continue.
+        Impossible: If the system cannot execute a step.
     """
 
     def __init__(
@@ -70,8 +70,8 @@ class History:
         return list(self.model.enabled(self.state))
 
     def resolved(self, named: Step) -> Step:
-        """Return a recorded step with clock ticks in place of symbols such as ``r1``. Raises KeyError for a symbol that
-        stands for no time.
+        """Return a recorded step with clock ticks in place of symbols such as ``r1``. Raises KeyError for an unknown
+        symbol.
         """
         return self.symbols.resolved(named)
 
@@ -264,7 +264,7 @@ class History:
             raise self._differs(Difference(what, "there is an answer", f"{type(error).__name__}: {error}")) from error
 
     def compare(self, what: str, model: Any, system: Any, says: Callable[[Any], str] = str) -> None:
-        """Raise `Disagreement` unless the values of model and system are equal. The function ``says`` formats one
+        """Raise `Disagreement` unless the model's value equals the system's value. The function ``says`` formats one
         element of a tuple value as text.
         """
         if difference := first_difference(what, model, system):

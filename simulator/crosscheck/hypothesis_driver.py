@@ -1,8 +1,8 @@
 """Runs histories under Hypothesis, which generates the random numbers of each history and simplifies them after a
 failure.
 
-Hypothesis varies each history a few times before it generates another. If shrinking is disabled, every history gets
-independent random numbers from `random.Random` instead.
+Hypothesis varies each history a few times before it generates another. If shrinking is disabled, the random numbers
+come from `random.Random`, not from Hypothesis.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ def given_choices(
     """Call ``play`` up to ``examples`` times, each time with new random numbers.
 
     After a failure, Hypothesis calls ``play`` with ever simpler numbers; the last failing call has the simplest ones.
-    An exception of type ``expected`` is a failure and does not propagate; all other exceptions propagate. `TimeIsUp`
-    ends the generation without a failure.
+    An exception of type ``expected`` counts as a failure and is caught; all other exceptions propagate. `TimeIsUp` ends
+    the generation without a failure.
     """
     if not shrinks:
         _independent(play, examples, seed, expected)

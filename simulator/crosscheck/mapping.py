@@ -1,9 +1,8 @@
 """Maps each action of the model to a segment: the consecutive engine calls that perform the action.
 
-A segment begins with the actor's first call after the previous segment. A segment ends with the first call whose
-`Call.text` is in ``ends_after``, and any directly following calls in ``also``. If ``ends_after`` is RETURN, the segment
-ends when the operation returns. After every history, `footprints.violations` checks that each segment was atomic for
-other actors. To map a new action, append a row to `MAPPING`. `mapping_reads` contains the rows of reading actors.
+A segment ends after the first call whose `Call.text` is in ``ends_after``, and includes immediately following calls
+that are in ``also``. If ``ends_after`` is RETURN, the segment ends when the operation returns. To map a new action,
+append a row to `MAPPING`; the rows for readers are in `mapping_reads`.
 """
 
 from __future__ import annotations
@@ -38,8 +37,8 @@ def retained(world: World, actor: str) -> int:
 
 
 def waiting(kind: str, operation: str) -> tuple[MappingRow, ...]:
-    """Return mapping rows for an actor that waits until its clock has passed the time that it took. If another actor
-    has claimed this time, the actor reads the clock again.
+    """Map the actions of an actor that waits after it has read the clock. If another actor has claimed the time just
+    read, the actor reads the clock again.
     """
     return (
         MappingRow(f"{kind}_waits", operation, ends_after="clock.wait", also=("put claim", "get claim")),
@@ -58,7 +57,7 @@ def giving_way(kind: str, operation: str) -> tuple[MappingRow, ...]:
 
 
 def losing_files(kind: str, operation: str) -> tuple[MappingRow, ...]:
-    """Return mapping rows for an actor whose data files may be deleted by another actor that runs the same plan."""
+    """Map the actions of an actor whose data files may be deleted by another actor that runs the same plan."""
     return (
         # A file of its plan is deleted. It deletes its files without the lock.
         MappingRow(f"{kind}_finds_input_cleaned", operation),

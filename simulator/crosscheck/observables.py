@@ -1,5 +1,5 @@
-"""The observables: plain values, such as the timeline, on which model and system must agree. File names, write tokens
-and sizes are not compared.
+"""The observables: values, such as the timeline, that must be equal in the model and in the system. File names, write
+tokens and sizes are not compared.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def as_written(batch: Batch) -> Batch:
 
 
 class Observable(NamedTuple):
-    """A value that can be compared between model and system after any step."""
+    """A value that the model and the system both have, compared after each step."""
 
     name: str
     of_model: Callable[[Any, Any], tuple[Any, ...]]  # model, state
@@ -87,8 +87,8 @@ def reader_rows(model: Any, state: Any, reader: str, data: Mapping[int, Batch]) 
     """Return the answer of a reading actor, computed from the instants that the actor has listed. For a refused read,
     return the refusal.
 
-    For a consumer (incremental reader), this is the answer to its newest window. For a querier (an actor that runs
-    arbitrary reads), it is the answer to its newest query.
+    The answer of a consumer (incremental reader) covers its newest window. The answer of a querier (an actor that runs
+    arbitrary reads) belongs to its newest query.
     """
     own = model.component(state, reader)
     if reader in model.actors_of("querier"):
@@ -135,10 +135,10 @@ def final_queries(timeline: tuple[Any, ...], change_logs: bool = True, most_wind
     """Yield the reads that are compared at the end of a history: as-of, incremental, change-log and read-optimised
     reads.
 
-    Incremental reads cover every time range between two completion times, or between 0 and a completion time, up to
-    ``most_windows`` ranges. If there are more, only the full time range and each range between two consecutive times
-    are read. Change-log reads always use the shorter list. Pass ``change_logs=False`` for protocols that break
-    promises, because their change logs may be wrong.
+    Incremental reads cover every time range between two completion times, or between 0 and a completion time. If there
+    are more than ``most_windows`` ranges, only the full range and the ranges between consecutive times are read.
+    Change-log reads always use only these few ranges. ``change_logs=False`` omits change-log reads, which may be wrong
+    under protocols that break promises.
     """
     ends = sorted(completed for action, _, _, completed in timeline if completed is not None and action != "savepoint")
     first = min((completed for action, _, _, completed in timeline if completed and action != "rollback"), default=None)

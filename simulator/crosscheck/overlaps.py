@@ -20,8 +20,8 @@ class Interval(NamedTuple):
 
 
 def overlapping_kinds(history: History) -> set[tuple[str, str]]:
-    """Return the pairs of instant kinds that were pending on one file group at the same time. The kind of the instant
-    that was requested first comes first in its pair.
+    """Return the pairs of instant kinds that were pending on one file group at the same time. Each pair is in order of
+    requested time.
 
     A write has the kind ``delete`` if it deletes a record of the shared file group, otherwise ``upsert``. The kind of
     an instant that is not a write is its timeline action.

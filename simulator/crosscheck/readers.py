@@ -42,7 +42,7 @@ def standard_readers() -> list[Reader]:
 def hudi_rs(history: History, tally: Tally) -> None:
     """Compare hudi-rs's snapshot, as-of and incremental reads with the answers that the model predicts for hudi-rs.
 
-    If instants complete in the order of their requested times, hudi-rs's snapshot must also be correct.
+    If instants complete in the order of their requested times, hudi-rs's snapshot must equal the model's snapshot.
     """
     from ..systems.hudi_rs import HudiRs
 
@@ -122,9 +122,9 @@ def _queries(history: History, most: int = 4) -> Iterator[Query]:
 
 
 def _shows_what_was_rolled_back(history: History, query: Query) -> bool:
-    """True if the query is an as-of read before the first commit in which hudi-rs shows files of a rolled-back write.
+    """True if hudi-rs may show rows of a rolled-back write, because the read is as of a time before the first commit.
 
-    The finding rolled-back-write-shown-before-the-first-commit describes this behaviour of hudi-rs.
+    See the finding rolled-back-write-shown-before-the-first-commit.
     """
     model, state = history.model, history.state
     if query.kind != "as_of" or "rollbacks" not in model.components:

@@ -1,4 +1,4 @@
-"""The report of a check: its figures and, if model and system disagreed, the trace."""
+"""The report of a check: its statistics and, if model and system disagreed, the trace."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ class CheckReport:
 
     ``overlapping`` counts histories in which a compaction and a write were pending at the same time. ``edges`` is the
     number of edges that the histories took in the world `coverage.PINNED`, which has ``all_edges`` edges.
-    ``differences`` counts the wrong answers of foreign readers that the model predicted, by the option that explains
-    them. ``skipped`` counts steps and reads that the system does not support. ``faults`` counts the requests on which a
-    store injected a fault, by method and kind of fault. ``disagreement`` is the shortened trace of a history in which
-    model and system differed, or None.
+    ``differences`` maps each option to the number of wrong answers of foreign readers that it explains; the model
+    predicted all of them. ``skipped`` counts steps and reads that the system does not support. ``faults`` counts the
+    requests on which a store injected a fault, by method and kind of fault. ``disagreement`` is the shortened trace of
+    a history in which model and system differed, or None.
     """
 
     histories: int

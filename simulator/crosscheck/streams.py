@@ -15,8 +15,8 @@ def expected_of_stream(model: Any, before: Any, after: Any, step: Step, data: Ma
     """Return the offset, window rows, refusal and sink batches that are expected after a step of a Structured Streaming
     query.
 
-    The engine's sink recognises a batch by its rows, the model by its writes. If a resent window has other writes but
-    the same rows, the sink accepts the window as the same batch.
+    The engine's sink compares the rows of a resent batch, whereas the model compares its writes. The sink therefore
+    accepts a resent batch with other writes but the same rows.
     """
     was: streams.Stream = model.component(before, step.actor)
     own: streams.Stream = model.component(after, step.actor)

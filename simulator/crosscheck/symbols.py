@@ -13,8 +13,7 @@ class Symbols:
     """Symbols for the times of a history: ``r1`` is the first requested time, and ``c1`` the completion time of the
     same instant.
 
-    Later steps do not change the meaning of a symbol, because later instants have greater requested times. The symbols
-    of an instant that has left the timeline remain valid.
+    Later steps do not change the meaning of a symbol, even if its instant leaves the timeline.
     """
 
     def __init__(self, timeline: tuple[Any, ...]) -> None:
@@ -27,7 +26,7 @@ class Symbols:
         self._symbols = {tick: symbol for symbol, tick in self.ticks.items()}
 
     def then(self, timeline: tuple[Any, ...]) -> Symbols:
-        """Return the symbols for the current timeline and for all instants that have left the timeline."""
+        """Return the symbols after a step: for the instants on the timeline, and for those removed from it."""
         present = {entry[2] for entry in timeline}
         removed = (("", "", *times) for times in self._times.items() if times[0] not in present)
         return Symbols((*timeline, *removed))
@@ -46,14 +45,12 @@ class Symbols:
         """Return the step with its symbols replaced by clock ticks.
 
         Raises:
-            KeyError: If a symbol stands for no time of the history.
+            KeyError: If a symbol is unknown.
         """
         return step._replace(args=tuple((name, self._numbered(value)) for name, value in step.args))
 
     def sentence(self, text: str) -> str:
-        """Return a sentence with its times (``t3``) replaced by symbols. A time that belongs to no instant is not
-        replaced.
-        """
+        """Return a sentence with the times of instants (``t3``) replaced by symbols."""
         return re.sub(r"\bt(\d+)\b", lambda time: self._symbols.get(int(time[1]), time[0]), text)
 
     def _named(self, value: object) -> object:

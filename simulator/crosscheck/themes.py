@@ -1,7 +1,6 @@
-"""The themes of random worlds. A theme is a mechanism that changes how existing actors behave.
+"""Themes: mechanisms that can be added to random worlds, such as a large archive or skewed clocks.
 
-If a world had every theme at once, each theme would rarely take effect. Therefore a random world has at most one theme:
-a large archive, a restore, optimistic writers, skewed clocks, or a stream.
+A random world has at most one theme, because each of several themes would rarely take effect.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ def themed(choose: Choose, world: World) -> World:
 
 
 def plain(choose: Choose, world: World) -> World:
-    """Return the world unchanged, without a theme."""
+    """Return the world unchanged."""
     return world
 
 
@@ -37,7 +36,8 @@ def archiving(choose: Choose, world: World) -> World:
     """Return the world with an archiver that runs up to four times, so that the archive has several files.
 
     The world has few writers with many writes each, because nothing requested after a pending write can be archived.
-    Most worlds of this theme are copy-on-write, because writes with log files cannot be archived before a compaction.
+    Most worlds with an archiver are copy-on-write, because writes with log files cannot be archived before a
+    compaction.
     """
     writers = min(2, world.actors["writer"])
     archived = world.replace(
@@ -65,7 +65,7 @@ def copy_on_write(world: World) -> World:
 
 
 def restoring(choose: Choose, world: World) -> World:
-    """Return the world with a savepointer and a restorer (actors)."""
+    """Return the world with two more actors: a savepointer and a restorer."""
     kept = WITH_READS if choose(2) else ("writer", "compactor", "overwriter", "querier", *OTHERS)
     actors = {kind: count for kind, count in world.actors.items() if kind in kept}
     return world.replace(
@@ -78,13 +78,13 @@ def restoring(choose: Choose, world: World) -> World:
 
 
 def optimistic(choose: Choose, world: World) -> World:
-    """Return the world with optimistic concurrency control (OCC), at random for all writers or only for writer w1."""
+    """Return the world with optimistic concurrency control (OCC), for all writers or only for w1, chosen at random."""
     who = "w1" if choose(2) else "writer"
     return world.replace(settings={who: {"concurrency": "occ"}}, retries=choose(2))
 
 
 def skewed(choose: Choose, world: World) -> World:
-    """Return the world with clocks that differ by up to one or two ticks."""
+    """Return the world with a clock skew of one or two ticks, chosen at random."""
     return world.replace(skew=1 + choose(2))
 
 

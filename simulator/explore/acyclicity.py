@@ -1,13 +1,12 @@
 """Proves acyclicity (no run returns to an earlier state), using only the transitions that a search has evaluated.
 
-In a cycle, every component (state variable) returns to the value that it had at the start. Therefore, a transition is
-not part of a cycle if it always changes a component whose values never recur. The proof removes transitions that are
-outside every cycle, and examines the remaining transitions again. For example, a compactor becomes idle again only
-after it has published an instant, and the set of published instants only grows. If no transition remains, there is no
-cycle. If some transitions remain after the last round, `lasso.find_lasso` must examine all states.
+Along a cycle, every component (state variable) returns to its first value. A transition is therefore outside every
+cycle if it always changes some component to a different value that never recurs. For example, the set of published
+instants only grows. The proof removes such transitions, and examines the remaining ones again, until none can be
+removed. If no transition remains, there is no cycle; otherwise, `lasso.find_lasso` must examine all states.
 
-Under symmetry reduction, a cycle of canonical states may rename actors. After enough repetitions of such a cycle, every
-actor has its original name again. Therefore the proof ignores the names of exchangeable actors.
+Under symmetry reduction, a cycle of canonical states may exchange actors. Enough repetitions of the cycle restore the
+original actors, so the proof ignores the names of exchangeable actors.
 """
 
 from __future__ import annotations
@@ -61,8 +60,8 @@ def _never_returns(several: Iterable[_Edges]) -> bool:
 
 
 class _WithoutNames:
-    """Collects the changes of each component by all transitions, as pairs (old number, new number). The number
-    identifies a value; values that differ only in actor names have the same number.
+    """Collects each component's changes as pairs of numbers that identify the old and the new value. Values that differ
+    only in actor names have the same number.
     """
 
     def __init__(self, coding: Coding, exchangeable: Iterable[Iterable[str]]) -> None:

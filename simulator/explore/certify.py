@@ -1,11 +1,11 @@
 """Verifies after a search that the symmetry reduction was sound for a user's `TransitionSystem`.
 
-Exchangeable actors are detected on a sample of states (`symmetry_detection`). The sample suffices for the built-in
-model, because its actors of one kind have the same transitions. A `TransitionSystem` may declare with `uniform` that
-all actors of one kind have the same transitions. Without this declaration, two actors may behave differently in states
-outside the sample. Therefore, this module checks the symmetry of every transition and every promise, on all values that
-the search evaluated. After the names of two actors are exchanged, each transition and each promise must have the
-corresponding result. If all of these results correspond, the symmetry holds in every reachable state.
+Exchangeable actors are detected on a sample of states (`symmetry_detection`). The sample suffices if all actors of one
+kind have the same transitions, as in the built-in model or in a system that declares `uniform`. In other systems, two
+actors may behave differently in states outside the sample.
+
+This module exchanges two actors' names in all values that the search evaluated. The symmetry holds in every reachable
+state if this exchanges the same names in the result of each transition, and changes no promise's verdict.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""The coverage of a finished search: which actions were possible, and which guards were never the only false one."""
+"""The coverage of a finished search: which actions were possible, and which guards never blocked an action on their
+own.
+"""
 
 from __future__ import annotations
 
@@ -19,9 +21,7 @@ FAR = 64
 
 
 def coverage_of(space: Space, watchers: Watchers) -> Coverage:
-    """Return the coverage of a search, computed from its cached evaluations of transitions. A system without
-    transitions has no coverage of actions and guards.
-    """
+    """Return the coverage of a search. A system without transitions has no coverage of actions and guards."""
     untested = tuple(w.promise.name for w in watchers.watches if not w.reached and not w.unfit)
     actions: dict[str, int] = {}
     false: dict[tuple[str, str], bool] = {}
@@ -37,7 +37,7 @@ def coverage_of(space: Space, watchers: Watchers) -> Coverage:
 
 
 def _decided(coding: Coding, compiled: Compiled) -> Iterator[tuple[BoundGuard, bool]]:
-    """Yield each guard of a transition, with True if in some state the guard alone prevented the transition."""
+    """Yield each guard of a transition, and whether the guard alone blocked the transition in some state."""
     row = compiled.transition
     own = [guard.holds for guard in row.actor_guards]
     yield from zip(row.actor_guards, _alone(own, coding.values(compiled.own)), strict=True)

@@ -1,4 +1,4 @@
-"""Exhaustive search: visits every state once, judges several promises, and finds shortest counterexamples."""
+"""Exhaustive search: visits every state once, checks several promises, and finds shortest counterexamples."""
 
 from __future__ import annotations
 
@@ -40,21 +40,21 @@ def explore(
     shard: Shard | None = None,
     progress: Progress | None = None,
 ) -> Result:
-    """Visit every reachable state of a system and judge promises. `system.Explorable` and `system.Property` define the
+    """Visit every reachable state of a system and check promises. `system.Explorable` and `system.Property` define the
     interfaces of systems and promises.
 
     Args:
-        `canary`: A promise that must be violated. If the search finds no violation of it, the search proves nothing.
+        `canary`: A promise that must be violated. If the canary holds, the search proves nothing.
         `max_states`: The search stops at this number of distinct states.
         `max_depth`: The search stops at this depth.
         `memory`: The search stops when this process uses this many GiB; the default is most of the free memory. If a
             search stops at a bound, promises without a violation are UNDETERMINED.
-        `reduce`: True to apply symmetry reduction and to fuse private steps (which no other actor observes), if
-            transitions define the system. For each violated promise, a second search then finds a shortest
-            counterexample. If `certify` refutes the symmetry, the search is repeated without reduction.
-        `coverage`: True to record which actions were possible, and which guards were never the only false guard.
+        `reduce`: True to apply symmetry reduction and to fuse private steps (which no other actor observes). A
+            system without declared transitions is not reduced. For each violated promise, a second search finds a
+            shortest counterexample. If `certify` refutes the symmetry, the search is repeated without reduction.
+        `coverage`: True to record which actions were possible, and which guards never blocked an action on their own.
         `checkpoint`: A file from which an interrupted search continues.
-        `shard`: The part of the states to search (see `shards`). Counterexamples are then not shortened.
+        `shard`: The part of the states to search (see `shards`), without shortening counterexamples.
         `progress`: A function that is called periodically with the numbers of distinct and generated states, the depth
             and the frontier size.
     """
@@ -115,9 +115,7 @@ def _space(system: Any, watched: Sequence[Any], shard: Shard | None, reduce: boo
 def shortest(
     system: Any, promises: Sequence[Any], found: dict[str, PromiseResult], memory: float | None
 ) -> dict[str, PromiseResult]:
-    """Search violated promises again without fusing steps, to find shortest counterexamples. The new search is no
-    deeper than the known counterexamples.
-    """
+    """Search again without fusing steps, to find shortest counterexamples to the violated promises."""
     broken = [p for p in promises if found[p.name].verdict is Verdict.VIOLATED and not found[p.name].cycle]
     if not broken:
         return found

@@ -27,8 +27,7 @@ def _sentence(error: Exception) -> str:
 
 
 def transient(result: Result) -> str | None:
-    """Return the reason why a repeated search may end differently (the search failed or ran out of memory), or None if
-    repeating is useless.
+    """Return why repeating the search may give another result (it failed or ran out of memory), or None if it cannot.
     """
     reasons = (result.stopped, *(promise.because for promise in result.promises.values()))
     return next((why for why in reasons if why and (FAILED in result.promises or is_of_memory(why))), None)

@@ -72,7 +72,7 @@ def _foreign(name: str) -> Any:
 
 def promises_of(system: Any, names: Sequence[str] = ()) -> tuple[list[Any], Any]:
     """Return the named promises (all promises if `names` is empty) and the canary, a promise that every complete search
-    finds violated. For a user's model, the canary is None.
+    finds violated. A user's model has no canary (None).
     """
     table = isinstance(system, Model)
     known: Mapping[str, Any] = PROMISES if table else {each.name: each for each in getattr(system, "promises", ())}
@@ -93,7 +93,7 @@ def known_promises(names: Sequence[str], known: Mapping[str, Any] = PROMISES) ->
 
 
 def run_job(job: SearchJob, **bounds: Any) -> Result:
-    """Run one job in this process. The `bounds` are keyword arguments of `explore`."""
+    """Run one job in this process, with `bounds` as keyword arguments of `explore`."""
     with applied(job.mutant):
         system = job.system()
         promises, canary = promises_of(system, job.promises)
@@ -110,7 +110,7 @@ def _mutant(name: str) -> Any:
 
 
 def applied(name: str) -> AbstractContextManager[Any]:
-    """Return a context manager that applies a mutant to the model. With an empty name, the model is unchanged."""
+    """Return a context manager that applies a mutant to the model; an empty name means no mutant."""
     if not name:
         return nullcontext()
     from nbcc.simulator import mutants
@@ -143,8 +143,8 @@ def run_jobs(
         `memory`: The memory in GiB, divided among the workers.
         `raises`: True to propagate a job's error; False to return the result UNDETERMINED with the reason.
         `done`: A function that is called with each job and its result as soon as the job ends.
-        `progress`: A function that is called as ``progress(job, *figures)``. `explore` defines the `figures`.
-        `bounds`: Further keyword arguments of `explore`, for every search.
+        `progress`: A function that is called with a job and the arguments that `explore` passes to its own `progress`.
+        `bounds`: Keyword arguments that are passed to `explore` for each job.
     """
     one = run_job if raises else try_job
     work = partial(one, memory=memory / workers if memory else None, **bounds)

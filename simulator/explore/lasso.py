@@ -1,8 +1,8 @@
 """Lassos: counterexamples of liveness promises. A lasso is a run that ends in a cycle, which repeats forever.
 
-Fairness is judged on states of the original system, not on canonical states. After a reduced search, each state on a
-cycle is therefore replaced by the original states that it represents. These states differ in the names of exchangeable
-actors and in the private steps taken. Every cycle of the original system lies within these states.
+Fairness is a property of original states, not of canonical states. After a reduced search, each state on a cycle is
+replaced by all original states that it represents. They differ in the names of exchangeable actors and in the private
+steps taken.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ Path = tuple[tuple[Any, Any], ...]
 
 
 class Lasso(NamedTuple):
-    """A run whose last `cycle` steps repeat forever. `because` names required events that never occur."""
+    """A run whose last `cycle` steps repeat forever. `because` names the required events that never occur in the run.
+    """
 
     because: str
     steps: tuple[Any, ...]
@@ -46,9 +47,7 @@ class Graph(NamedTuple):
     promise: Any
 
     def edges(self, number: int) -> Iterator[tuple[Any, int | None]]:
-        """Yield every step from a state, with the number of the next state, or None if the next state is outside the
-        graph.
-        """
+        """Yield each step from a state with the number of the next state, or None if the graph does not contain it."""
         for step, after in self.space.successors(self.states[number]):
             yield step, self.numbers.get(after)
 

@@ -52,7 +52,7 @@ def is_of_memory(reason: str) -> bool:
 def without_gc() -> Iterator[None]:
     """Disable Python's cyclic garbage collector within the context.
 
-    A search holds millions of numbers and small tuples, which the collector would traverse without finding a cycle.
+    The collector would traverse millions of numbers and small tuples of a search, none of which form a cycle.
     """
     collecting = gc.isenabled()
     gc.disable()
@@ -66,8 +66,7 @@ def without_gc() -> Iterator[None]:
 class MemoryBound:
     """A limit on the memory of this process: `gib` GiB, or by default a share of the free memory.
 
-    The method `reached` also reserves memory for growing the largest table, because the old and the new copy must both
-    fit.
+    The method `reached` reserves memory for growing the largest dictionary, whose old and new copy must both fit.
     """
 
     def __init__(self, gib: float | None) -> None:

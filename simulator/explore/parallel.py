@@ -32,8 +32,8 @@ def explore_in_shards(
     """Run one search job in several processes. The `bounds` are keyword arguments of `run_jobs`. The function `search`
     runs the jobs of the shards.
 
-    The local processes share `memory` (GiB); the default is most of the free memory. A system without a shard key is
-    searched in this process.
+    The local processes share `memory` (GiB); the default is most of the free memory. A system without a shard key
+    cannot be divided, and is searched in this process.
     """
     began = time.perf_counter()
     bounds["max_states"] = max_states
@@ -137,7 +137,7 @@ def _covered(found: Sequence[Coverage]) -> Coverage | None:
 
 
 def _shortest(job: SearchJob, whole: Result, memory: float | None) -> Result:
-    """Replace the counterexamples of shards by shortest ones, because a shard's counterexample may be longer."""
+    """Replace counterexamples that may not be shortest by shortest ones."""
     if not any(_violated(whole, name) for name in whole.promises):
         return whole
     with applied(job.mutant):

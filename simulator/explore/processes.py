@@ -1,6 +1,6 @@
 """Runs search jobs in separate processes, which end when the calling process ends.
 
-If a process dies, the result of its job is UNDETERMINED, with the reason. Other jobs continue.
+If a process dies, the result of its job is UNDETERMINED, and the other jobs continue.
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ def in_processes(
 ) -> Generator[tuple[int, Result]]:
     """Run `work` on each job in a separate process. Yields each job's index and result, in the order in which jobs end.
 
-    While jobs run, `progress(index, *figures)` is called periodically.
+    While a job runs, `progress` is called periodically with the job's index and the arguments that `explore` passes to
+    its own `progress`.
     """
     running: dict[Any, tuple[int, Any]] = {}
     waiting = list(enumerate(jobs))[::-1]

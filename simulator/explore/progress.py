@@ -1,10 +1,10 @@
-"""Judges liveness promises after a finished search, from the end states of runs and from cycles.
+"""Decides liveness promises after a finished search, from states without successors and from cycles.
 
 A promise about whole runs (`kind` run) has a method `outstanding(system, state)`, which maps each event that must still
-occur to a sentence. Under weak fairness, a run either ends in a state without successors, or remains forever within a
-strongly connected component. A run must leave a component if some fair action is possible in all of its states but
-never taken there. An event never occurs if it is outstanding in the run's last state, or in all states of the component
-in which the run remains.
+occur to a description. Under weak fairness, a run either ends in a state without successors, or remains forever within
+a strongly connected component. A run must leave a component if some fair action is possible in all of its states but
+never taken there. A promise is violated if an event is outstanding in a run's last state, or in all states of such a
+component.
 """
 
 from __future__ import annotations

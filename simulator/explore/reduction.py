@@ -1,12 +1,12 @@
 """Partial-order reduction: a search fuses an actor's private steps with the actor's next visible step.
 
-A transition is private if it touches only the component (state variable) of its actor, which no other actor and no
-judged promise may use. A private step commutes with all steps of other actors. Therefore a search can delay a private
-step until the actor's next visible step.
+A transition is private if it uses only its actor's component (state variable), and no other actor or checked promise
+uses this component. A private step commutes with all steps of other actors, so a search can delay it until the actor's
+next visible step.
 
-The search takes a visible step, such as a crash, after each possible number of the actor's private steps. A component
-has no private transitions if another actor reads the component, for example to roll back a write or to let a heartbeat
-expire.
+Before a visible step, such as a crash, the actor may take any possible number of private steps; the search tries each
+number. A component has no private transitions if another actor reads the component, for example to roll back a write or
+to let a heartbeat expire.
 """
 
 from __future__ import annotations
@@ -26,8 +26,7 @@ def touched(transition: BoundTransition) -> frozenset[str]:
 
 
 def private_transitions(model: Model | TransitionSystem, promises: Iterable[Any]) -> frozenset[tuple[str, str]]:
-    """Return the private transitions, as (actor, action), that a search for these promises may fuse with visible steps.
-    """
+    """Return the pairs (actor, action) of private transitions, which a search may fuse with visible steps."""
     rows = model.transitions
     watched = {name for promise in promises for name in promise.reads(model)}
     shared = {name for row in rows for name in touched(row) - {row.component}} | watched

@@ -38,8 +38,8 @@ def renamed(value: Any, names: Renaming) -> Any:
 
 
 class InOrder:
-    """Maps a value to the actor names that it contains, in order of first occurrence. Names from one set form a group,
-    because a set has no order.
+    """Maps a value to the actor names that it contains, in order of first occurrence. The names in one set share a
+    position, because a set has no order.
     """
 
     def __init__(self, names: Iterable[str]) -> None:
@@ -108,11 +108,11 @@ class Image:
         return old, new, self.coding.mask((old,)), {}
 
     def of_own(self, bits: State) -> State:
-        """Return the components of exchangeable actors after the renaming."""
+        """Return the components of exchangeable actors with all actors renamed."""
         return self._of(bits, self.own) if self.names else bits
 
     def of_others(self, bits: State) -> State:
-        """Return all other components after the renaming of actors in their values."""
+        """Return all other components with the actors in their values renamed."""
         return self._of(bits, self.others) if self.names else bits
 
     def _of(self, bits: State, fields: Sequence[_Field]) -> State:

@@ -1,4 +1,4 @@
-"""Breadth-first search: numbers states in order of discovery, and judges promises as states are found."""
+"""Breadth-first search: numbers states in order of discovery, and checks promises in each new state."""
 
 from __future__ import annotations
 
@@ -155,8 +155,8 @@ class Search:
         return [self.states[each] for each in reversed(numbers)]
 
     def run_to_end(self, number: int | None) -> tuple[Any, ...] | None:
-        """Return a run of the system that passes through the state `number` and ends in a state without successors. The
-        run may contain a symmetric state instead, in which exchangeable actors have swapped names.
+        """Return a run that passes through the state `number`, or a state symmetric to it, and ends in a state without
+        successors.
         """
         if number is None:
             return None

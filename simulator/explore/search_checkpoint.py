@@ -1,7 +1,7 @@
 """Search checkpoints: store an unfinished search in a file, and continue the search in a new process.
 
 A search continues from a file only if system, promises, reductions and source code are unchanged. Unpickling accepts
-only plain values and named tuples of nbcc and the system's module, so that a malicious file cannot run code.
+only plain values and known named tuples, so that a malicious file cannot run code.
 """
 
 from __future__ import annotations

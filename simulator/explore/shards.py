@@ -2,9 +2,8 @@
 
 A system may name one component (state variable) as its shard key, whose value is set once and then never changes. In
 the built-in model, the shard key is the first published instant. The few states whose shard key is not set yet form the
-prefix, which every process searches. Every state outside the prefix belongs to exactly one shard. Every run to a state
-of a shard stays within the prefix and this shard. Together, the shards visit all states. If a promise has several
-shortest counterexamples, sharded and unsharded searches may report different ones.
+prefix, which every process searches. Every other state belongs to exactly one shard, and no run leaves a shard. If a
+promise has several shortest counterexamples, sharded and unsharded searches may report different ones.
 
 The search of each shard verifies that no visited state belongs to another shard.
 """
@@ -65,12 +64,14 @@ class ShardKeys:
         return self._known[own]
 
     def escaped(self, states: Sequence[Any], keys: Iterable[Hashable]) -> set[Hashable]:
-        """Return the shard keys of the given states, except those in `keys`."""
+        """Return the shard keys of the given states that are not in `keys`."""
         return {self(own) for own in set(map(self.bits.__and__, states))}.difference(keys)
 
 
 class PrefixSearch(Search):
-    """Searches the prefix (states without a shard key). The first states of each shard are judged but not expanded."""
+    """Searches the prefix (states without a shard key). Promises are checked in the first states of each shard, but
+    these states are not expanded.
+    """
 
     def __init__(self, space: Space, watchers: Watchers, bounds: Bounds, progress: Progress | None = None) -> None:
         self.keys = ShardKeys(space.system)
@@ -87,7 +88,7 @@ class PrefixSearch(Search):
         return Shard(tuple(self.first_states()), tuple(map(tuple, self.space.exchangeable)))
 
     def first_states(self) -> Mapping[Hashable, Mapping[int, list[Any]]]:
-        """Map each shard key and depth to the states by which runs enter the shard at this depth."""
+        """Map each shard key and depth to the states in which runs enter the shard at this depth."""
         levels = array("q")
         first: dict[Hashable, dict[int, list[Any]]] = {}
         for state, parent in zip(self.states, self.parents, strict=True):
@@ -99,9 +100,7 @@ class PrefixSearch(Search):
 
 
 class _PrefixEnds(Ends):
-    """Collects the end states of runs within the prefix (states without a shard key). A shard's first states are not
-    end states, because they were not expanded.
-    """
+    """Collects the states without a shard key in which a run ends."""
 
     def __init__(self, space: Space, watchers: Watchers, keys: ShardKeys) -> None:
         super().__init__(space, watchers)
@@ -113,8 +112,8 @@ class _PrefixEnds(Ends):
 
 
 class ShardSearch(Search):
-    """Searches all states of one shard (part of a search). The shard's first states are neither counted nor judged
-    here, because the prefix search counts and judges them.
+    """Searches all states of one shard. The shard's first states have already been counted and checked by the prefix
+    search.
     """
 
     def __init__(
@@ -150,7 +149,7 @@ class ShardSearch(Search):
 
 
 def begin(space: Space, watchers: Watchers, bounds: Bounds, progress: Progress | None, shard: Shard | None) -> Search:
-    """Return a search of all states (`shard` is None), of the prefix (states without a shard key), or of one shard."""
+    """Return a search of one shard, of the prefix (`shard` is PREFIX), or of all states (`shard` is None)."""
     if shard is None:
         return Search(space, watchers, bounds, progress)
     if shard == PREFIX:

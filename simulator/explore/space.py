@@ -17,7 +17,7 @@ from .transition_system import TransitionSystem
 
 
 def has_transitions(system: Any) -> bool:
-    """True if a system is defined by transitions. Only such a system supports reductions and coverage."""
+    """True if a system is built from declared transitions, which reductions and coverage require."""
     return isinstance(system, Model | TransitionSystem)
 
 
@@ -75,10 +75,7 @@ class Space:
 
 
 def _may_strand(model: Model | TransitionSystem, promises: Sequence[Any]) -> bool:
-    """True if a run may end with a step that only its own actor can observe (a private step).
-
-    A test verifies that this is impossible in the built-in model.
-    """
+    """True if a run may end with a step that only its own actor can observe (a private step)."""
     return not isinstance(model, Model) and (hasattr(model, "finished") or any(p.kind == "run" for p in promises))
 
 

@@ -1,13 +1,12 @@
 """Symmetry reduction: one canonical state represents all states that differ only in the names of exchangeable actors.
 
 The module `symmetry_detection` finds exchangeable actors. The reduction is exact: each orbit (set of symmetric states)
-has exactly one canonical state, in which the components of exchangeable actors are sorted. Ties between actors with
-equal components are broken by the order in which other components first name them. If ties remain, for example among
-members of a set, every order is tried, and the smallest image is canonical. If a component of an exchangeable actor
-names another actor, sorting is not enough; every renaming is tried.
+has exactly one canonical state, in which the components of exchangeable actors are sorted. Actors with equal components
+are sorted by their first mention in other components. If ties remain, for example among members of a set, every order
+is tried, and the smallest image is canonical. If a component of an exchangeable actor names another actor, every
+renaming is tried.
 
-A search does not store the renamings along its edges. A counterexample is reconstructed from the initial state, one
-canonical state after the other, as a run of the original system.
+A counterexample is a run of the original system, reconstructed from the sequence of canonical states.
 """
 
 from __future__ import annotations
@@ -40,8 +39,8 @@ NOWHERE = inf
 
 
 class Symmetry:
-    """The exchanges of actors under which a model is symmetric. If no actors are exchangeable, `canonical` returns its
-    argument unchanged.
+    """The exchangeable actors of a model, and the reduction of its states to canonical states. If no actors are
+    exchangeable, `canonical` returns its argument unchanged.
     """
 
     def __init__(
@@ -76,7 +75,7 @@ class Symmetry:
 
     @property
     def about(self) -> str:
-        """Return a text that names the exchangeable actors; empty if there are none."""
+        """Describe the exchangeable actors in words; '' if there are none."""
         return ", ".join(f"{' and '.join(each)} are exchangeable" for each in self.classes)
 
     def canonical(self, state: State) -> State:
@@ -127,7 +126,7 @@ class Symmetry:
         )
 
     def _tie_breakers(self, alike: Order, rest: State) -> _Tried:
-        """Return the renamings that order actors with equal components as other components first name them."""
+        """Return the renamings that sort actors with equal components by their first mention in other components."""
         orders = tuple([self._order_in(place, rest & mask) for place, mask in self._others])
         return self._tried.get((alike, orders)) or self._ordering(alike, orders)
 

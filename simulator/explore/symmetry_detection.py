@@ -1,12 +1,10 @@
 """Symmetry detection: finds actors that differ only in their names, from a sample of the first states of a search.
 
-Candidates are actors of one kind with the same options and writes. Other pairs of actors might differ only in states
-that the sample does not contain. Two candidates are exchangeable if every step in the sample commutes with exchanging
-their names, and every promise then has the same verdict. For promises that depend only on a state's shape
-(`promises.shape`), it is enough that both states have the same shape.
+Candidates are actors of one kind with the same options and writes. Two candidates are exchangeable if swapping their
+names maps each step in the sample to a possible step, and changes no promise's verdict. A promise that depends only on
+a state's shape (`promises.shape`) has the same verdict on states of the same shape.
 
-The transitions of a `TransitionSystem` may be arbitrary functions. Therefore `certify` verifies the symmetry of a
-`TransitionSystem` after the search.
+The transitions of a `TransitionSystem` may be arbitrary functions, so `certify` verifies its symmetry after the search.
 """
 
 from __future__ import annotations
@@ -77,7 +75,7 @@ def _same_shape(system: TransitionSystem, names: Renaming) -> bool:
 
 
 class PropertyCache:
-    """Caches the verdicts of promises on steps, by the values that each promise reads."""
+    """Caches whether each promise holds on a step, by the values that the promise reads."""
 
     def __init__(self, model: Model | TransitionSystem, promises: Iterable[Any] = ()) -> None:
         self.model = model
@@ -112,14 +110,15 @@ class PropertyCache:
 
 
 class Exchange:
-    """An exchange of two actors' names. The method `difference` tests whether it is a symmetry of the model."""
+    """An exchange of two actors' names. The method `difference` tests whether the exchange is a symmetry of the model.
+    """
 
     def __init__(self, cache: PropertyCache, names: Renaming) -> None:
         self.cache, self.model, self.names = cache, cache.model, names
         self._image = Image(cache.model, names, range(len(cache.model.coding.names)), ())
 
     def difference(self, state: State) -> str | None:
-        """Return the reason why exchanging the two names is not a symmetry in a state, or None if it is."""
+        """Return why exchanging the names is not a symmetry in a state, or None if it is one."""
         other = self._image.of_own(state)
         moves = [(step, after, self._image.of_own(after)) for step, after in self.model.successors(state)]
         if {(renamed_step(step, self.names), there) for step, _, there in moves} != set(self.model.successors(other)):

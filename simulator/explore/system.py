@@ -14,8 +14,9 @@ class Explorable(Protocol):
     step)`.
 
     The methods `finished`, `stopped_by_limits` and `projection` are optional. `finished(state)` returns True if a run
-    that ends in this state is not deadlocked. `stopped_by_limits(state)` returns the actors that only a limit of the
-    world stops. `projection(names)` returns a function that maps a state to the values of the named components.
+    may end in this state; otherwise, the end is a deadlock. `stopped_by_limits(state)` returns the actors that could
+    continue but for a limit of the world. `projection(names)` returns a function that maps a state to the values of the
+    named components.
     """
 
     @property

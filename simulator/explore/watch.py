@@ -1,8 +1,8 @@
-"""Judges promises during a search, until the first violation of each promise.
+"""Checks promises during a search, each until its first violation.
 
-A promise is judged once for each combination of the values that it reads. In a breadth-first search, the violation
-found first has a shortest counterexample. If a promise reads a component (state variable) that it does not declare in
-`reads`, `packed.UndeclaredRead` is raised.
+A promise is evaluated once for each combination of the values that it reads. In a breadth-first search, the first
+violation found is reached by a shortest run. If a promise reads a component (state variable) that it does not declare
+in `reads`, `packed.UndeclaredRead` is raised.
 """
 
 from __future__ import annotations
@@ -35,7 +35,9 @@ class Watch:
         """The `lasso.Lasso` that violates a promise about runs."""
 
     def result(self, trace: tuple[Any, ...] | None, doubt: str | None) -> PromiseResult:
-        """Return the result for the promise. `doubt` is the reason why the search is incomplete, or None."""
+        """Return the verdict on the promise, with its counterexample `trace`. `doubt` is the reason why the search is
+        incomplete, or None.
+        """
         name, doubt = self.promise.name, doubt or self.doubt
         if self.unfit:
             return PromiseResult(name=name, verdict=Verdict.NOT_APPLICABLE, because=self.unfit)
@@ -75,7 +77,7 @@ class Watchers:
         return all(watch.broken for watch in self.watches)
 
     def see_state(self, state: Any, before: Any, step: Any) -> None:
-        """Judge a new state, which is reached from the state `before` by `step`."""
+        """Check the promises in a new state that `step` reaches from the state `before`."""
         for group in self._open:
             footprint = group.project(state)
             if footprint not in group.seen:
@@ -85,7 +87,7 @@ class Watchers:
                     self._open = [each for each in self._open if not each.is_settled]
 
     def see_step(self, before: Any, step: Any, after: Any) -> None:
-        """Judge a step from the state `before` to the state `after`."""
+        """Check the promises on a step from the state `before` to the state `after`."""
         for group in self._step_groups:
             group.see_step(before, step, after)
 
@@ -98,8 +100,8 @@ def _bits(system: Any, groups: Sequence[_Group]) -> int | None:
 
 
 class _Group:
-    """A group of promises that read the same components (state variables). The group hides all components that its
-    promises do not read.
+    """A group of promises that read the same components (state variables). All other components are hidden while the
+    promises are evaluated.
     """
 
     def __init__(self, system: Any, members: list[Watch]) -> None:
@@ -117,8 +119,8 @@ class _Group:
 
     @property
     def is_settled(self) -> bool:
-        """True if no further state can change a result: each promise was exercised, and each promise about states is
-        violated.
+        """True if each promise was exercised and each promise about states is violated, so that no further state can
+        change a result.
         """
         return all(watch.reached for watch in self.all) and all(watch.broken for watch in self.of_states)
 

@@ -61,8 +61,8 @@ class _Contenders:
         return (lease * TICK_MS + 1) / 1000
 
     def take(self, step: Step, before: int, after: int) -> None:
-        """Take one step of the model, execute the corresponding accesses of the engine's locks, and compare the two
-        states. Raises `LocksDiffer` if they differ.
+        """Take one step of the model, and execute the corresponding accesses of the engine's locks. Raises
+        `LocksDiffer` if the states of model and engine differ.
         """
         name, stepper = step.actor, self.steppers[step.actor]
         if step.action == "clock_ticks":
@@ -89,14 +89,14 @@ class _Contenders:
         self.pass_on(stepper)
 
     def refuses(self) -> bool:
-        """Return True if a failed put appears to the engine as a refusal instead of an error."""
+        """Choose at random whether the engine sees a failed put as a failed precondition instead of an error."""
         return self.chance.random() < 0.5
 
     def advance(self, stepper: Stepper) -> None:
         stepper.advance()
 
     def pass_on(self, stepper: Stepper) -> None:
-        """Execute accesses up to the next access that ends a step of the model, but not that access."""
+        """Execute accesses until the next access would end a step of the model."""
         while stepper.parked and stepper.parked not in self.own_accesses:
             stepper.advance()
 
@@ -135,11 +135,13 @@ class _Contenders:
     # The parts that depend on the protocol.
 
     def name_owner(self, name: str, own: Any) -> None:
-        """Record which contender and which of its attempts the owner name in a pending put denotes."""
+        """If a put with a new owner name is pending, record the contender and the attempt to which the name belongs."""
         raise NotImplementedError
 
     def awaited(self, own: Any) -> str:
-        """Return the storage access at which the engine's operation must wait, or '' if no operation is in progress."""
+        """Return the access at which the engine must be paused if it agrees with the model, or '' if no operation is in
+        progress.
+        """
         raise NotImplementedError
 
     def stored(self) -> Any:
@@ -157,7 +159,9 @@ class _Contenders:
 
 
 class StorageLocks(_Contenders):
-    """The engine's storage-based locks, like Hudi's `StorageBasedLockProvider`. The lock object may be in memory."""
+    """The engine's storage-based locks, like Hudi's `StorageBasedLockProvider`. By default, the lock object is in
+    memory.
+    """
 
     own_accesses = ("read", "write")
 
@@ -210,7 +214,7 @@ class NumberedLocks(_Contenders):
         super().take(step, before, after)
 
     def pass_on(self, stepper: Stepper) -> None:
-        """Execute accesses up to the access that corresponds to the model's current step, but not that access."""
+        """Execute accesses until the next access corresponds to the model's current step."""
         while stepper.parked and stepper.parked != _ACCESS.get(self.step, ""):
             stepper.advance()
 

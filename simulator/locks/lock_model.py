@@ -14,8 +14,8 @@ DEAD = "dead"
 
 
 class LockModel(TransitionSystem):
-    """A model of contenders (actors) that compete for one lock. `unheld_since` is the time of the fastest clock when an
-    actor last held the lock.
+    """A model of contenders (actors) that compete for one lock. `unheld_since` is the reading of the fastest clock when
+    the lock was last held.
     """
 
     promises = PROMISES
@@ -45,7 +45,7 @@ class LockModel(TransitionSystem):
         return (me, *shared, *(name for name in self.contenders if name != me))
 
     def _one(self, me: str, action: str, at: str, holds: Any, effect: Any, fault: bool = False) -> Transition:
-        """Return a transition of contender `me`. The text of its guard is the docstring of the function `holds`."""
+        """Return a transition of contender `me`. The docstring of `holds` becomes the text of the guard."""
 
         def done(own: Any, stored: Any, since: int, faults: int, crashes: int, *others: Any) -> Any:
             after = effect(own, stored)

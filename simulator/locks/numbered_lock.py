@@ -1,9 +1,9 @@
 """Models RFC-22's lock files with increasing numbers, which are created only if absent (option 2).
 
-The sources are RFC-22, section "Locking", and the engine's lock `nbcc.engine.lock.numbered.NumberedLock`. A transition
-contains at most one request, or one listing with the reads that follow it. A put of a lock number may fail in the same
-ways as a put of the lease in `storage_lock`. Puts of heartbeats and releases never fail in the model, because repeating
-them has no further effect.
+The model follows RFC-22, section "Locking", and the engine's lock `nbcc.engine.lock.numbered.NumberedLock`. A
+transition contains at most one request to the store, or one listing with the reads that follow it. A put of a lock
+number may fail in the same ways as a put of the lease in `storage_lock`. Heartbeats and releases never fail in the
+model, because retrying them is harmless.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class Contender(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NumberedLockRules:
-    """The rules of the lock protocol. Every value other than the default is a mutant (deliberate error).
+    """The rules of the lock protocol. Every value except the default is a mutant (deliberate error).
 
     `margin` is the number of ticks between the end of a lease and the earliest takeover by another contender.
     `recognises_own` makes a contender read the lock file after a put with an unknown outcome, to find out whether the
@@ -81,8 +81,8 @@ class NumberedLockRules:
 
 
 class _After(NamedTuple):
-    """The contender and the stored locks after a transition. `fault` is True if a request failed. `ended` is True if
-    the contender has just learnt that it holds the lock, or can no longer find out.
+    """The contender and the stored locks after a transition. `fault` is True if a request failed. `ended` is True when
+    the contender learns that it holds the lock, or can no longer learn whether it does.
     """
 
     own: Contender
@@ -152,13 +152,13 @@ def newest(numbers: Numbers) -> Number:
 
 
 def _always(own: Contender, numbers: Numbers) -> bool:
-    """the guard is always true"""
+    """the contender's phase is the only condition"""
     return True
 
 
 class _Effects:
-    """The guards and effects of one contender's transitions. Every guard and effect takes the contender and the stored
-    lock numbers.
+    """The guards and effects of one contender's transitions. Their arguments are the contender and the lock numbers in
+    the store.
     """
 
     def __init__(self, me: str, limits: LockLimits, rules: NumberedLockRules) -> None:
@@ -169,7 +169,7 @@ class _Effects:
         return self._may_try(own) and (not numbers or newest(numbers).released)
 
     def finds_expired(self, own: Contender, numbers: Numbers) -> bool:
-        """the contender must have attempts left, and must own the newest lock or find its lease expired"""
+        """the contender must have attempts left, and the newest lock must be its own or have expired"""
         return self._may_try(own) and self._may_clear(own, numbers)
 
     def finds_taken(self, own: Contender, numbers: Numbers) -> bool:
@@ -200,7 +200,7 @@ class _Effects:
         return self._entry(own, numbers) is not None
 
     def recognises(self, own: Contender, numbers: Numbers) -> bool:
-        """the lock file must contain what the contender has put"""
+        """the lock file must have the content that the contender wrote"""
         return self.rules.recognises_own and self._is_own(own, numbers)
 
     def finds_another(self, own: Contender, numbers: Numbers) -> bool:
@@ -268,7 +268,9 @@ class _Effects:
         return _After(own._replace(step=RENEWING, beat=own.clock), numbers)
 
     def beat(self, own: Contender, numbers: Numbers) -> _After:
-        """Put the heartbeat. The heartbeat extends the lease only if the lease has not expired."""
+        """Write the contender's heartbeat to the store. The heartbeat extends the lease only if the lease has not
+        expired.
+        """
         put = tuple(each._replace(since=own.beat) if each.number == own.number else each for each in numbers)
         if own.holds or self.rules.renews_late:
             renewed = own._replace(step=HOLDING, since=own.beat, until=own.beat + self.limits.lease, beat=0)

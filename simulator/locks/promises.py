@@ -10,7 +10,7 @@ from .limits import LockLimits
 
 
 class LockModel(Protocol):
-    """The methods of a lock model that the promises about locks call."""
+    """The interface of a lock model on which the lock promises depend."""
 
     limits: LockLimits
     contenders: tuple[str, ...]
@@ -19,11 +19,10 @@ class LockModel(Protocol):
         """Return the names of all components (state variables)."""
 
     def holders(self, state: int) -> list[str]:
-        """Return the contenders that hold the lock: each has a lease that has not ended by the contender's own clock.
-        """
+        """Return the contenders whose lease has not expired according to their own clocks."""
 
     def refused(self, state: int) -> list[str]:
-        """Return the live contenders without a pending request to which the stored lock is not free."""
+        """Return the contenders that find the lock taken: live contenders without a pending request."""
 
     def unheld(self, state: int, contender: str) -> int:
         """Return for how many ticks of the contender's clock no actor has held the lock."""
@@ -47,7 +46,7 @@ class LockPromise:
         return self.judge(system, after)
 
     def sometimes(self, system: LockModel, state: int) -> bool:
-        """Return True if the state exercises the promise."""
+        """Return True if the promise's precondition is true in the state."""
         return self.tested(system, state)
 
     def reads(self, system: LockModel) -> tuple[str, ...]:
@@ -61,7 +60,9 @@ def _one_holder(system: LockModel, state: int) -> str | None:
 
 
 def longest(limits: LockLimits) -> int:
-    """Return for how many ticks a lock without a holder may refuse contenders: one lease plus the clock drift."""
+    """Return the longest time in ticks for which a lock without a holder may remain taken: one lease plus the clock
+    drift.
+    """
     return limits.lease + limits.drift
 
 

@@ -24,9 +24,9 @@ class Stepper:
     """Runs one contender's lock operation, one storage access at a time.
 
     `parked` names the access that the paused operation will execute next, or is '' if no operation is in progress.
-    `content` is the data that this access puts. `fault` is the fault of the next access: ``lose`` executes the access
-    and loses the answer, ``drop`` does not execute the access. After a fault the store raises an error or, if `refuses`
-    is True, answers that the condition failed.
+    `content` is the data that the access will write. `fault` is the fault of the next access: ``lose`` executes the
+    access and loses the answer, ``drop`` does not execute the access. After a fault the store raises an error or, if
+    `refuses` is True, answers that the condition failed.
     """
 
     def __init__(self) -> None:
@@ -53,7 +53,7 @@ class Stepper:
         self._wait()
 
     def crash(self) -> None:
-        """End the current operation, and forbid all further accesses of the contender."""
+        """Simulate a crash: end the current operation, and execute no further access of the contender."""
         self.dead = True
         if self.parked:
             self._go.release()
@@ -105,11 +105,11 @@ class MemoryObject:
         self._puts = 0
 
     def read(self) -> Version | None:
-        """Return the current version, or None if the object does not exist."""
+        """Return the current version of the object, or None if it does not exist."""
         return self.version
 
     def write(self, data: bytes, known: Version | None) -> Version | None:
-        """Replace the object if `known` is its current version. Otherwise, return None without a change."""
+        """Replace the object if its current version is `known`, otherwise return None (compare-and-swap)."""
         if (self.version and self.version.mark) != (known and known.mark):
             return None
         self._puts += 1
@@ -140,7 +140,7 @@ class SteppedStorage:
         self.url = inner.url
 
     def put_if_absent(self, path: str, data: bytes) -> bool:
-        """Create the file if it is absent, as one access of the stepper. The path's suffix names the access."""
+        """Create the file if it is absent, as one access of the stepper, named like the file's suffix."""
         name = path.rpartition(".")[2]
         return self._stepper.access(name, lambda: self._inner.put_if_absent(path, data), False, data)
 

@@ -1,8 +1,9 @@
-"""Models a lease in one object that is replaced only if unchanged: the protocol of Hudi's StorageBasedLockProvider.
+"""Models a lease in one object, updated by compare-and-swap: the protocol of Hudi's StorageBasedLockProvider.
 
-The sources are RFC-91 (storage-based lock provider) and the engine's lock `nbcc.engine.lock.storage_lock.StorageLock`.
-A transition contains at most one request. A put has one of four results: executed and answered; executed without a
-useful answer (lost, late, or 412 to the client's retry); refused; or not executed (409, 503, dropped).
+The model follows RFC-91 (storage-based lock provider) and the engine's lock
+`nbcc.engine.lock.storage_lock.StorageLock`. A transition contains at most one request to the store. A put has one of
+four results: executed and answered; executed without a useful answer (lost, late, or 412 to the client's retry);
+refused; or not executed (409, 503, dropped).
 """
 
 from __future__ import annotations
@@ -29,13 +30,13 @@ class Lease(NamedTuple):
 
 
 class Contender(NamedTuple):
-    """A contender (actor) that competes for the lease.
+    """An actor that competes for the lease.
 
-    `request` names the purpose of a pending put, `put` is the put's content, and `known` is the version that the put
-    replaces. `until` is the end of the lease that the contender holds, or None. `attempts` contains the attempts whose
-    put may have been executed. `released` is the lease that the contender released most recently. `was_last` is True if
-    the contender expects that `released` is still stored. Its next attempt then replaces `released` without reading the
-    object. `quick` is True during this attempt.
+    `request` names the purpose of a pending put, `put` is the lease to write, and `known` is the version that it must
+    replace. `until` is the end of the lease that the contender holds, or None. `attempts` contains the acquisition
+    attempts whose put may have reached the store. `released` is the lease that the contender released most recently. If
+    `was_last` is True, the contender assumes that `released` is still stored, and its next attempt replaces `released`
+    without reading the object. `quick` is True during such an attempt.
     """
 
     step: str = IDLE
@@ -62,12 +63,12 @@ class Contender(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StorageLockRules:
-    """The rules of the lock protocol. Every value other than the default is a mutant (deliberate error).
+    """The rules of the lock protocol. Every value except the default is a mutant (deliberate error).
 
     `margin` is the number of ticks between the end of a lease and the earliest takeover by another contender.
     `recognises_own` makes a contender read the object after a put with an unknown outcome, to find out whether the put
-    was executed. `renews_after_412` makes a holder read the object after a refused renewal, before it gives up the
-    lease. `is_conditional` makes the store execute a put only if the version to replace is still stored.
+    was executed. `renews_after_412` makes a holder read the object after a refused renewal, instead of giving up the
+    lease at once. `is_conditional` makes the store check the precondition of a put (compare-and-swap).
     """
 
     margin: int = 1
@@ -77,8 +78,8 @@ class StorageLockRules:
 
 
 class _After(NamedTuple):
-    """The contender and the stored lease after a transition. `fault` is True if a request failed. `ended` is True if
-    the contender has just learnt that its lease is stored, or can no longer find out.
+    """The contender and the stored lease after a transition. `fault` is True if a request failed. `ended` is True when
+    the contender learns that its lease is stored, or can no longer learn whether it is.
     """
 
     own: Contender
@@ -144,13 +145,13 @@ def is_free(own: Contender, lease: Lease | None, me: str, margin: int) -> bool:
 
 
 def _always(own: Contender, lease: Lease | None) -> bool:
-    """no further condition"""
+    """the contender's phase is the only condition"""
     return True
 
 
 class _Effects:
-    """The guards and effects of one contender's transitions. Every guard and effect takes the contender and the stored
-    lease.
+    """The guards and effects of one contender's transitions. Their arguments are the contender and the lease in the
+    store.
     """
 
     def __init__(self, me: str, limits: LockLimits, rules: StorageLockRules) -> None:
@@ -169,11 +170,11 @@ class _Effects:
         return self._may_try(own) and own.was_last
 
     def may_replace(self, own: Contender, lease: Lease | None) -> bool:
-        """the stored lease must be the version that the put replaces"""
+        """the stored lease must be the version that the put expects"""
         return lease == own.known or not self.rules.is_conditional
 
     def may_not_replace(self, own: Contender, lease: Lease | None) -> bool:
-        """the version that the put replaces must no longer be stored"""
+        """the stored lease must differ from the version that the put expects"""
         return not self.may_replace(own, lease)
 
     def recognises(self, own: Contender, lease: Lease | None) -> bool:
@@ -181,11 +182,11 @@ class _Effects:
         return self.rules.recognises_own and lease == own.put
 
     def may_repeat(self, own: Contender, lease: Lease | None) -> bool:
-        """the store must not have executed the put, and must still contain the version that the put replaces"""
+        """the put must not have been executed, and the stored lease must be the version that the put expects"""
         return lease == own.known and not self.recognises(own, lease)
 
     def finds_another(self, own: Contender, lease: Lease | None) -> bool:
-        """the stored lease must be neither the version that the put replaces nor the one that the contender has put"""
+        """the stored lease must be neither the version that the put expects nor the lease that it contains"""
         return lease != own.known and not self.recognises(own, lease)
 
     def may_renew(self, own: Contender, lease: Lease | None) -> bool:
@@ -218,7 +219,7 @@ class _Effects:
         return _After(own._replace(step=CHECKING), lease)
 
     def execute_unanswered(self, own: Contender, lease: Lease | None) -> _After:
-        """Store the put, but report a failure to the contender: no answer, or 412 (precondition failed)."""
+        """Execute the put, but let the contender receive no answer, or 412 (precondition failed)."""
         return self.doubt(own, own.put)._replace(fault=True)
 
     def fail(self, own: Contender, lease: Lease | None) -> _After:
@@ -234,7 +235,7 @@ class _Effects:
         return _After(own._replace(step=PUTTING), lease)
 
     def react(self, own: Contender, lease: Lease | None) -> _After:
-        """Continue after the contender has read a lease that it did not expect."""
+        """Let the contender react to a stored lease that it did not expect."""
         ended = own._replace(request="", put=None, quick=False)
         is_own = own.known is not None and lease is not None and lease[:2] == own.known[:2]
         if own.request == "take":

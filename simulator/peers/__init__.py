@@ -1,7 +1,6 @@
 """Peers: programs that run other systems, such as Apache Hudi, each in a separate environment and process.
 
-A peer imports nothing from nbcc. A peer reads requests and writes answers, both as one JSON object per line. The
-adapters in `nbcc.simulator.systems` send the requests.
+A peer imports nothing from nbcc. A peer reads requests and writes answers, both as one JSON object per line.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Compares a transition relation used in proofs with the executable model, state by state and step by step.
 
 The function `compare` visits every reachable state of a world. The module `interpretation.py` translates each state of
-the model into facts of the transition relation. Every clause of the invariant must be true in every reachable state.
-For each step of the model, some action of the transition relation must be possible and have the same effect. Model
-steps listed in `SILENT` may leave all facts unchanged.
+the model into a state of the transition relation. Every clause of the invariant must be true in every reachable state.
+For each step of the model, some possible action of the transition relation must have the same effect. A step listed in
+`SILENT` needs no action if it changes nothing in the translated state.
 """
 
 from __future__ import annotations
@@ -33,7 +33,9 @@ PAST: Final = {
 
 @dataclass(frozen=True)
 class Compared:
-    """The result of comparing a transition relation with the model. `difference` is None if they agree."""
+    """The result of comparing a transition relation with the model. `difference` describes the first difference, or is
+    None.
+    """
 
     states: int
     steps: int
@@ -78,7 +80,7 @@ def _values(explorer: Explorer, model: Model, state: State) -> tuple[Any, ...]:
 
 
 def present(explorer: Explorer, values: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return the facts that an action can read: facts about the last operation of an idle actor are reset."""
+    """Return the values with those about the last operation of each idle actor reset, because no action reads them."""
     facts = zip(explorer.keys, values, strict=True)
     idle = {(name, key[1]) for key, value in facts if value == IDLE for name in PAST.get(key[0], ())}
     return tuple(

@@ -1,4 +1,4 @@
-"""Translates the log compactions in a model state into facts of the transition relation `lemmas/log_compaction.py`."""
+"""Translates the log compactions in a model state for the transition relation in `lemmas/log_compaction.py`."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from .finite import Table
 
 
 def logs_of(part: GroupPlan, by_time: dict[int, Any], covers: dict[int, set[Any]]) -> set[Any]:
-    """Return the logs of writes that a compaction plan includes in a file group. A log of a log compaction is replaced
-    by the logs that it covers.
+    """Return the logs of writes that a compaction plan merges in one file group, directly or through a log compaction.
     """
     taken: set[Any] = set()
     for requested, version in part.logs:
@@ -33,7 +32,7 @@ def covers(model: Model, state: State, by_time: dict[int, Any]) -> dict[int, set
 
 
 def interpret(model: Model, state: State, facts: Table, covered: dict[int, set[Any]]) -> None:
-    """Add the facts about log compactions in one state to `facts`. `covered` is the return value of `covers`."""
+    """Add the facts about log compactions to `facts`. `covered` maps each log compaction to the logs that it covers."""
     if "log_plans" not in model.components:
         return
     plans = model.component(state, "log_plans")

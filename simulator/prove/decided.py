@@ -1,6 +1,4 @@
-"""Translates a model state with a decision log and lost locks into facts of the transition relation
-`lemmas/decisions.py`.
-"""
+"""Translates a decision log and lost locks in a model state for the transition relation in `lemmas/decisions.py`."""
 
 from __future__ import annotations
 
@@ -26,8 +24,8 @@ PHASES = {"requested": core.REQUESTED, "writing": core.WRITING, "written": core.
 
 
 def interpret(model: Model, state: State, elements: Instance, facts: Table, place: dict[int, int]) -> None:
-    """Add the facts about the decision log to `facts`. Some phases take several steps if there is a decision log;
-    correct the facts about these phases.
+    """Add the facts about the decision log to `facts`. With a decision log, some phases consist of several steps, so
+    the facts about phases change.
 
     The argument `place` maps the requested time of each plan to the plan's number.
     """

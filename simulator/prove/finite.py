@@ -74,8 +74,8 @@ class Explorer:
     def successors(
         self, state: tuple[Any, ...], actions: tuple[Action, ...] | None = None
     ) -> Iterator[tuple[Taken, tuple[Any, ...]]]:
-        """Yield each step that is possible in a state, with the resulting state. `actions` restricts the steps
-        (default: all actions).
+        """Yield each step that is possible in a state, with the resulting state. Only `actions` are considered
+        (default: all).
         """
         now = self.view(state)
         for action in self.system.actions if actions is None else actions:

@@ -1,8 +1,7 @@
-"""Translates a state of the executable model into facts of a transition relation used in proofs.
+"""Translates a state of the executable model into a state of a transition relation used in proofs.
 
 The function `instance` returns the elements of a world: its writes, logs, groups, plans and actors. The function
-`interpret` returns the facts of a state for all mechanisms. Each transition relation uses only the facts about its own
-symbols.
+`interpret` returns the facts of a state: the values of the relations of all mechanisms.
 """
 
 from __future__ import annotations
@@ -81,7 +80,9 @@ def instance(model: Model) -> Instance:
 
 
 def interpret(model: Model, state: State, elements: Instance) -> Table:
-    """Return the facts of a state of the model. A fact that is missing from the result is false, or 0 for a number."""
+    """Return the value of each relation in a state of the model. Values that are missing from the result are False or
+    0.
+    """
     facts: Table = {("clock",): model.component(state, "clock")}
     published = model.component(state, "published")
     plans = list(model.component(state, "plans")) if "plans" in model.components else []
@@ -189,7 +190,7 @@ def _cleaned(model: Model, state: State, place: Any, by_time: dict[int, Any], fa
 def _content(
     plans: Any, place: Any, facts: Table, elements: Instance, logs_of: Callable[[GroupPlan], set[Any]]
 ) -> None:
-    """Add the logs that the base file of each plan contains: the plan's logs and those of the previous base file."""
+    """Record which logs the base file of each plan contains: the plan's logs and those of the previous base file."""
     for number, plan in enumerate(plans):
         for part in plan.groups:
             facts |= {("part", number, part.group): True, ("newest", part.group): number}

@@ -25,10 +25,9 @@ class Sort:
 
 @dataclass(frozen=True)
 class Relation:
-    """A state variable: a function from elements to results. The results have the type `values`: "truth", "time" or a
-    sort.
+    """A state variable: a function of elements. The type of its values is `values`: "truth", "time" or a sort.
 
-    If `fixed` is True, no action changes the function; an example is the assignment of logs to writes.
+    If `fixed` is True, no action changes the function.
     """
 
     name: str
@@ -38,7 +37,7 @@ class Relation:
 
 
 class State(Protocol):
-    """One state. Its relations are attributes; `every` and `some` quantify over elements."""
+    """One state, with each relation as an attribute. The methods `every` and `some` quantify over elements."""
 
     def __getattr__(self, relation: str) -> Callable[..., Term]: ...
 
@@ -97,7 +96,9 @@ def same(left: Sequence[Term], right: Sequence[Term]) -> Term:
 
 
 def at(now: Callable[..., Term], *key: Term, to: Term) -> Update:
-    """Return an update of the relation `now` that only changes the value at the arguments `key`, to `to`."""
+    """Return an update of the relation `now` that changes its value for the arguments `key` to `to`, and no other
+    value.
+    """
     return lambda *arguments: choose(same(arguments, key), to, now(*arguments))
 
 
@@ -139,8 +140,8 @@ _depth = [0]
 
 
 def _quantified(quantifier: Callable[..., Term], sorts_and_body: Sequence[Any]) -> Term:
-    """Return a quantified formula. Variables are named by sort and nesting depth, so that equal formulas become the
-    same z3 expression.
+    """Apply a z3 quantifier to a formula. Variables are named by sort and nesting depth, so that equal formulas become
+    the same z3 expression.
     """
     *sorts, body = sorts_and_body
     variables = [constant(sort, f"{sort.name}!{_depth[0] + place}") for place, sort in enumerate(sorts)]

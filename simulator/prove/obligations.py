@@ -1,8 +1,9 @@
 """Generates the proof obligations of a transition relation, and discharges them with z3.
 
-`initially`: each initial state satisfies each clause of the invariant. `preserved`: a step from a state that satisfies
-all clauses leads to a state that satisfies each clause. `implied`: the clauses imply each promise. `possible`: for each
-action, some state satisfies all clauses and the action's guard, so that the proof is not vacuous.
+`initially`: each initial state satisfies each clause of the invariant. `preserved`: for each clause, every step from a
+state that satisfies the invariant leads to a state that satisfies the clause. `implied`: the clauses imply each
+promise. `possible`: for each action, some state satisfies all clauses and the action's guard, so that the proof is not
+vacuous.
 
 If z3 finds a counterexample, the obligation is FAILED. If z3 does not decide, the obligation is UNDETERMINED. The
 limits count z3's steps, not seconds, so that results do not depend on the machine's load.
@@ -110,10 +111,9 @@ _proved: dict[tuple[frozenset[int], int], tuple[Term, ...]] = {}
 def discharge(obligation: Obligation, steps: int = STEPS) -> Result:
     """Ask z3 to prove an obligation: no state satisfies the assumptions but violates the goal.
 
-    Most proofs need few clauses of the invariant. Therefore, most attempts assume only the clause to prove and the
-    guard of the action; the others assume all clauses. The duration of a proof depends on chance, so many short
-    attempts are better than one long attempt. After three attempts, z3 searches for a small counterexample, which is
-    easy to read.
+    Most proofs need few clauses of the invariant, so most attempts assume only the clause to prove and the guard of the
+    action. The others assume all clauses. The duration of a proof varies randomly, so many short attempts are better
+    than one long attempt. After three attempts, z3 searches for a small counterexample, which is easy to read.
     """
     began = time.perf_counter()
     if obligation.kind == "possible":
@@ -191,7 +191,7 @@ def small_state(terms: tuple[Term, ...], sorts: tuple[Sort, ...]) -> Term:
 
 
 def prove(system: System, report: Callable[[Result], None] = lambda _: None) -> list[Result]:
-    """Discharge all proof obligations of a system. Calls `report` with each result."""
+    """Discharge all proof obligations of a system. `report` is called with the result of each obligation."""
     results = []
     for each in obligations(system):
         results.append(discharge(each))

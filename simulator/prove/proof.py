@@ -62,9 +62,10 @@ class Part:
         return "PROVED" if all(result.answer == "PROVED" for result in rests_on) else "UNDETERMINED"
 
     def with_runs(self, protocol: Protocol, shown: frozenset[str]) -> Part:
-        """Return a copy of this part of the proof that also contains runs in which the model violates a promise.
+        """If obligations fail that are not in `shown`, search for runs that violate a promise, and return this part
+        with them.
 
-        `shown` contains failed obligations of earlier lemma modules. If no others have failed, the part is unchanged.
+        `shown` contains the obligations that are already reported for earlier lemma modules.
         """
         failed = {result.obligation.name for result in self.open() if result.answer == "FAILED"}
         if not failed - shown:
@@ -94,7 +95,7 @@ class Verdict(NamedTuple):
 
     @property
     def deciding(self) -> tuple[str, ...]:
-        """The lemma modules whose verdict on the promise equals the overall verdict."""
+        """The lemma modules that determine the overall verdict on the promise."""
         return tuple(name for name, answer in self.lemmas.items() if answer == self.answer)
 
 

@@ -1,7 +1,7 @@
-"""Searches small worlds (configurations) of the model for a run that confirms a failed proof obligation.
+"""Searches small worlds of the model for a run that violates a promise, after a proof obligation has failed.
 
-A counterexample to induction may start from a state that no run reaches. If no run reaches this state, the invariant is
-too weak, and the promise may still hold.
+A counterexample to induction may start from a state that no run reaches. In that case, the invariant is too weak, and
+the promise may still hold.
 """
 
 from __future__ import annotations

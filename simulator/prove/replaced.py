@@ -1,4 +1,4 @@
-"""Translates the replacing writes in a model state into facts of the transition relation `lemmas/replaces.py`."""
+"""Translates the insert overwrites in a model state for the transition relation in `lemmas/replaces.py`."""
 
 from __future__ import annotations
 
@@ -16,9 +16,7 @@ WORKS = {SCHEDULED: core.SCHEDULED, REPLACING: core.RUNNING, "written": core.RUN
 
 
 def fixed(model: Model, groups: list[int]) -> Table:
-    """Return the facts about which compactors are overwriters (run insert overwrite), and which file groups each
-    overwriter replaces.
-    """
+    """Return the overwriters, and the file groups that each of them replaces, as relation values."""
     found: Table = {}
     for me in model.actors_of("overwriter"):
         found["overwriter", me] = True
@@ -27,7 +25,7 @@ def fixed(model: Model, groups: list[int]) -> Table:
 
 
 def interpret(model: Model, state: State, elements: Instance, facts: Table, plans: list[Plan]) -> None:
-    """Add the facts about replaces and overwriters in one state of the model to `facts`."""
+    """Add the facts about insert overwrites in a state of the model to `facts`."""
     overwriters = model.actors_of("overwriter")
     if not overwriters:
         return

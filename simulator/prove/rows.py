@@ -29,7 +29,7 @@ def with_records(elements: Instance, seed: int) -> Instance:
 def interpret(
     model: Model, state: State, elements: Instance, facts: Table, place: dict[int, int], by_time: dict[int, Any]
 ) -> None:
-    """Add to `facts` the winning record of each base file, computed by the model's merge.
+    """Add to `facts` the record that wins in each base file according to the model's merge.
 
     The argument `place` maps the requested time of each plan to the plan's number. The argument `by_time` maps the
     requested time of each write to the write.

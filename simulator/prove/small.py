@@ -23,8 +23,8 @@ class Universe:
         self._kept: list[Term] = []  # z3 reuses the identity of a term that is not kept
 
     def given(self, terms: Iterable[Term]) -> list[Term]:
-        """Return the terms with quantifiers expanded over the universe, and constraints that all named elements are in
-        the universe.
+        """Return the terms with quantifiers expanded over a finite universe, and constraints that every subterm denotes
+        an element of it.
         """
         expanded = [self._expand(term) for term in terms]
         return [*expanded, *self._closure(expanded)]

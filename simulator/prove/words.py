@@ -1,7 +1,7 @@
 """Describes a counterexample to induction in words: the facts of a state, element by element.
 
-The name that z3 generates for an element, such as `Write!val!0`, is replaced by `write 1`. Facts that are false, times
-that are 0, and elements without facts are omitted.
+The name that z3 generates for an element, such as `Write!val!0`, is replaced by `write 1`. The description omits false
+facts and times that are 0.
 """
 
 from __future__ import annotations
@@ -33,8 +33,7 @@ MEANS_WITH: Final = {
 
 
 class Counterexample(NamedTuple):
-    """The state before a failing step. `values` maps (relation, *elements) to the value, unless the value is false or
-    0.
+    """The state before a failing step. `values` maps (relation, *elements) to each value that is not false or 0.
 
     `step` is the action with its parameters, or "" for an obligation about one state. `named` contains the elements
     that occur in `step`.
@@ -66,8 +65,7 @@ def counterexample(system: System, result: Result) -> Counterexample | None:
 
 
 def _means(values: Mapping[tuple[str, ...], Any], key: tuple[str, ...]) -> bool:
-    """True if the value has an effect in this state. For example, the completion time of a pending plan has no effect.
-    """
+    """True if the value is meaningful in this state. For example, the completion time of a pending plan is not."""
     needs = MEANS_WITH.get(key[0])
     return needs is None or any(values.get((name, key[1])) for name in needs)
 
@@ -101,7 +99,7 @@ def facts(system: System | None, result: Result) -> Iterator[str]:
 
 
 def shown(relations: Mapping[str, Relation], found: Counterexample) -> set[str]:
-    """Return the elements to print: those in the step or in a relation that holds, and those to which these refer."""
+    """Return the elements to print: those in the step or in a true relation, and all elements to which they refer."""
     needed = set(found.named)
     for name, *elements in found.values:
         relation = relations[name]

@@ -15,9 +15,9 @@ from .service import say, service
 def command(table: str, files: tuple[str, ...], dry_run: bool, as_json: bool) -> Exit:
     """Write the rows and deletes of the log files FILE (paths below TABLE) again, each file once.
 
-    The command repairs a committed log whose rows no read returns, because a compaction omitted the log or a base file
-    supersedes it. The table needs an ordering column, so that newer rows still win against the old rows that are
-    written again. Reads as of an earlier time do not change. A file that has already been rewritten is skipped.
+    Use the command if no read returns the rows of a committed log: a compaction omitted the log, or a base file
+    supersedes it. The table needs an ordering column, so that rewritten old rows do not replace newer rows. Reads as of
+    an earlier time do not change. A file that has already been rewritten is skipped.
 
     \b
     Examples:

@@ -30,7 +30,7 @@ master_option = click.option(
 @dataclass(slots=True)
 class Service:
     """A table opened for a service, whose storage records every change. In a dry run, the service runs to its end, but
-    the storage changes nothing.
+    nothing is written to the table.
 
     `ran` contains the instants that the command completed, or would complete in a dry run. `expected` is the number of
     files that the service will delete.
@@ -59,8 +59,7 @@ def service(path: str, verb: str, dry_run: bool, master: str | None = None) -> I
     """Open the table at `path` for a service. The cluster of the Spark master `master` processes the data; if `master`
     is None, this process does.
 
-    A dry run takes no lock, because it publishes nothing. The report of a dry run may therefore be outdated when it is
-    printed.
+    A dry run takes no lock, so its report may be outdated when it is printed.
     """
     from nbcc.engine import Context, Table
     from nbcc.engine.clock import WallClock

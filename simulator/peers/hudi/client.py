@@ -35,7 +35,7 @@ def parameters(path: str, *options: tuple[str, str]) -> Any:
 
 
 class Client:
-    """A Hudi client with at most one instant in flight. A crashed writer is a client that takes no more steps."""
+    """A Hudi client with at most one instant in flight."""
 
     def __init__(self, path: str, options: Mapping[str, str]) -> None:
         self._path = path
@@ -67,7 +67,7 @@ class Client:
         return self.instant
 
     def data(self, rows: Sequence[Sequence[Any]], table_config: Any) -> int:
-        """Publish the inflight instant and write the log files. Returns the number of log files."""
+        """Publish the inflight instant and write the log files. Returns the number of log files written."""
         return self._wrote(self.hudis.upsert(self._records(rows, table_config), self.instant))
 
     def _wrote(self, written: Any) -> int:
@@ -82,7 +82,7 @@ class Client:
         return self._wrote(self.hudis.bulkInsert(self._records(rows, table_config), self.instant))
 
     def refused(self) -> None:
-        """Try to publish the completed instant, which must fail with a write conflict, and roll the write back."""
+        """Check that publishing the completed instant fails with a write conflict, and roll the write back."""
         self._fails_by("HoodieWriteConflictException")
         self.undo()
 

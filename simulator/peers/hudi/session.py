@@ -53,7 +53,7 @@ class Package:
         self._of_py4j = of_py4j
 
     def __getattr__(self, name: str) -> Any:
-        """Return the package's member with this name. Each member is looked up through Py4J only once."""
+        """Return the package's member with this name, and cache it."""
         member = getattr(self._of_py4j, name)
         cached = Package(member) if type(member) is type(self._of_py4j) else member
         self.__dict__[name] = cached
@@ -98,7 +98,7 @@ def java_list(entries: Iterable[object]) -> Any:
 
 
 def java_array(values: Sequence[object], of: str = "Object") -> Any:
-    """Return the values as a Java array. `of` names the element class in the package java.lang."""
+    """Return the values as a Java array. `of` is the class of the elements, in the package java.lang."""
     array = spark().sparkContext._gateway.new_array(getattr(java().lang, of), len(values))
     for place, value in enumerate(values):
         array[place] = value
@@ -108,8 +108,7 @@ def java_array(values: Sequence[object], of: str = "Object") -> Any:
 def items(collection: Any) -> list[Any]:
     """Return the items of a Java collection or stream as a list.
 
-    Iterating over a Java collection through Py4J is slow, because the iterator ends with an exception, whose handling
-    searches every jar.
+    Iteration through Py4J would be slow: it ends with an exception, for which Py4J searches every jar.
     """
     array = collection.toArray()
     return [array[place] for place in range(len(array))]

@@ -1,4 +1,4 @@
-"""One Hudi table of the peer: the steps of the table's clients, and the observable state."""
+"""A Hudi table with its clients: executes the clients' steps, and returns the table's observable state."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Table:
         partitions: Sequence[str] = (),
         more: Mapping[str, str] | None = None,
     ) -> Table:
-        """Open an existing Hudi table. Only writers and `look` need arguments other than ``path``."""
+        """Open an existing Hudi table. Readers need only ``path``."""
         return cls(path, options(merge_mode, buckets, more or {}), partitions)
 
     def close(self) -> None:
@@ -112,7 +112,7 @@ class Table:
         self._publish(actor, self._clients[actor].commit, waits)
 
     def crash(self, actor: str) -> None:
-        """Simulate a crash: close the client, which stops renewing its heartbeat. The heartbeat file remains.
+        """Simulate a crash: close the client, which stops renewing its heartbeat but leaves the heartbeat file.
 
         The heartbeat of a crashed compaction is made to expire at once, so that other clients can resume the plan.
         """

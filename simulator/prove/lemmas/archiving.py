@@ -1,8 +1,8 @@
 """Archiving: completed instants are copied to the archive, then removed from the active timeline, oldest first.
 
-A reader that lists the active timeline may miss an instant that is removed during the listing. Therefore a reader reads
-the archive after each listing. In the transition relation, an archiver may archive any set of instants that the rules
-allow. Archivers are not distinguished from each other.
+A listing of the active timeline may miss an instant that is removed during the listing, so a reader reads the archive
+after each listing. In the transition relation, an archiver may archive any set of instants that the rules allow.
+Archivers are not distinguished from each other.
 """
 
 from __future__ import annotations
@@ -91,8 +91,8 @@ class Archiving(core.Core):
         return (*super().actions(), archives, removes, removes_plan)
 
     def may_archive(self, s: Any, writes: Any, plans: Any) -> Term:
-        """True if an actor may archive the given instants now. The lock must be free, and earlier archivings must have
-        finished. Each older completed instant must be archived already or be among the given instants.
+        """True if the given instants may be archived: each older completed instant is already archived, or is among the
+        given instants. The lock must be free, and no other archiving may be in progress.
         """
 
         def goes(requested: Term, completed: Term) -> Term:
@@ -161,8 +161,8 @@ class Archiving(core.Core):
     def looks(self) -> tuple[Action, ...]:
         """Return the actions by which a reader reads the archive.
 
-        After the first listing, the reader raises the time of the read to the newest archived completion time, if
-        later. After the second listing, the reader also includes archived instants that completed by this time.
+        After the first listing, the reader raises its read time to the newest archived completion time, if later. After
+        the second listing, the reader adds the archived instants that completed by its read time.
         """
         return (
             Action(
@@ -226,9 +226,7 @@ class Archiving(core.Core):
         }  # fmt: skip
 
     def common(self) -> frozenset[str]:
-        """Return the clauses on which the proofs about reads rely. The excluded clauses are about pending instants and
-        about the order in which instants leave the active timeline.
-        """
+        """Return the clauses on which the proofs about reads rely."""
         return frozenset(self.clauses()) - {BOUND, "instants are removed oldest first"}
 
     def claims(self) -> tuple[Claim, ...]:

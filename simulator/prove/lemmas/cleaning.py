@@ -1,10 +1,10 @@
 """Cleaning with a horizon (the time before which reads are refused): no clean deletes a file that a permitted read or a
 pending plan needs.
 
-A cleaner takes a completion time as horizon, under the lock. In each file group, a clean deletes the files that are
-older than the newest base file complete at the horizon. In the transition relation, a cleaner may delete any subset of
-these files in any order. Therefore, the proof covers every retention policy whose horizon is a completion time. The
-proof also covers cleaners that crash during a clean.
+A cleaner takes a completion time as horizon, under the lock. In each file group, the clean may delete the files that
+are older than the newest base file completed by the horizon. It may delete any subset of them, in any order, so the
+proof covers every retention policy whose horizon is a completion time. The proof also covers cleaners that crash during
+a clean.
 """
 
 from __future__ import annotations
@@ -76,11 +76,11 @@ class Cleaning(Services):
         return both(s.part(q, g), is_there, s.barrier(q) <= h)
 
     def is_older(self, s: Any, g: Term, h: Term, time: Term) -> Term:
-        """True if a file with the given time is in an older slice than a base file that satisfies `counts`."""
+        """True if `time` is before the slice of some base file of group g that satisfies `counts`."""
         return s.some(PLAN, lambda q: both(self.counts(s, q, g, h), time < s.barrier(q)))
 
     def schedule_clean(self, s: Any, a: Term, w: Term) -> Mapping[str, Update]:
-        """Return the state updates of planning a clean whose horizon is the completion time of write w."""
+        """Return the state updates that plan a clean whose horizon is the completion time of write w."""
         h = s.completed(w)
         learnt = {"horizon": lambda: greater(s.horizon(), h)} if self.early else {
             "planned_horizon": at(s.planned_horizon, a, to=h)}  # fmt: skip
@@ -158,8 +158,8 @@ class Cleaning(Services):
         )
 
     def reads_are_served(self, s: Any) -> Term:
-        """True if no clean has deleted a file that a read at or after the horizon needs: the newest complete base file
-        of a group, or a log after it.
+        """True if no clean has deleted a file that a read at or after the horizon needs. In each file group, a read
+        needs the newest completed base file and the later logs.
         """
         t = any_time(s)
 
@@ -177,8 +177,8 @@ class Cleaning(Services):
         ))  # fmt: skip
 
     def plans_are_served(self, s: Any) -> Term:
-        """True if no clean has deleted an input of a pending plan. In each file group, the inputs are the newest
-        complete base file and the later logs.
+        """True if no clean has deleted an input of a pending plan. In each file group, a plan needs the newest
+        completed base file and the later logs.
         """
 
         def takes(p: Term, q: Term, g: Term) -> Term:

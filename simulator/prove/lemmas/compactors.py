@@ -36,8 +36,7 @@ def pending(s: Any, q: Term) -> Term:
 
 
 def removes_files(s: Any, c: Term) -> Mapping[str, Update]:
-    """Return the state updates by which a compactor deletes the base files of other compactors that run the same plan.
-    """
+    """Return the state updates for deleting the base files of other compactors that run the same plan."""
     def is_rival(b: Term) -> Term:
         files = s.some(GROUP, lambda g: s.base_written(b, g))
         return both(b != c, s.own_plan(b) == s.own_plan(c), s.work(b) > IDLE, no(s.dead_compactor(b)), files)
@@ -49,7 +48,9 @@ class Compactors(Relations):
     """Builds the actions of compactors in a transition relation."""
 
     def takes(self, s: Any, log: Term) -> Term:
-        """True if a plan scheduled now would take the log: the log is completed, and is in its group's newest slice."""
+        """True if a plan scheduled now would include the log: the log is completed, and belongs to the newest slice of
+        its file group.
+        """
         w, g = s.write_of(log), s.group_of(log)
         complete = (
             both(published(s, w), s.completed(w) < s.clock() + 1)

@@ -1,8 +1,8 @@
 """The core transition relation: RFC-66 for any number of writers, logs, file groups, plans, compactors and readers.
 
-Writers put several logs in several file groups. Compactors crash, and other compactors resume their plans. Readers list
-the timeline twice; a listing is not an atomic snapshot of the folder. The transition relation corresponds to
-`model/kernel` with crashes.
+A write may put several logs, in several file groups. Compactors may crash, and other compactors resume their plans.
+Readers list the timeline twice; a listing is not an atomic snapshot of the folder. The executable model of the same
+steps is `model/kernel`.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ class Core(Writers, Compactors, Readers):
         return dict(CLAUSES)
 
     def in_logs(self, s: Any, q: Term, log: Term, t: Term) -> Term:
-        """True if a read as of t merges the log with the base file of plan q. The log must be visible, and must belong
-        to the slice of q or a later slice.
+        """True if a read as of t merges the log with the base file of plan q. The log must be visible, and must not
+        belong to a slice older than q's.
         """
         w = s.write_of(log)
         return both(published(s, w), s.completed(w) <= t, self.slice_time(s, w) >= s.barrier(q), self.is_there(s, log))
@@ -55,11 +55,12 @@ class Core(Writers, Compactors, Readers):
         return True
 
     def snapshot_on(self, s: Any, q: Term, log: Term, t: Term) -> Term:
-        """True if a read as of t from the base file of plan q contains the log, in the base file or separately."""
+        """True if a read as of t includes the log, either in the base file of plan q or as a separate log."""
         return either(s.holds(q, log), self.in_logs(s, q, log, t))
 
     def axis(self, s: Any, w: Term, option: str) -> Term:
-        """Return the time by which reads select a write: its completion time or requested time, according to `option`.
+        """Return the time that decides whether a read includes a write: completion time or requested time, according to
+        `option`.
         """
         return s.completed(w) if option == "completion" else s.requested(w)
 
@@ -76,11 +77,11 @@ class Core(Writers, Compactors, Readers):
         return both(published(s, w), after < time, time <= until)
 
     def common(self) -> frozenset[str]:
-        """Return the names of the clauses that are proved without the clauses of any mechanism."""
+        """Return the names of the core's own clauses, without the clauses that mechanisms add."""
         return frozenset(CLAUSES)
 
     def claims(self) -> tuple[Claim, ...]:
-        """Return the core promises as formulas, which must also hold with every added mechanism."""
+        """Return the core promises, proved from the clauses in `common`."""
         common = tuple(name for name in self.clauses() if name in self.common())
         return tuple(replace(claim, by=common) for claim in self.claims_of_the_core())
 
@@ -134,7 +135,7 @@ class Core(Writers, Compactors, Readers):
             self.delivered(s, w, t, until), self.delivered(n, w, t, until))))  # fmt: skip
 
     def free(self, s: Any) -> Term:
-        """True if no other actor can make a writer abandon its write: it can proceed, or waits only for the lock."""
+        """True if every live writer whose logs are stored can take a step, or waits only for the lock."""
         steps = tuple(action for action in self.writers() if action.name in self.on_the_way())
         waits = no(self.lock_is_free(s))
         return s.every(WRITE, lambda w: implies(
@@ -155,9 +156,7 @@ class Core(Writers, Compactors, Readers):
             both(s.reading(d) >= SURE, complete(s, w, s.reads_at(d))), s.kept_write(d, w)))  # fmt: skip
 
     def reads_late_enough(self, s: Any, n: Any) -> Term:
-        """True if the time as of which a reader reads covers every write that was published when the read began.
-
-        The reader must not lower this time before its next read.
+        """True if a step keeps each reader's read time at or after all writes that were published when its read began.
         """
         return s.every(READER, WRITE, lambda d, w: both(
             implies(both(s.reading(d) == LISTING, n.reading(d) > LISTING, s.there_write(d, w)),

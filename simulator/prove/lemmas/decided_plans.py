@@ -1,4 +1,4 @@
-"""Compactors under a decision log: one numbered entry decides the plan, a second one the plan's completion."""
+"""Compactors under a decision log: one numbered entry decides the plan, and a later entry decides its completion."""
 
 from __future__ import annotations
 
@@ -88,8 +88,8 @@ class DecidedPlans(core.Core):
                 *self.deciding_plans())  # fmt: skip
 
     def takes(self, s: Any, log: Term) -> Term:
-        """True if a plan scheduled now would include the log. A plan includes every published log of the newest slice,
-        because all decisions made before the plan are published before it.
+        """True if a plan scheduled in the state `s` would include `log`. A plan includes every published log of the
+        newest slice, because earlier decisions are published before the plan is decided.
         """
         w, g = s.write_of(log), s.group_of(log)
         has_base = s.part(s.newest(g), g)

@@ -1,8 +1,8 @@
 """The decision log: numbered entries decide which instants are committed, even if locks are lost.
 
-Actors claim each of their times by a put-if-absent. Each actor remembers the number of the newest entry, and decides
-only if the next number is free. Before an actor takes its completion time, the actor publishes every earlier decision.
-There is no crash action: a crashed actor simply takes no more steps, and its lock becomes free.
+Actors use put-if-absent to claim each time that they use. Each actor remembers the number of the newest entry, and
+decides only if the next number is free. Before an actor takes its completion time, the actor publishes every earlier
+decision. There is no crash action: a crashed actor simply takes no more steps, and its lock becomes free.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ class Decisions(DecidedPlans):
         return (takes, claims, puts, *self.refused("writer", WRITE, "waits", self.times_of_write))
 
     def times_of_write(self, s: Any, w: Term, to: Term) -> Mapping[str, Update]:
-        """Return the state updates that set the time until which the writer waits."""
+        """Return the state updates that set the requested or completion time that the writer claims to `to`."""
         asks = s.phase(w) == IDLE
         return {
             "asked": at(s.asked, w, to=choose(asks, to, s.asked(w))),
@@ -120,7 +120,9 @@ class Decisions(DecidedPlans):
         }
 
     def deciding(self) -> tuple[Action, ...]:
-        """Return the actions by which a writer takes and claims a completion time, decides, and publishes."""
+        """Return the actions with which a writer obtains and claims a completion time, puts its decision log entry, and
+        publishes.
+        """
         return (
             Action(
                 "writer takes completion time", (WRITE,),
@@ -179,7 +181,7 @@ class Decisions(DecidedPlans):
         return frozenset({"writer takes lock"} | {each.name for each in mine if "lost" not in each.name})
 
     def helps(self, s: Any, w: Term) -> Term:
-        """True if the writer may publish an instant that another actor has decided."""
+        """True if the writer may publish another actor's instant that is decided but not yet published."""
         return both(self.can_write(s, w, LOCKED), no(is_caught_up(s)))
 
     def clauses(self) -> dict[str, Formula]:

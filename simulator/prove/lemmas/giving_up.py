@@ -1,7 +1,6 @@
 """Writers that abandon a write: they release the lock, and delete the write's files and instant.
 
-Several mechanisms make a writer check a condition under the lock, and abandon the write if the check fails. Each
-mechanism defines this condition.
+A mechanism can make writers check a condition under the lock, and abandon the write if the check fails.
 """
 
 from __future__ import annotations
@@ -82,9 +81,7 @@ class GivingUp(core.Core):
 
 
 def extended(actions: Iterable[Action], more: Mapping[str, tuple[Any, Any]]) -> tuple[Action, ...]:
-    """Return the actions, some of them extended by a guard and updates. `more` maps an action's name to the additional
-    guard and updates.
-    """
+    """Add guards and updates to some actions. `more` maps an action's name to the additional guard and updates."""
     actions = tuple(actions)
     assert set(more) <= {action.name for action in actions}, "an action to extend does not exist"
     return tuple(action.extend(*more.get(action.name, (None, None))) for action in actions)

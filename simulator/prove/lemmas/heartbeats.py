@@ -144,7 +144,7 @@ class Heartbeats(GivingUp, Services):
         }  # fmt: skip
 
     def common(self) -> frozenset[str]:
-        """Return the names of all clauses, because every promise depends on which logs are deleted."""
+        """Return all clause names, because every promise depends on which logs have been deleted."""
         return frozenset(self.clauses())
 
     def claims(self) -> tuple[Claim, ...]:

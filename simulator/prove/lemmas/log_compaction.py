@@ -1,5 +1,5 @@
-"""Log compaction: one log replaces all completed logs of a file slice, and has the rank of the newest replaced log in
-merges.
+"""Log compaction: one log replaces all completed logs of a file slice, and takes the place of the newest one in the
+merge order.
 
 In each file group, the plan of a log compaction takes every completed log of the newest slice, including the logs of
 earlier log compactions. From the completion time of a log compaction on, as-of reads use the compacted log instead of

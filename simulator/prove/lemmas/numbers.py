@@ -1,4 +1,6 @@
-"""Invariant clauses for the decision log: about the entry numbers that actors have chosen, and about claimed times."""
+"""Invariant clauses for the decision log: about the entry numbers that actors have chosen, and the times that they have
+claimed.
+"""
 
 from __future__ import annotations
 
@@ -69,7 +71,7 @@ def passes(s: Any, t: Term) -> dict[str, Update]:
 
 
 def counts(s: Any, w: Term) -> Term:
-    """True if the writer has chosen the number of its decision log entry, but has not put the entry yet."""
+    """True if the writer has chosen its entry number, but has not yet put its entry into the decision log."""
     return either(
         both(s.phase(w) == LOCKED, s.waits(w) > 0), both(s.phase(w) == READY, no(s.decided(w))),
     )  # fmt: skip
@@ -81,8 +83,8 @@ def counts_too(s: Any, c: Term) -> Term:
 
 
 def number_is_taken(s: Any) -> dict[str, Update]:
-    """Return the state updates for the put of the next decision log entry. Each other actor that has chosen the same
-    number is marked as late.
+    """Return the state updates made when the next decision log entry is put. All other actors with the same number
+    become late.
     """
     return {
         "late": lambda w: either(s.late(w), counts(s, w)),
@@ -98,7 +100,9 @@ def released_plan(s: Any, c: Term) -> dict[str, Update]:
 
 
 def latest(s: Any, t: Term, other_write: Term = None, other_plan: Term = None) -> Term:
-    """True if every plan was requested, and every other decision published with a completion time, before t."""
+    """True if every plan was requested before t, and every other decision was published with a completion time before
+    t.
+    """
     return both(
         s.every(WRITE, lambda w: implies(
             s.decided(w) if other_write is None else both(s.decided(w), w != other_write),

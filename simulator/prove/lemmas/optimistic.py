@@ -59,7 +59,7 @@ class Optimistic(GivingUp):
             published(s, v), v != w, share_group(s, w, v), self.is_concurrent(s, w, v)))  # fmt: skip
 
     def is_concurrent(self, s: Any, w: Term, v: Term) -> Term:
-        """True if the completed write v counts as concurrent with the write w."""
+        """True if the conflict check of the write w must include the completed write v."""
         if self.options.conflict_window == "completion":
             return no(s.sealed(w, v))
         return s.every(WRITE, lambda u: implies(s.sealed(w, u), s.requested(v) > s.requested(u)))

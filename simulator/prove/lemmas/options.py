@@ -26,7 +26,7 @@ class Options:
 
 
 class Relations:
-    """The conditions of a transition relation that differ between options. Each kind of actor has a subclass that adds
+    """The conditions of a transition relation that depend on its options. Each kind of actor has a subclass that adds
     its actions.
     """
 
@@ -39,7 +39,7 @@ class Relations:
         return self.options.completion_time == "outside_lock"
 
     def lock_is_free(self, s: Any) -> Term:
-        """True if no actor holds the lock. Mechanisms that add actors override this method."""
+        """True if no actor holds the lock."""
         return lock_is_free(s)
 
     def can_write(self, s: Any, w: Term, phase: int) -> Term:
@@ -51,6 +51,5 @@ class Relations:
         return published(s, w)
 
     def slice_time(self, s: Any, w: Term) -> Term:
-        """Return the time by which the logs of a write are assigned to a file slice: its completion or requested time.
-        """
+        """Return the time that determines the file slice of a write's logs: its completion or requested time."""
         return s.completed(w) if self.options.slicing == "completion" else s.requested(w)

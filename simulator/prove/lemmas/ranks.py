@@ -1,8 +1,7 @@
-"""Merging by rank, with deletes: proves which row a read returns for a key, for any number of records of this key.
+"""Merging with deletes: proves which row a read returns for a key, for any number of records of this key.
 
-The core transition relation determines which logs a read contains. In addition, each log may contain a record of one
-fixed key: a row or a delete. A base file contains the record that wins the merge of its inputs. Commit-time ordering is
-the special case of equal ordering values.
+Each log may contain a record (row or delete) of one fixed key. A base file contains the record that wins the merge of
+its inputs. Commit-time ordering is the special case of equal ordering values.
 """
 
 from __future__ import annotations
@@ -59,7 +58,7 @@ HINTS: Final[dict[str, tuple[str, ...]]] = {
 
 
 class Ranks(core.Core):
-    """The core transition relation, extended by the records of one key."""
+    """The core transition relation, with the records of one key added."""
 
     options: Options
 
@@ -123,10 +122,11 @@ class Ranks(core.Core):
         return {**super().schedule(s, c, p), "kept": kept}
 
     def may_schedule(self, s: Any, c: Term, p: Term) -> Term:
-        """True if the core transition relation allows the plan, and a record wins the merge of each of its file groups.
+        """True if the core transition relation allows the plan, and some record wins the merge in each of its file
+        groups.
 
         A merge of finitely many records always has a winner, but first-order logic cannot express finiteness. The
-        formula therefore includes the condition that a winner exists.
+        formula therefore states explicitly that a winner exists.
         """
 
         def candidate(log: Term) -> Term:
@@ -173,7 +173,7 @@ class Ranks(core.Core):
         )  # fmt: skip
 
     def row(self, s: Any, q: Term, log: Term, t: Term) -> Term:
-        """True if the log's record wins the merge of a read as of t from the base file of plan q and later logs."""
+        """True if the log's record wins when a read as of t merges the base file of plan q with the later logs."""
 
         def here(o: Term) -> Term:
             return s.group_of(o) == s.group_of(log)

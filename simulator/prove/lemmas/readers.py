@@ -1,4 +1,4 @@
-"""Readers: list the timeline, take a time, list the timeline again, and use the instants that completed by that time. A
+"""Readers: list the timeline, choose a read time, list again, and use the instants that completed by the read time. A
 listing is not an atomic snapshot of the folder.
 """
 
@@ -34,16 +34,16 @@ class Readers(Relations):
         return (first, *listings, last)
 
     def may_end_listing(self, s: Any, d: Term, sw: Term, sp: Term, t: Term) -> Term:
-        """True if a reader's listing may end now. Besides the instants that existed at its start, the listing shows the
-        later published writes sw and compactions sp. The time of the read becomes t.
+        """True if a reader's listing may end now and set the read time t. The listing shows all instants that existed
+        when it began, and the later writes sw and compactions sp.
         """
         by_clock = self.options.read_time == "clock"
         takes = t == s.clock() if by_clock else self.is_greatest_shown(s, d, sw, sp, t)
         return both(s.reading(d) == LISTING, self.part_of_the_new(s, d, sw, sp), takes)
 
     def listing_twice(self) -> tuple[Action, ...]:
-        """Return the actions of readers that list twice. The first listing determines the time of the read; the second
-        determines the instants up to that time.
+        """Return the actions of readers that list twice. The first listing determines the read time, and the second
+        listing determines the instants that completed by then.
         """
         return (
             Action(
@@ -70,9 +70,7 @@ class Readers(Relations):
         )  # fmt: skip
 
     def listing_once(self) -> tuple[Action, ...]:
-        """Return the actions of readers that list once. The reader's only listing determines both the time of the read
-        and its instants.
-        """
+        """Return the actions of readers that list once."""
         return (
             Action(
                 "reader ends its only listing", (READER, *SEEN, "time"), self.may_end_listing,
@@ -119,7 +117,7 @@ class Readers(Relations):
 
 
 def begin(s: Any, d: Term) -> dict[str, Update]:
-    """Return the state updates that begin a listing. The listing will include every instant that exists now."""
+    """Return the state updates that begin a listing. A listing includes all instants that exist when it begins."""
     return {
         "there_write": lambda r, w: choose(r == d, published(s, w), s.there_write(r, w)),
         "there_plan": lambda r, p: choose(r == d, s.done(p), s.there_plan(r, p)),

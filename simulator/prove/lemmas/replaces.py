@@ -1,9 +1,7 @@
-"""Replacing writes (insert overwrite): a completed replace hides the writes in its file groups that completed before
-its request.
+"""Insert overwrites: a completed one hides the writes in its file groups that completed before its requested time.
 
-An overwriter (actor) acts like a compactor, but its plan takes no logs, and its base files contain the new rows. In
-this model, each overwriter performs one insert overwrite. When an overwriter takes the requested time, no plan may be
-pending in the overwriter's file groups.
+An overwriter acts like a compactor whose plan includes no logs, and whose base files contain new rows. Each overwriter
+performs one insert overwrite. It is scheduled only while no plan is pending in its file groups.
 """
 
 from __future__ import annotations
@@ -93,7 +91,7 @@ class Replaces(core.Core):
         )  # fmt: skip
 
     def schedule_replace(self, s: Any, c: Term, p: Term) -> Mapping[str, Update]:
-        """Return the state updates that schedule a replacing write. The plan includes no logs, because its base files
+        """Return the state updates that schedule an insert overwrite. Its plan includes no logs, because its base files
         will contain only new rows.
         """
         return {
@@ -119,7 +117,7 @@ class Replaces(core.Core):
             by(r), s.replaces(r), s.part(r, s.group_of(log)), s.completed(s.write_of(log)) < s.barrier(r)))
 
     def is_last(self, s: Any, r: Term, g: Term, by: Any) -> Term:
-        """True if r is the latest replace in the file group for which the condition `by` is true."""
+        """True if r is the latest insert overwrite in the file group among those that satisfy the condition `by`."""
         return both(by(r), s.replaces(r), s.part(r, g), s.every(PLAN, lambda o: implies(
             both(by(o), s.replaces(o), s.part(o, g)), s.barrier(o) <= s.barrier(r))))  # fmt: skip
 
@@ -134,7 +132,7 @@ class Replaces(core.Core):
             s.replaces(r), s.part(r, s.group_of(log)), s.done(r), s.compacted(r) <= t))))  # fmt: skip
 
     def snap(self, s: Any) -> Term:
-        """True if SNAP holds for each read whose base file is not hidden by a completed replace."""
+        """True if SNAP holds for each read whose base file is not hidden by a completed insert overwrite."""
         t = any_time(s)
 
         def is_complete(r: Term) -> Term:
@@ -181,8 +179,7 @@ class Replaces(core.Core):
         return frozenset(self.clauses())
 
     def claims_of_the_core(self) -> tuple[Claim, ...]:
-        """Return the core's promises except ATOM and INCR, whose formulas do not consider that a replace hides writes.
-        """
+        """Return the core's promises except ATOM and INCR, whose formulas do not allow for hidden writes."""
         about = "a read contains exactly the logs that completed by then and that no complete replace hides"
         others = (each for each in super().claims_of_the_core() if each.promise not in {"ATOM", "INCR"})
         claims = tuple(replace(each, about=about) if each.promise == "SNAP" else each for each in others)

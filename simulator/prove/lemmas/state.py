@@ -89,9 +89,7 @@ def any_time(s: Any) -> Term:
 
 
 def settled_times(s: Any, holds: Any) -> Term:
-    """True if `holds` is true for every settled time: the completion times of published instants, and the times of
-    readers.
-    """
+    """True if `holds` is true for the completion time of every published instant and for every reader's read time."""
     return both(
         s.every(WRITE, lambda w: implies(published(s, w), holds(s.completed(w)))),
         s.every(PLAN, lambda p: implies(s.done(p), holds(s.compacted(p)))),
@@ -114,7 +112,7 @@ def tick(s: Any) -> dict[str, Update]:
 
 
 def takes_up(s: Any, c: Term, p: Term, work: int) -> dict[str, Update]:
-    """Return the state updates by which a compactor begins to run a plan, without any base files yet."""
+    """Return the state updates for a compactor that starts to run a plan and has no base files yet."""
     return {
         "work": at(s.work, c, to=work),
         "own_plan": at(s.own_plan, c, to=p),
