@@ -3,7 +3,7 @@ reads the archive, and then reads the timeline file of each instant.
 
 The audit lists the data files before the timeline, and lists the data files again if the timeline has grown since. A
 writer requests its instant before it writes its first data file. An instant is archived before it is removed from the
-active timeline. A data file whose instant is neither active nor archived therefore does not belong to a live writer.
+active timeline. So a data file whose instant is neither active nor archived cannot belong to a live writer.
 """
 
 from __future__ import annotations
@@ -108,9 +108,8 @@ class _Gatherer:
         )
 
     def _timeline_names(self, first: Iterable[str]) -> tuple[list[str], bool]:
-        """List the timeline again after the listing of the data files. Return the file names found by this listing or
-        by the earlier listing `first`. The flag in the result is True if the second listing contains a file name that
-        `first` lacks.
+        """List the timeline a second time, and return the file names found by either listing. The flag in the result is
+        True if the second listing contains a file name that the first listing, `first`, lacks.
         """
         before, after = {*first}, {*paths_below(self.storage, FOLDER)}
         names = (path.removeprefix(f"{FOLDER}/") for path in before | after)
@@ -161,8 +160,7 @@ class _Gatherer:
         return {instant.requested: plan for instant, plan in plans}
 
     def _own_plans(self, instants: list[Instant], own: bool) -> dict[str, CleanPlan]:
-        """Return the clean plans of an nbcc table, because nbcc's readers use the horizon (oldest readable time) in
-        these plans.
+        """Return the clean plans of an nbcc table; empty for other tables.
 
         Rollback plans and savepoints are parsed only to report damaged files.
         """
@@ -233,8 +231,8 @@ class _Gatherer:
 
 
 def _by_request(commits: Iterable[Commit]) -> tuple[dict[str, Commit], tuple[Commit, ...]]:
-    """Return a mapping from requested time to commit. If commits with different actions have the same requested time,
-    the mapping contains only the last of them. The second result lists the others.
+    """Return the commits by requested time, and the commits that another commit with the same requested time has
+    displaced.
     """
     by_request: dict[str, Commit] = {}
     twins = []

@@ -88,8 +88,8 @@ def begin(schema: StructType, overwrite: bool, options: WriteOptions) -> DataSou
 
 
 def writable(options: WriteOptions, columns: pa.Schema) -> Table:
-    """Open the table of a write, or create the table from the options if it does not exist. The function detects every
-    error that does not depend on the rows.
+    """Open the table of a write, or create the table from the options if it does not exist. Raises every error that
+    does not depend on the rows.
     """
     table = open_or_create(options, columns)
     context, config = table.context, table.config
@@ -242,8 +242,8 @@ class Writer(_TableWriter):
             serve_writer(context, self._config, self._options.services)
 
     def abort(self, messages: list[WriterCommitMessage | None]) -> None:
-        """Delete the data files and the instant of the write, unless the instant has completed. Spark also calls
-        `abort` if `commit` fails after it has published the instant.
+        """Delete the data files and the instant of the write, unless the instant has completed. Spark calls `abort`
+        even if `commit` has published the instant and failed afterwards.
         """
         context, requested = self._context(), self._task.instant
         if uses_decision_log(context):
