@@ -2,9 +2,9 @@
 
 Spark's Data Source API does not shuffle rows before a write, so the rows of a file group arrive in several Spark tasks.
 Each task writes separate log files into a file group, even in a bulk insert. `Table.bulk_insert` shuffles the rows, and
-therefore writes one base file for each file group. Reads rank rows of the same key from different tasks by ordering
-value. If two tasks wrote rows with equal keys and equal ranks, the rows of the file group are combined before the
-commit (see `duplicates`).
+therefore writes one base file for each file group. If several tasks write rows with the same key, readers return the
+row with the greatest ordering value. If the ordering values are equal, the rows of the file group are combined before
+the commit (see `duplicates`).
 """
 
 from __future__ import annotations

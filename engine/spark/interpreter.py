@@ -1,8 +1,8 @@
 """Prepares the Python workers of a SparkSession: sends nbcc to the workers, and tests whether they can run nbcc.
 
 Spark's workers run the Python named in `PYSPARK_PYTHON`, or else the first `python3` on the PATH. If the workers'
-Python lacks a package, a Spark job fails after a few seconds with a long traceback. Before the first job, nbcc
-therefore checks that the workers can import the packages that nbcc needs.
+Python lacks a package, a Spark job fails after a few seconds with a long traceback. To prevent such failures, nbcc
+checks before the first job that the workers can import all required packages.
 """
 
 from __future__ import annotations
@@ -77,8 +77,8 @@ def _is_this_one(python: str) -> bool:
 
 
 def _run_here(python: str) -> str | None:
-    """Test the workers' Python interpreter in a process on the driver's machine. This test is faster than a Spark job
-    and leaves no Spark log.
+    """Test the workers' Python interpreter in a process on the driver's machine. Testing it there is faster than
+    running a Spark job.
     """
     try:
         ran = subprocess.run(

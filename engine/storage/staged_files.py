@@ -17,8 +17,8 @@ _COPIED_BYTES: Final = 1 << 20
 
 
 def _stage_name() -> str:
-    """Return a unique file name with a random part and a counter. The random part is the same for all files of this
-    process. A forked child generates its own random part.
+    """Return a unique file name with a random part and a counter. Each process, including a forked child, generates its
+    random part once.
     """
     process = os.getpid()
     if _RANDOM[0] != process:
