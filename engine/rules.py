@@ -47,8 +47,8 @@ class Rules:
     `batch_ids` states whether a repeated batch is detected when a write is requested and again when it is published,
         only when it is requested, or never.
     `retention` selects the time that the horizon (the oldest readable time) must reach before a clean may delete a
-        slice. It is the completion time or the requested time of the next slice's base file, or the requested time
-        of the next plan.
+        slice. The options are the completion time or the requested time of the next slice's base file, and the
+        requested time of the next plan.
     `savepoint_keeps` states whether a clean keeps all files of a savepoint, only base files, or no files.
     `restore_by` selects the instants that a restore undoes: those that completed, or were requested, after the
         savepoint's instant.

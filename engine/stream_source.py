@@ -90,8 +90,8 @@ def end_of_next(
     completed since `after`.
 
     A window ends at the completion time of a write, not of a table service. No instant can still complete at or before
-    this time. A window contains at least one write, and ends before the write that would exceed `most_files` or
-    `most_bytes`. No window ends after the time `last`.
+    the end of a window. A window contains at least one write, and ends before the write that would exceed `most_files`
+    or `most_bytes`. No window ends after the time `last`.
     """
     timeline = load_settled(context.storage, context.rules, commits=context.commits)
     newest = timeline.greatest_completion or BEGINNING

@@ -79,9 +79,9 @@ class Table(TableReads):
         or bigint. Writes reject key values that contain both ':' and ','. If the key has several columns, writes reject
         key values with ':' or ',', because Hudi's readers split keys at these characters. `options` is described in
         docs/options.md and docs/locks.md. `storage_options` is described in docs/storage-options.md.
-        `session_time_zone` is the time zone in which timestamps without a time zone are interpreted. Like
-        spark.sql.session.timeZone, it applies to the schema and to Arrow batches written through this `Table`, and is
-        not stored in the table. If `session_time_zone` is None, timestamps without a time zone are rejected.
+        `session_time_zone` is the time zone of timestamps without a time zone, in `schema` and in Arrow batches written
+        through this `Table`. Like spark.sql.session.timeZone, `session_time_zone` is not stored in the table. If
+        `session_time_zone` is None, timestamps without a time zone are rejected.
         """
         storage = open_storage(path, storage_options)
         name = os.path.basename(os.fspath(path).rstrip("/\\"))
@@ -150,7 +150,8 @@ class Table(TableReads):
         update). `batch_id` identifies the batch: only one batch with a given id is committed, even if several writers
         submit it. If a repeated batch has the same digest as the committed batch, `upsert` returns the committed
         instant. If the digests differ, `upsert` raises `Conflict`, or only warns if `replay_difference` is "keep". Set
-        it to "keep" for nondeterministic queries, such as queries with `rand`, stream-static joins or sums of floats.
+        `replay_difference` to "keep" for nondeterministic queries, such as queries with `rand`, stream-static joins or
+        sums of floats.
         """
         given = {"retries": retries, "reads": reads, "based_on": based_on, "batch_id": batch_id, "columns": columns}
         return cast("Instant", self.run("upsert", data=data, replay_difference=replay_difference, **given))
@@ -203,9 +204,10 @@ class Table(TableReads):
         """Change the columns of the table to `schema`: add, drop, widen or reorder columns. Returns None if the schema
         of the table already equals `schema`.
 
-        An added column is nullable. Rows in older files are converted to the new schema when they are read; a read with
+        An added column is nullable. Rows in older files are converted to the new schema when they are read. A read with
         `as_of` returns the columns that the table had at the given time. Raises `BadInput` if existing rows do not fit
-        the new schema. Other `Table` objects that were opened before the call still use the old columns.
+        the new schema. Another `Table` object that was opened before the call to `alter_schema` continues to use the
+        old columns.
         """
         done = cast("Instant | None", self.run("alter_schema", schema=schema))
         self.config = definition.with_current_schema(self.context.storage, self.config)
@@ -292,8 +294,8 @@ class Table(TableReads):
     def archive(self, retained: int = RETAINED) -> tuple[Instant, ...]:
         """Move the oldest completed instants to the archive, so that listing the active timeline stays fast.
 
-        Archiving changes no query result. The newest `retained` writes remain on the active timeline. So do writes with
-        uncompacted logs, and all instants since the oldest pending instant or savepoint. Returns the archived instants.
+        Archiving changes no query result. The newest `retained` writes, writes with uncompacted logs, and all instants
+        since the oldest pending instant or savepoint remain on the active timeline. Returns the archived instants.
         """
         return cast("tuple[Instant, ...]", self.run("archive", retained=retained))
 

@@ -28,10 +28,10 @@ def run(context: Context, config: TableConfig, data: Any) -> Instant:
     """Write a batch under a new instant, as base files into empty file groups, and as log files into all other file
     groups.
 
-    A bulk insert publishes base files only into file groups in which no other write has completed, because a base file
-    could hide that write's logs. The writer determines the empty file groups before it writes the rows, and checks
-    under the lock that the file groups are still empty before it publishes. If another write has completed in one of
-    the file groups, the bulk insert deletes its own files and raises `Conflict`.
+    A bulk insert adds base files only to file groups in which no other write has completed, because base files could
+    hide older logs. The writer determines the empty file groups before it writes the rows. Before publishing, the
+    writer checks under the lock that these file groups are still empty. If another write has completed in one of the
+    file groups, the bulk insert deletes its own files and raises `Conflict`.
     """
     config.check_writable()
     rows = as_upserts(data, config.schema, config.session_time_zone)

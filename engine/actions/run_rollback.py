@@ -19,8 +19,8 @@ def run(context: Context, config: TableConfig, instant: Time | None = None) -> I
     same plan.
 
     The markers and the plan are kept until all data files are deleted, so that an interrupted rollback can be repeated.
-    The failed writer may create more files after the rollback. Readers ignore these files, because no completed instant
-    lists them.
+    If the failed writer creates more files after the rollback, readers ignore them, because no completed instant lists
+    them.
 
     `instant` is the rollback or its requested time (default: the oldest pending rollback). Returns the completed
     rollback, even if another process completed the rollback; None if no rollback is pending.

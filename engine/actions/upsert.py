@@ -48,7 +48,8 @@ def run(
 
     `batch_id` identifies the batch: if a batch with this id has been committed, the rows are not written but compared
     with the committed rows. If the rows equal the committed rows, `upsert` returns the instant of the committed batch.
-    If they differ, `upsert` raises `Conflict`, or only warns if `replay_difference` is "keep".
+    If the rows differ from the committed rows, `upsert` raises `Conflict`, or only warns if `replay_difference` is
+    "keep".
 
     Several rows of the batch with the same key are merged by the table's rules. A batch without rows is committed
     without files, as in Hudi (hoodie.allow.empty.commit). Raises `BadInput` and publishes nothing if the batch is

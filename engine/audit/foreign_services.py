@@ -1,10 +1,10 @@
-"""Detects table services that another engine ran on an nbcc table. nbcc recognizes an instant of another engine because
-the instant lacks the properties that nbcc adds to its own instants (docs/contract.md, Assumptions).
+"""Detects table services that another engine ran on an nbcc table. Instants of other engines lack the properties that
+nbcc adds to its own instants (docs/contract.md, Assumptions).
 
-A compaction by another engine merges records by requested time and drops deletes. If another engine has written the
-base file of a file group, readers merge the file group by that engine's rules until nbcc compacts the file group. A
-clean by another engine records no horizon (oldest readable time). Another engine may mistake a pending nbcc replace for
-a compaction and complete it without files. The rows that the replace should hide then stay visible.
+A compaction by another engine merges records by requested time and drops deletes. If another engine has written a base
+file, readers merge the file group by that engine's rules until nbcc compacts it. A clean by another engine records no
+horizon (oldest readable time). If another engine mistakes a pending nbcc replace for a compaction, it completes the
+replace without files, and the replaced rows stay visible.
 """
 
 from __future__ import annotations

@@ -3,7 +3,8 @@ reads the archive, and then reads the timeline file of each instant.
 
 The audit lists the data files before the timeline, and lists the data files again if the timeline has grown since. A
 writer requests its instant before it writes its first data file. An instant is archived before it is removed from the
-active timeline. So a data file whose instant is neither active nor archived cannot belong to a live writer.
+active timeline. Because of this order, a data file whose instant is neither active nor archived cannot belong to a live
+writer.
 """
 
 from __future__ import annotations

@@ -34,8 +34,8 @@ class Placement:
     """A data file and its place in the merge of a key's records.
 
     `slice` is the barrier (the requested time of the base file) of the file's slice. `position` is the file's place in
-    the merge order. It is None if reads do not use the file; `because` is then the reason. `hidden` is True if no slice
-    contains the file.
+    the merge order; None if reads do not use the file. `because` is the reason why reads do not use the file. `hidden`
+    is True if no slice contains the file.
     """
 
     file: BaseFile | LogFile
@@ -47,8 +47,8 @@ class Placement:
 
 
 class KeyRecord(NamedTuple):
-    """One record of a key in one file. `row` is None for a delete. `layer` holds this record alone, as an input of the
-    merge.
+    """One record of a key in one file. `row` is None for a delete. `layer` is an input of the merge that contains only
+    the record itself.
     """
 
     placement: Placement

@@ -31,8 +31,8 @@ def compact_group(storage: Storage, names: Names, task: CompactTask) -> list[Wri
     (tombstones) are written to a log.
 
     A compaction does not change the commit time and the sequence number of a row. Without a tombstone, a later write
-    with a smaller ordering value would restore the deleted row (docs/contract.md, LAWS). The log has the compaction's
-    instant time; Hudi and hudi-rs also read it.
+    with a smaller ordering value would restore the deleted row (docs/contract.md, LAWS). Tombstone logs have the
+    compaction's instant time; Hudi and hudi-rs also read them.
     """
     merge = _Merge(task)
     token = names.write_token()
@@ -85,8 +85,8 @@ def _sort_keys(task: CompactTask) -> list[tuple[str, str]]:
 
 
 def _to_keep(merged: Merged, task: CompactTask) -> pa.Table:
-    """Return the winning deletes that have an ordering value. Other deletes are dropped, because every later record
-    wins over them.
+    """Return the winning deletes that have an ordering value. Deletes without an ordering value are dropped, because
+    every later record wins over them.
     """
     ranked_by = task.slice.shape.merge.ranked_by
     if not task.keep_tombstones or ranked_by is None:

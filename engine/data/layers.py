@@ -52,10 +52,10 @@ class MergeRule:
 
     `mode` is EVENT_TIME_ORDERING or COMMIT_TIME_ORDERING. `ordering` is the ordering column; None means that the table
     has no ordering column and merges by commit time. If `fold` is `rank`, all records of a key are compared together.
-    If it is `logs_first`, the logs are merged first, and then their winner with the base file's record. `partial` is
-    True if a record may set only some columns. `always` contains the columns that every record sets: key, partition and
-    ordering columns. `function` is the user function (``package.module:function``) that merges two rows; if `function`
-    is empty, one of the two rows wins.
+    If `fold` is `logs_first`, the logs are merged first, and then their winner with the base file's record. `partial`
+    is True if a record may set only some columns. `always` contains the columns that every record sets: key, partition
+    and ordering columns. `function` is the user function (``package.module:function``) that merges two rows; if
+    `function` is empty, one of the two rows wins.
     """
 
     mode: str = EVENT_TIME

@@ -115,7 +115,7 @@ def _winners(layers: Sequence[Layer], rule: MergeRule) -> Mask:
 def _contested(keys: pa.Array, base: int) -> tuple[Numbers, Numbers]:
     """Return the indices of the records whose keys occur in a log, and an integer code for the key of each such record.
 
-    All other records win without a comparison, because a base file contains each key once.
+    Records whose keys occur only in the base file win without a comparison, because a base file contains each key once.
     """
     places = pc.fill_null(pc.index_in(keys, value_set=keys.slice(base)), -1).to_numpy()
     contested = np.flatnonzero(places >= 0)

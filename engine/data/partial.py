@@ -2,9 +2,9 @@
 
 A row exists if and only if a record outranks every delete of the row's key. A column takes its value from the
 highest-ranked record that sets the column and outranks every delete (docs/contract.md, SNAP). In an event-time table, a
-column of a merged row may come from a record with a smaller ordering value than the row, so the merged row alone is not
-sufficient for further merges. A compaction or log compaction therefore keeps the highest-ranked delete and each record
-that supplies a column value. Such a record keeps only the columns that it supplies. Hudi reads these records as partial
+column of a merged row may come from a record with a smaller ordering value than the row. The merged row alone is
+therefore not sufficient for further merges. A compaction or log compaction keeps the highest-ranked delete and each
+record that supplies a column value, reduced to the columns that it supplies. Hudi reads the kept records as partial
 updates, which do not change the rows of the base file.
 """
 
@@ -70,8 +70,8 @@ def merge_columns(layers: Sequence[Layer], rule: MergeRule) -> Merged:
 
 
 def in_window(layers: Sequence[Layer], rule: MergeRule) -> Merged:
-    """Return the records that set a column of a merged row, as the result of an incremental query. Each result row sets
-    only the columns that the merged row takes from it.
+    """Return the records that set a column of a merged row, as the result of an incremental query. Each returned row
+    has values only in the columns that the merged row takes from that record.
     """
     contributions, names = contributing(layers, rule), _data_columns(layers, rule)
     deleted = [each.deletes for each in contributions if len(each.deletes)]
@@ -94,7 +94,8 @@ def contributing(layers: Sequence[Layer], rule: MergeRule) -> list[Contribution]
 def split(layers: Sequence[Layer], rule: MergeRule) -> list[Contribution]:
     """Return the records that a compaction must store in addition to the merged rows in the base file.
 
-    These are the records behind a merged row whose columns have different ordering values, or that ties with a delete.
+    The records behind a merged row are stored if its columns have different ordering values, or if the row ties with a
+    delete.
     """
     if rule.ranked_by is None:
         return []

@@ -56,8 +56,8 @@ def slice_parts(storage: Storage, task: ReadTask) -> Iterator[pa.Table]:
 
 
 def slice_passes(storage: Storage, task: ReadTask, whole: bool = False) -> Iterator[list[Layer]]:
-    """Yield the merge layers of a slice, split by key into one or more parts. Each part contains all records of its
-    keys. `whole` is True if the merge needs all rows at once.
+    """Yield the merge layers of a slice, split by key into one or more parts. All records of a key are in the same
+    part. `whole` is True if the merge needs all rows at once.
 
     Raises `LimitExceeded` if a part that cannot be split exceeds the memory limit of a task.
     """
@@ -127,8 +127,8 @@ def divided(
 ) -> Iterator[list[Layer]]:
     """Yield the merge layers, split by key into `parts` parts if their rows exceed the memory limit of a task.
 
-    A part that still exceeds the limit is split again. Raises `LimitExceeded` if a part cannot be split, because its
-    keys have equal hashes.
+    A part of the keys that exceeds the memory limit is split again. Raises `LimitExceeded` if a part cannot be split,
+    because its keys have equal hashes.
     """
     waiting, size = [], 0
     more = iter(layers)

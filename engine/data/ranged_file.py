@@ -140,8 +140,8 @@ class RangedFile:
 
 
 class _Piece(io.RawIOBase):
-    """A file object of `size` bytes, of which only the bytes `known`, from the offset `start`, are available. All other
-    bytes are read as zeros.
+    """A file object of `size` bytes, of which only the bytes `known`, from the offset `start`, are available. The
+    remaining bytes of the file object are read as zeros.
     """
 
     def __init__(self, known: bytes | pa.Buffer, start: int, size: int) -> None:

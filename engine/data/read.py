@@ -64,8 +64,8 @@ def selected(rows: pa.Table, where: Predicate | None) -> pa.Table:
 
 
 def slice_layers(storage: Storage, task: ReadTask, base: Layer | None = None) -> list[Layer]:
-    """Return the records of a slice as merge layers, in merge order. The result has at least one layer, which may be
-    empty. `base` is the layer of the base file if the base file has already been read.
+    """Return the records of a slice as one or more merge layers, in merge order. `base` is the layer of the base file
+    if the base file has already been read.
     """
     shape = task.shape
     layers = [base] if base is not None else []
@@ -111,8 +111,8 @@ def merge_window(storage: Storage, task: WindowTask) -> Merged:
 
 
 def window_layers(storage: Storage, task: WindowTask, needed: Columns = None) -> list[Layer]:
-    """Return the records of an incremental query as merge layers, in merge order. The result has at least one layer,
-    which may be empty. Columns outside `needed` may be null in the result.
+    """Return the records of an incremental query as one or more merge layers, in merge order. Columns outside `needed`
+    may be null in the result.
     """
 
 

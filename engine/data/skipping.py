@@ -1,13 +1,12 @@
 """Determines the row groups of a base file that a read with a predicate can skip.
 
-A row that does not match the predicate may still determine which row of its key wins: a base file row can outrank a
-matching row in a log. A file slice is therefore skipped only if neither its base file nor any of its logs can contain a
-matching row. If the slice is read, all its logs are read, and row groups of the base file without matching rows are
-skipped. If a log can contain a matching row, the keys in skipped row groups are still read, as deletes that may outrank
-that row.
+A base file row that does not match the predicate may outrank a matching row in a log. A file slice is therefore skipped
+only if neither its base file nor any of its logs can contain a matching row. If the slice is read, all its logs are
+read, and row groups of the base file without matching rows are skipped. If a log can contain a matching row, the keys
+in skipped row groups are read as deletes, which may outrank the matching row.
 
-With partial updates or a merge function, a merged row combines values of several records. Only the ranges of key and
-partition columns, which are equal in all records of a key, are then used to skip data.
+With partial updates or a merge function, data is skipped only by key and partition columns, which are equal in all
+records of a key.
 """
 
 from __future__ import annotations

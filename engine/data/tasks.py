@@ -171,10 +171,10 @@ class ChangedBase:
 class ReadTask:
     """A task that returns the merged rows of one file slice.
 
-    `logs` are in merge order. `tombstones` are the logs of deletes that a compaction wrote together with `base`. They
-    precede all `logs` in the merge order. `columns` contains the requested columns; () means all columns. `base_size`
-    is the size of the base file in bytes, as listed in its commit; None means unknown. `where` is the condition on the
-    returned rows; None means no condition.
+    `logs` are in merge order. `tombstones` are the logs of deletes that a compaction wrote together with `base`. In the
+    merge order, `tombstones` precede all `logs`. `columns` contains the requested columns; () means all columns.
+    `base_size` is the size of the base file in bytes, as listed in its commit; None means unknown. `where` is the
+    condition on the returned rows; None means no condition.
     """
 
     shape: TableShape

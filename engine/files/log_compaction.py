@@ -1,8 +1,9 @@
 """Replaces the input logs of a log compaction with its output log, at the same place in the merge order (RFC-66,
 `handle_log_compaction`).
 
-The input logs are contiguous in completion order, so that the output log can take the place of the newest input log.
-Incremental queries, and reads as of a time before the log compaction, still use the input logs.
+The input logs of a log compaction are contiguous in completion order, so the output log can take the place of the
+newest one. Incremental queries, and reads as of a time before the log compaction, use the input logs instead of the
+output log.
 """
 
 from __future__ import annotations

@@ -99,7 +99,7 @@ def all_slices(
 def kept_since(slices: tuple[FileSlice, ...], horizon: str, rules: Rules) -> tuple[FileSlice, ...]:
     """Return the slices that reads at or after `horizon` need.
 
-    These are, in each file group, the slice whose base file was the newest completed one at `horizon`, and all newer
+    In each file group, reads need the slice whose base file was the newest completed one at `horizon`, and all newer
     slices.
     """
     first: dict[Group, str] = {}

@@ -71,8 +71,8 @@ DIFFERENCES: Final = {
 
 
 def hudi_as_of(context: Context, config: TableConfig, time: str, differences: Collection[str]) -> Any:
-    """Return the rows of a read as of `time` with the given differences applied. Without any difference, these are the
-    rows of nbcc's as-of read.
+    """Return the rows of a read as of `time` with the given differences applied. Without any difference, the rows are
+    those of nbcc's as-of read.
     """
     timeline = load_settled(context.storage, context.rules, commits=context.commits)
     shape = table_shape(config, context.rules)

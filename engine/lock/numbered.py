@@ -1,8 +1,8 @@
 """A lock in the table's storage, as described in RFC-22 (option 2). Each acquisition creates a lock file with the next
 number. A lock's heartbeat counts as expired only 500 ms after the end of the lease, because clocks drift.
 
-A writer acquires lock number n by creating ``.hoodie/.nbcc/locks/<n>.acquired``, which fails if the object exists. It
-releases the lock by creating ``<n>.released``. If the newest lock is unreleased and its heartbeat has expired, another
+A writer acquires lock number n by creating ``.hoodie/.nbcc/locks/<n>.acquired``, which fails if the object exists. A
+lock is released by creating ``<n>.released``. If the newest lock is unreleased and its heartbeat has expired, another
 writer releases the lock. Numbered locks need only one conditional operation from the store: put-if-absent. The lock
 number is a fencing token, but no store checks the token.
 """
@@ -52,9 +52,7 @@ class NumberedLock(Waiting):
 
     @property
     def token(self) -> int:
-        """The number of the last lock that this object acquired. It exceeds the number of every earlier lock of the
-        table.
-        """
+        """The number of the last lock that this object acquired."""
         return self._number
 
     def try_once(self) -> bool:

@@ -23,7 +23,7 @@ class Lock(Protocol):
 
 @runtime_checkable
 class Lease(Protocol):
-    """A lock that expires: another writer may then take it over, even if the holder is alive."""
+    """A lock that expires, so that another writer can take it over even if the holder is alive."""
 
     def left(self) -> float:
         """The seconds until the lease expires, according to this machine's clock."""

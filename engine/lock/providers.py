@@ -38,8 +38,8 @@ def provider_of(storage: Storage, agreed: Coordination) -> str:
     and '' (a lock between processes of one machine) elsewhere.
 
     StorageBasedLockProvider is the default because it needs 4 requests per acquisition (numbered locks: 8 or more) and
-    Hudi's writers support it. In a store without conditional updates, the first write then fails with an error that
-    recommends NumberedLockProvider.
+    Hudi's writers support it. In a store without conditional updates, the error of the first write recommends
+    NumberedLockProvider.
     """
     return agreed.lock or (STORAGE_BASED if is_shared(storage.url) else "")
 

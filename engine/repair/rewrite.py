@@ -53,8 +53,8 @@ def rewrite_log(context: Context, config: TableConfig, path: str) -> Instant:
 
 
 def _refuse_seen(context: Context, path: str, asked: str) -> None:
-    """Raise `BadInput` if readers use the log `path`. Its rewritten rows would win over newer rows with equal ordering
-    values.
+    """Raise `BadInput` if readers use the log `path`. If a log that readers use were rewritten, its rows would win over
+    newer rows with equal ordering values.
     """
     timeline = context.whole(load_settled(context.storage, context.rules, commits=context.commits))
     slices = to_read(load_slices(context.storage, timeline, context.commits, context.rules), context.rules)

@@ -1,7 +1,7 @@
 """Selects leftover files: batch ids that no writer sends again, and markers and heartbeats of instants that have ended.
 
 An instant that is neither on the timeline nor in the archive was rolled back. The age of a leftover file is measured
-against the newest completion time instead of a clock, so files in an idle table do not age.
+against the newest completion time, so files in an idle table do not age.
 """
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ MARKERS: Final = ".hoodie/.temp"
 
 class Leftovers(NamedTuple):
     """The leftover files of a table: paths that can be deleted. `files` are data files that no completed instant lists.
-    They are deleted before their markers.
     """
 
     files: tuple[str, ...] = ()
@@ -36,9 +35,7 @@ class Leftovers(NamedTuple):
 
 
 class Listing(NamedTuple):
-    """A listing of the table's markers, heartbeats and batch ids, made before the timeline is listed. A listed file
-    without an instant on the timeline therefore belongs to an archived or rolled-back instant.
-    """
+    """A listing of the table's markers, heartbeats and batch ids, made before the timeline is listed."""
 
     markers: list[Entry]
     heartbeats: list[Entry]
@@ -99,8 +96,8 @@ def _listed(context: Context, instants: Iterable[Instant]) -> frozenset[str]:
 def _batch_ids(whole: Timeline, claims: Collection[Entry], bound: str) -> Iterator[str]:
     """Yield the batch id files of writes that were undone, or that completed before `bound`.
 
-    No file of a batch is deleted while a write of the batch is pending, because that write uses these files to detect a
-    repeated batch.
+    No batch id file is deleted while a write of its batch is pending, because the pending write reads all files of the
+    batch.
     """
     attempts: dict[str, list[tuple[str, Instant | None]]] = {}
     for entry in claims:

@@ -1,8 +1,8 @@
 """Selects the instants that a restore undoes: all pending ones, and those that completed after the savepoint's instant.
 
 nbcc selects the instants to undo by completion time, because a savepoint retains the table's state as of a completion
-time. Apache Hudi before 1.1 compares requested times. Its restore does not undo a write that was requested before the
-savepoint but completed after it (HUDI-9667).
+time. A restore by Apache Hudi before 1.1 does not undo a write that was requested before the savepoint but completed
+after it (HUDI-9667).
 """
 
 from __future__ import annotations

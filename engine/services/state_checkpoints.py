@@ -23,8 +23,8 @@ _NEEDED: Final = frozenset({OWN_KEY, COVERS, REPLACES})
 
 class Listed(NamedTuple):
     """The instants completed at or before `time`, from two listings of the timeline. `archived` is the greatest
-    requested time in the archive after the first listing. Every write archived by then had completed at or before
-    `time`.
+    requested time in the archive after the first listing. Every archived write with a requested time up to `archived`
+    completed at or before `time`.
     """
 
     timeline: Timeline

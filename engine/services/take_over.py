@@ -135,8 +135,8 @@ def _check_sample(context: Context, config: TableConfig, slices: tuple[FileSlice
     `BadInput` if the number of buckets is wrong or uncertain. Raises `Unsupported` if stored keys or partition paths
     differ from those of nbcc.
 
-    `given` is False if the number of buckets was derived from the file ids, and may be too small. At most half of the
-    keys are then expected to hash to the bucket in which they are stored.
+    `given` is False if the number of buckets was derived from the file ids. If the derived number of buckets is too
+    small, many sampled keys do not hash to the bucket in which they are stored.
     """
     shape, keys = table_shape(config, context.rules), set[str]()
     for number, piece in enumerate(_sample(slices)):

@@ -94,12 +94,10 @@ class ObjectStorage:
             raise self._typed("open", "", refused) from refused
 
     def put_if_absent(self, path: str, data: bytes) -> bool:
-        """Create `path` with `data` atomically. Returns True if `path` then has the content `data`, and False if it has
-        other content.
+        """Create `path` with `data` atomically. Returns False if `path` already exists with other content.
 
         A put that fails may have succeeded: it may have timed out, or obstore may have repeated it after a success.
-        After a failed put, `put_if_absent` therefore reads the object, and repeats the put if the object does not
-        exist.
+        After a failed put, `put_if_absent` reads the object, and repeats the put if the object does not exist.
         """
         confined(path)
         unsure: StorageError | None = None
@@ -127,7 +125,8 @@ class ObjectStorage:
         self._repeated("write", confined(path), lambda store: obstore.put(store, path, data, use_multipart=False))
 
     def put_in_parts(self, path: str, data: bytes) -> bool:
-        """Put a data file, in several parts if it is large. The data file's name must be unique to this put.
+        """Put a data file, in several parts if it is large. The data file's name must be unique, because the put is
+        unconditional.
 
         After an error, uploaded parts remain in the store until the store's rule for incomplete uploads deletes them.
         """
@@ -202,10 +201,9 @@ class ObjectStorage:
             return
 
     def _repeated(self, operation: str, path: str, request: Callable[[ObjectStore], T]) -> T:
-        """Send an idempotent request. It is repeated if the store answers 409 or does not answer.
+        """Send an idempotent request, and repeat it if the store answers 409 or does not answer.
 
-        After most failures, obstore itself repeats the request for several minutes. If the request still fails, the
-        error is raised.
+        After most failures, obstore itself repeats the request for several minutes before it raises an error.
         """
         began = time.monotonic()
         for pause in PAUSES:

@@ -70,8 +70,8 @@ class Replaced(NamedTuple):
 def replace_verified(target: ConditionalObject, data: bytes, known: Version | None) -> Replaced:
     """Replace the content of an object with `data` if its version is still `known`. `data` must be unique to this put.
 
-    If the store answers with an error, `replace_verified` reads the object to learn the outcome. It repeats the put as
-    long as the version is `known`. Raises the store's last error if all attempts at the put fail.
+    If the store answers with an error, `replace_verified` reads the object to learn the outcome. The put is repeated as
+    long as the object's version is `known`. Raises the store's last error if all attempts at the put fail.
     """
     error: Exception | None = None
     now: Version | None = None
@@ -95,8 +95,7 @@ def replace_verified(target: ConditionalObject, data: bytes, known: Version | No
 
 
 def put_own(storage: Storage, path: str, data: bytes) -> bool:
-    """Create `path` with `data`. Returns True if `path` then has the content `data`, and False if it already has other
-    content.
+    """Create `path` with `data`. Returns False if `path` already exists with other content.
 
     Most content identifies its writer by a requested time, a completion time or a write token. If the content
     identifies this writer, an earlier attempt of this writer must have created the object. Content that identifies no

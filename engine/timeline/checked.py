@@ -19,7 +19,7 @@ _HIDDEN: Final = ".hoodie"
 
 
 class Checked:
-    """Validates the values in one timeline file. Its errors name the file."""
+    """Validates the values in one timeline file, and raises errors that name the file."""
 
     __slots__ = ("_file",)
 

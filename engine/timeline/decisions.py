@@ -1,15 +1,17 @@
 """The decision log: numbered entries, each created only if absent, that decide which instants commit and in which
 order.
 
-The log prevents damage if a writer loses the table's lock while it publishes. The writer first publishes the instant in
-the last entry, if it is not yet published. It then creates the next entry, which contains the timeline file to publish
-and a time later than that of every earlier entry. Finally, it creates that timeline file. Entries of the decision log
-never change. Both commits and plans of table services are entries of the decision log.
+The decision log prevents damage if a writer loses the table's lock while it publishes. The writer first publishes the
+instant of the last entry, unless it is already published. Next, the writer creates a new entry, which contains the
+timeline file to publish and a time later than that of every earlier entry. Finally, the writer creates the timeline
+file itself. Entries of the decision log never change. Both commits and plans of table services are entries of the
+decision log.
 
 Archiving shortens the decision log by deleting old entries. The archiver records a decision-log checkpoint (the number
-up to which all entries are published), and deletes earlier entries that are more than an hour old. A slow writer could
-then create a deleted entry again. So if creating an entry took more than an hour, the entry counts only if its number
-is greater than the checkpoint. In an object store, a listing of the decision log starts at the decision-log checkpoint.
+up to which all entries are published). It deletes entries before the checkpoint that are an hour older than the newest
+entry. A slow writer could create a deleted entry again. If creating an entry takes more than an hour, the entry is
+therefore valid only if its number is greater than the checkpoint. In an object store, a listing of the decision log
+starts at the decision-log checkpoint.
 """
 
 from __future__ import annotations

@@ -3,9 +3,9 @@ commit.
 
 A commit contains a record of about thirty fields for each data file, nearly all of them nullable numbers and strings.
 In Avro, their encoding is a regular language, except that each string is preceded by its length. The regular expression
-matches a string as a run of printable characters of any length. The parser then compares the length of each matched
-string with the length stored before it. If they differ, the parser raises `Odd`, and the caller uses the complete
-decoder, `decode_record`.
+matches a string as a run of printable characters of any length. After matching, the parser compares the length of each
+string with the length stored before it. If the lengths differ, the parser raises `Odd`, and the caller uses the
+complete decoder, `decode_record`.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def skim_commit(data: bytes) -> tuple[dict[str, list[Skimmed]], dict[str, Any]]:
 @lru_cache(maxsize=64)
 def _fields(schema: bytes, bounds: Limits) -> tuple[_Listed | None, Any]:
     """Return the regular expression for the record of one data file in a commit, and the schema of the commit's other
-    fields. Both are cached for each commit schema.
+    fields. The results are cached for each commit schema.
     """
     embedded(schema, bounds)  # validates the schema, even if the record does not use it
     commit = json.loads(schema)

@@ -90,8 +90,8 @@ class StoredHeartbeats:
             heartbeat.stopped.set()
 
     def hand_over(self, requested: str, seconds: float) -> None:
-        """Hand the instant over to another process, which completes it and deletes the heartbeat file. Until then, this
-        process continues to renew the heartbeat, for at most `seconds`.
+        """Hand the instant over to another process, which completes it and deletes the heartbeat file. This process
+        renews the heartbeat until the file is deleted, but for at most `seconds`.
         """
         if heartbeat := self._ours.get(requested):
             heartbeat.until = self._now() + seconds
@@ -117,7 +117,7 @@ class StoredHeartbeats:
 
 
 class _Heartbeat:
-    """The heartbeat of an instant of a writer in this process. If `until` is set, renewal ends at that time."""
+    """The heartbeat of an instant of a writer in this process. Renewal ends at the time `until`, if it is set."""
 
     def __init__(self, now: float) -> None:
         self.last = now

@@ -91,7 +91,7 @@ def list_again(listed: Timeline, time: str, storage: Storage, rules: Rules, comm
     `time`.
 
     If a restore deletes instants during a listing, the listing may show some deleted instants but not the restore. The
-    next listing then shows the plan of the restore.
+    next listing of the timeline shows the restore's plan.
     """
     again = list_once(storage, rules, commits)
     while again.misses(listed, time):

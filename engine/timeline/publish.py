@@ -1,4 +1,4 @@
-"""Publishes each state of an instant (requested, inflight, completed) as a timeline file. Each file is created
+"""Publishes each state of an instant (requested, inflight, completed) as a timeline file. A timeline file is created
 atomically and never replaced.
 """
 

@@ -178,11 +178,11 @@ def complete(
 
     `completed_by_another` is the check that runs first. If `completed_by_another` returns a completed instant,
     `complete` deletes `files` and returns that instant. If another attempt has committed the batch `batch_id`, the
-    instant is undone and `Repeated` is raised. `refused_by` is the last check before publication. Its argument is the
-    timeline listed under the lock, or None if the timeline was not listed. If `refused_by` returns a `Conflict`, the
-    instant is undone and the `Conflict` is raised. If `may_ask_early` is True, `refused_by` may be called before the
-    lock is taken, under `Rules(conflict_check="before_lock")`. If `beats` is True, the instant has a heartbeat, which
-    must not have expired.
+    instant is undone and `Repeated` is raised. `refused_by` is the last check before publication. The argument of
+    `refused_by` is the timeline listed under the lock, or None if the timeline was not listed. If `refused_by` returns
+    a `Conflict`, the instant is undone and the `Conflict` is raised. If `may_ask_early` is True, `refused_by` may be
+    called before the lock is taken, under `Rules(conflict_check="before_lock")`. If `beats` is True, the instant has a
+    heartbeat, which must not have expired.
     """
     context.clock.not_before(requested)  # another process may have asked for it, by a clock that is ahead of ours
     if may_ask_early and context.rules.conflict_check == "before_lock":
@@ -226,8 +226,8 @@ def _published(
     """Publish the completed instant; return None if another writer has meanwhile added an entry after `last` to the
     decision log.
 
-    With a decision log, the files of other attempts (`late`) are deleted only after the log entry has been put.
-    Earlier, a writer that has lost the lock could delete the files of an attempt that another writer publishes.
+    With a decision log, the files of other attempts (`late`) are deleted only after the log entry has been put. If the
+    files were deleted earlier, a writer that has lost the lock could delete files that another writer publishes.
     """
     if last is None:
         return put_completed(context.storage, requested, time, action, commit)
@@ -326,8 +326,8 @@ def late_attempts(
 def delete_attempts(context: Context, requested: str, paths: Sequence[str]) -> None:
     """Before an instant is published, delete the files that other attempts wrote for it.
 
-    Otherwise, readers that list directories would find two files of one instant in a file group. The marker of each
-    file is deleted first, so that an attempt that is still running notices the deletion.
+    Readers that list directories must not find two files of one instant in a file group. A file's marker is deleted
+    first, so that an attempt that is still running notices the deletion.
     """
     for path in paths:
         context.storage.delete(marker(requested, *split_path(path)))

@@ -1,4 +1,4 @@
-"""Builds the content of nbcc's commits: one write stat per file, the schema, and nbcc's format version
+"""Builds the content of nbcc's commits: one write stat per file, the schema, and the mark of an nbcc commit
 (docs/hudi-format.md).
 """
 

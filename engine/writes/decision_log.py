@@ -78,8 +78,8 @@ def put_plan(context: Context, last: Decision | None, requested: str, action: st
     """Publish a plan based on the table state after the entry `last`, and return the plan's instant. Returns None if
     another writer has put an entry after `last`.
 
-    Another writer can put an entry only if this process has lost the lock. The plan may then be outdated, so the caller
-    makes a new plan from the current state.
+    Another writer can put an entry only if this process has lost the lock. If `put_plan` returns None, the plan may be
+    outdated, and the caller makes a new plan from the current state.
     """
     if last is None:
         return put_requested(context.storage, requested, action, plan)
@@ -90,7 +90,7 @@ def put_plan(context: Context, last: Decision | None, requested: str, action: st
 def withdraw(context: Context, requested: str) -> None:
     """Before a plan is removed from the timeline, ensure that the plan is not the last entry of the decision log.
 
-    If it were, the next writer would find that its instant is missing from the timeline, and publish it again.
+    If the removed plan were the last entry, the next writer would publish it again.
     """
     while uses_decision_log(context) and (last := catch_up(context)).requested == requested:
         taken = context.clock.take()

@@ -2,7 +2,7 @@
 
 Spark's streaming writer consists of tasks, which run on executors, and a commit on the driver. The first task that
 acquires the table's lock requests the instant, and records it in a file in the folder of the batch. All later tasks
-find this file and use the same instant. Restarting a streaming query, or using a copy of its checkpoint, begins another
+find the file and use the same instant. Restarting a streaming query, or using a copy of its checkpoint, begins another
 run of the query. No run continues an instant that another run has requested.
 """
 
