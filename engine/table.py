@@ -182,8 +182,8 @@ class Table(TableReads):
         are in `partitions`.
 
         When the replacing write completes, it hides the writes to these partitions that had completed before it was
-        requested. Writes that were pending when it was requested become visible when they complete. Raises `Conflict`
-        while a compaction or another replacing write of one of the partitions is pending.
+        requested. Writes that were pending when the replacing write was requested become visible when they complete.
+        Raises `Conflict` while a compaction or another replacing write of one of the partitions is pending.
         """
         return cast("Instant", self.run("insert_overwrite", data=data, partitions=partitions))
 

@@ -30,8 +30,8 @@ def run(context: Context, config: TableConfig, data: Any) -> Instant:
 
     A bulk insert adds base files only to file groups in which no other write has completed, because base files could
     hide older logs. The writer determines the empty file groups before it writes the rows. Before publishing, the
-    writer checks under the lock that these file groups are still empty. If another write has completed in one of the
-    file groups, the bulk insert deletes its own files and raises `Conflict`.
+    writer checks under the lock that the file groups of its base files are still empty. If another write has completed
+    in one of the file groups, the bulk insert deletes its own files and raises `Conflict`.
     """
     config.check_writable()
     rows = as_upserts(data, config.schema, config.session_time_zone)

@@ -18,8 +18,8 @@ def run(context: Context, config: TableConfig, sort_by: Sequence[str]) -> Instan
     to compact.
 
     In an nbcc table the bucket determines the file id, so clustering is implemented as a sorting compaction. Unlike
-    Hudi's clustering, it does not replace file groups, because a replacement would hide logs that non-blocking writers
-    commit later.
+    Hudi's clustering, nbcc's clustering does not replace file groups, because a replacement would hide logs that
+    non-blocking writers commit later.
     """
     config.check_writable()
     if not sort_by:

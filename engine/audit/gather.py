@@ -3,8 +3,8 @@ reads the archive, and then reads the timeline file of each instant.
 
 The audit lists the data files before the timeline, and lists the data files again if the timeline has grown since. A
 writer requests its instant before it writes its first data file. An instant is archived before it is removed from the
-active timeline. Because of this order, a data file whose instant is neither active nor archived cannot belong to a live
-writer.
+active timeline. The order of the listings ensures that a data file whose instant is neither active nor archived belongs
+to no live writer.
 """
 
 from __future__ import annotations
@@ -232,8 +232,7 @@ class _Gatherer:
 
 
 def _by_request(commits: Iterable[Commit]) -> tuple[dict[str, Commit], tuple[Commit, ...]]:
-    """Return the commits by requested time, and the commits that another commit with the same requested time has
-    displaced.
+    """Return the commits by requested time, and separately those that share it with a later commit of another action.
     """
     by_request: dict[str, Commit] = {}
     twins = []

@@ -51,8 +51,8 @@ class TableConfig:
     `metadata_table` contains the partition names of Hudi's metadata table, or is empty if no metadata table is active.
     `concurrency_mode` is the default concurrency mode of the table's writers.
     `max_log_bytes` is the number of bytes after which a writer starts a new log file with the next log version.
-    `write_tasks` is the number of Spark tasks of an upsert into an unpartitioned table. A number less than twice
-        `buckets` has no effect.
+    `write_tasks` is the number of Spark tasks of an upsert into an unpartitioned table. A value of
+        `write_tasks` less than twice `buckets` has no effect.
     `coordination` contains the lock, clock and heartbeat options of the table's writers.
     `schemas` is the schema history of an nbcc table, oldest first, or empty if the schema never changed.
     `merge_function` is the user function (`package.module:function`) that merges two rows with the same key. If

@@ -55,7 +55,8 @@ class _Election(NamedTuple):
 def merge_columns(layers: Sequence[Layer], rule: MergeRule) -> Merged:
     """Return the merged row of each key that has a row, and the highest-ranked delete of each key that has a delete.
 
-    If a compaction has also stored the records behind a base file row (see `split`), the base file row is ignored.
+    If a compaction has stored the records of a merged row in addition to the row (see `split`), the row in the base
+    file is ignored.
     """
     election = _elect(layers, rule)
     rows = pa.concat_tables([layer.rows for layer in layers]).unify_dictionaries()
@@ -71,7 +72,7 @@ def merge_columns(layers: Sequence[Layer], rule: MergeRule) -> Merged:
 
 def in_window(layers: Sequence[Layer], rule: MergeRule) -> Merged:
     """Return the records that set a column of a merged row, as the result of an incremental query. Each returned row
-    has values only in the columns that the merged row takes from that record.
+    has values only in the columns that the merged row takes from it.
     """
     contributions, names = contributing(layers, rule), _data_columns(layers, rule)
     deleted = [each.deletes for each in contributions if len(each.deletes)]
@@ -85,9 +86,7 @@ def in_window(layers: Sequence[Layer], rule: MergeRule) -> Merged:
 
 
 def contributing(layers: Sequence[Layer], rule: MergeRule) -> list[Contribution]:
-    """Return, in layer order, the records that later merges need. A log compaction must write all of them to its new
-    log.
-    """
+    """Return, in layer order, the records that later merges need."""
     return _contributions(layers, _elect(layers, rule), split_only=False)
 
 

@@ -43,7 +43,7 @@ def read_slice(storage: Storage, task: ReadTask) -> pa.Table:
 
 def _matching_part(storage: Storage, task: ReadTask, where: Predicate) -> pa.Table:
     """Return the merged rows of a slice, skipping row groups that cannot contain matching rows (see `skipping`). The
-    result may also contain rows that do not match.
+    merged rows may include rows that do not match.
     """
     shape, file = task.shape, task.base_input
     if file is None:

@@ -52,8 +52,8 @@ class GroupBatch(NamedTuple):
 
 
 def bucket_column(rows: pa.Table, shape: TableShape, shares: int = 1) -> pa.Array:
-    """Return, for each row, a number that determines its bucket and its share: ``bucket + share * buckets``. The keys
-    of a bucket are divided into `shares` shares, which different tasks write.
+    """Return ``bucket + share * buckets`` for each row, where `share` is the number of the task that writes the row.
+    The keys of a bucket are divided among `shares` tasks.
     """
     return pa.array(buckets_of(hashed_values(rows, shape.keys), shape.buckets * shares))
 

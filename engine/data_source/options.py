@@ -304,7 +304,7 @@ def path_of(options: Mapping[str, str], verb: str) -> str:
 
 
 def time_of(text: str) -> Time:
-    """Parse an instant time, ``earliest``, or an ISO 8601 time with a time zone. Any other string is returned
+    """Parse an instant time, ``earliest``, or an ISO 8601 time with a time zone. A string in another format is returned
     unchanged, and is rejected when the time is used.
     """
     if text.lower() == "earliest":

@@ -88,8 +88,8 @@ def begin(schema: StructType, overwrite: bool, options: WriteOptions) -> DataSou
 
 
 def writable(options: WriteOptions, columns: pa.Schema) -> Table:
-    """Open the table of a write, or create the table from the options if it does not exist. Raises every error that
-    does not depend on the rows.
+    """Open the table of a write, or create the table from the options if it does not exist. Errors that do not depend
+    on the rows are raised here, before the write starts.
     """
     table = open_or_create(options, columns)
     context, config = table.context, table.config

@@ -71,8 +71,8 @@ DIFFERENCES: Final = {
 
 
 def hudi_as_of(context: Context, config: TableConfig, time: str, differences: Collection[str]) -> Any:
-    """Return the rows of a read as of `time` with the given differences applied. Without any difference, the rows are
-    those of nbcc's as-of read.
+    """Return the rows of a read as of `time` that deviates from nbcc's contract by `differences`. Without any
+    difference, the rows are those of nbcc's as-of read.
     """
     timeline = load_settled(context.storage, context.rules, commits=context.commits)
     shape = table_shape(config, context.rules)
@@ -106,8 +106,8 @@ def _slice_as_of(
 def hudi_incremental(
     context: Context, config: TableConfig, after: str, until: str, differences: Collection[str]
 ) -> pa.Table:
-    """Return the rows of an incremental read of (after, until] with the given differences applied. `context` must run
-    jobs without Spark.
+    """Return the rows of an incremental read of (after, until] that deviates from nbcc's contract by `differences`.
+    `context` must run jobs without Spark.
     """
     timeline = load_settled(context.storage, context.rules, commits=context.commits)
     window = Window(timeline, after, until)
@@ -124,8 +124,8 @@ def hudi_incremental(
 def _hidden(context: Context, window: Window) -> Iterator[tuple[Group, frozenset[str]]]:
     """For each file group, yield the logs that Hudi's incremental read omits because of a pending compaction plan.
 
-    If the plan is newer than every requested time in the window, Hudi omits the logs that completed after the plan was
-    requested.
+    If a pending plan is newer than every requested time in the window, Hudi omits the logs that completed after the
+    plan was requested.
     """
     files = window_files(window.timeline, context.commits, context.rules, window.after, window.until)
     newest = _newest_requested(files)

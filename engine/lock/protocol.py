@@ -40,7 +40,7 @@ def held(lock: Lock, release_by: Callable[[Callable[[], None]], object] = _call)
     end before the lease expires.
 
     If the `with` block succeeds, `release_by` is called with the function that releases the lock. `release_by` may run
-    other work concurrently with the release.
+    other work concurrently with the release of the lock.
     """
     lock.acquire()
     try:

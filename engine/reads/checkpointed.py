@@ -66,7 +66,7 @@ def has_checkpoints(rules: Rules) -> bool:
 
 
 def _commits_through(context: Context, until: str) -> CheckpointedCommits | None:
-    """Return the commits, loaded from a state checkpoint of a time up to `until`; None if all commits must be read.
+    """Return commits loaded from a state checkpoint that is not newer than `until`; None if all commits must be read.
 
     A process that has already read all commits does not use a state checkpoint. A process continues to use the first
     state checkpoint that it found, because it has already read all commits since that checkpoint.

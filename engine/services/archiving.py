@@ -100,7 +100,7 @@ def begun_as(timeline: Timeline, instant: Instant) -> str:
 def to_archived(context: Context, timeline: Timeline, instant: Instant) -> Archived:
     """Convert a completed instant to an archive entry: the content of its completed file and of its plan, if any.
 
-    Raises `NotATable` if one of them cannot be decoded, before the archiver deletes the original files.
+    Raises `NotATable` if the content of the instant or of its plan cannot be decoded.
     """
     action = begun_as(timeline, instant)
     plan = None

@@ -1,11 +1,11 @@
 """Replacing writes (insert overwrite, delete partition), which hide all rows of their partitions that completed before
 the write was requested.
 
-Under non-blocking concurrency control, such a write is planned as a compaction without input files. The plan contains
-every file group of the replaced partitions. Each replaced file group gets a base file with its new rows, which may be
-empty (docs/contract.md, SNAP). As soon as the replacing write's plan is published, its requested time separates the old
-and the new slice of each file group. A log that completes after the plan's requested time belongs to the new slice, and
-is merged with the new rows.
+Under non-blocking concurrency control, the plan of a replacing write is a compaction plan without input files. This
+plan contains every file group of the replaced partitions. Each replaced file group gets a base file with its new rows,
+which may be empty (docs/contract.md, SNAP). As soon as the replacing write's plan is published, its requested time
+separates the old and the new slice of each file group. A log that completes after the plan's requested time belongs to
+the new slice, and is merged with the new rows.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ def plan_to_resume(
 
     Several services use the same timeline action, so `among` selects the instants of the caller's service.
 
-    Raises `BadInput` if there is no such instant with the given requested time.
+    Raises `BadInput` if no instant of the caller's service has the given requested time.
     """
     pending = [each for each in timeline.pending if each.action == action and among(each)]
     if instant is None:

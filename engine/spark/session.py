@@ -46,10 +46,10 @@ def session(
     JVM's output to a file.
 
     `master` is the Spark master; the default runs Spark on this machine. On a cluster, the workers run the Python
-    interpreter named in the driver's PYSPARK_PYTHON. By default, its path is that of the driver's interpreter. The
-    session sends nbcc to the workers of a cluster (docs/clusters.md). `conf` overrides individual Spark settings. The
-    JVM appends its output to the file `log`; the default is `jvm_log()`. Raises `CannotRun` if a check of the
-    installation fails, the JVM does not start, or the workers cannot run nbcc.
+    interpreter named in the driver's PYSPARK_PYTHON (default: the path of the driver's interpreter). The session sends
+    nbcc to the workers of a cluster (docs/clusters.md). `conf` overrides individual Spark settings. The JVM appends its
+    output to the file `log`; the default is `jvm_log()`. Raises `CannotRun` if a check of the installation fails, the
+    JVM does not start, or the workers cannot run nbcc.
     """
     made_by_user = _running()
     if not made_by_user:

@@ -38,7 +38,7 @@ class ConditionalObject(Protocol):
     def write(self, data: bytes, known: Version | None) -> Version | None:
         """Write the object if its version is still `known` (None: if it does not exist), and return the new version.
 
-        Returns None if the object has another version.
+        If the object has another version, nothing is written, and None is returned.
         """
         ...
 

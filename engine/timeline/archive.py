@@ -81,8 +81,8 @@ class Archive:
     """The archived timeline as of the first query or the last call to `refresh`.
 
     Query the archive only after listing the active timeline. The archiver removes an instant from the active timeline
-    only after publishing a manifest that includes it. An instant that is in neither the listing nor the archive has
-    therefore never completed.
+    only after publishing a manifest that includes it. An instant found in neither the active timeline nor the archive
+    has therefore never completed.
     """
 
     def __init__(self, storage: Storage) -> None:

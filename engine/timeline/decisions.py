@@ -8,10 +8,10 @@ file itself. Entries of the decision log never change. Both commits and plans of
 decision log.
 
 Archiving shortens the decision log by deleting old entries. The archiver records a decision-log checkpoint (the number
-up to which all entries are published). It deletes entries before the checkpoint that are an hour older than the newest
-entry. A slow writer could create a deleted entry again. If creating an entry takes more than an hour, the entry is
-therefore valid only if its number is greater than the checkpoint. In an object store, a listing of the decision log
-starts at the decision-log checkpoint.
+up to which all entries are published). The archiver deletes entries before the checkpoint that are more than an hour
+older than the newest entry. A slow writer could create a deleted entry again. If creating an entry takes more than an
+hour, the entry is therefore valid only if its number is greater than the checkpoint. In an object store, a listing of
+the decision log starts at the decision-log checkpoint.
 """
 
 from __future__ import annotations

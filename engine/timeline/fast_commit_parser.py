@@ -2,10 +2,10 @@
 commit.
 
 A commit contains a record of about thirty fields for each data file, nearly all of them nullable numbers and strings.
-In Avro, their encoding is a regular language, except that each string is preceded by its length. The regular expression
-matches a string as a run of printable characters of any length. After matching, the parser compares the length of each
-string with the length stored before it. If the lengths differ, the parser raises `Odd`, and the caller uses the
-complete decoder, `decode_record`.
+The Avro encoding of such fields is a regular language, except that each string is preceded by its length. The regular
+expression matches a string as a run of printable characters of any length. After matching, the parser compares the
+length of each string with the length stored before it. If the lengths differ, the parser raises `Odd`, and the caller
+uses the complete decoder, `decode_record`.
 """
 
 from __future__ import annotations

@@ -141,7 +141,7 @@ class CompactionPlan:
 
     @property
     def replaces(self) -> bool:
-        """Return whether the plan belongs to a replacing write, so that only its own writer can execute it."""
+        """Return whether the plan belongs to a replacing write."""
         return REPLACES in self.extra
 
     @property

@@ -173,8 +173,8 @@ def complete(
 ) -> Instant:
     """Publish the completed state of an instant with a new completion time under the lock, then delete its markers.
 
-    With a decision log, the commit must first become the next log entry. If another writer has put that entry first,
-    all checks run again.
+    With a decision log, the commit is first put into the log as the next entry. If another writer has already put the
+    next entry, all checks run again.
 
     `completed_by_another` is the check that runs first. If `completed_by_another` returns a completed instant,
     `complete` deletes `files` and returns that instant. If another attempt has committed the batch `batch_id`, the

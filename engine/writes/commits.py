@@ -1,4 +1,4 @@
-"""Builds the content of nbcc's commits: one write stat per file, the schema, and the mark of an nbcc commit
+"""Builds the content of nbcc's commits: one write stat per file, the schema, and the property ``nbcc.format``
 (docs/hudi-format.md).
 """
 

@@ -1,9 +1,9 @@
 """Batches with an id, which commit at most once however often the user sends them.
 
 The commit of a batch records the batch id and a digest of the batch's rows. If a batch is sent again, the writer
-compares the digest of its rows with the digest in the commit. If the digests are equal, the writer returns the instant
-that committed the batch; otherwise, it raises `Conflict`. No batch is lost, because the writer acknowledges a batch
-only if the table contains the batch's rows.
+compares the digest of its rows with the digest in the commit. If both digests are equal, the writer returns the instant
+that committed the batch; otherwise, the writer raises `Conflict`. No batch is lost, because the writer acknowledges a
+batch only if the table contains the batch's rows.
 
 Each attempt to write a batch first puts an empty file, named after the attempt's instant, into the batch's folder. One
 listing of the batch's folder shows whether the batch was written, at a cost independent of the table's history. The
@@ -79,8 +79,8 @@ def digest_of_files(files: Iterable[WrittenFile]) -> Digest:
 
 
 def answer(context: Context, written: Repeated, digest: Digest, replay_difference: str) -> Instant:
-    """Return the instant that committed the batch. If its digest differs from `digest`, raise `Conflict`, or only warn
-    if `replay_difference` is "keep".
+    """Return the instant that committed the batch. If the committed digest differs from `digest`, raise `Conflict`, or
+    only warn if `replay_difference` is "keep".
 
     A commit of an older nbcc release has no digest; its instant is returned without a comparison.
     """

@@ -3,7 +3,7 @@
 Spark's streaming writer consists of tasks, which run on executors, and a commit on the driver. The first task that
 acquires the table's lock requests the instant, and records it in a file in the folder of the batch. All later tasks
 find the file and use the same instant. Restarting a streaming query, or using a copy of its checkpoint, begins another
-run of the query. No run continues an instant that another run has requested.
+run of the query. No run of a query continues an instant that another run has requested.
 """
 
 from __future__ import annotations
