@@ -73,9 +73,7 @@ class ServiceStep:
         }
 
     def __str__(self) -> str:
-        """Return a one-line report of the step, such as ``compact 20260101120000000: ran, 8 logs, 4 file_groups
-        (because 5 commits)``.
-        """
+        """Return a one-line report, such as ``compact 20260101120000000: ran, 8 logs (because 5 commits), 0.4 s``."""
         names = f" {' '.join(self.instants[:1])}{f' and {len(self.instants) - 1} more' if self.instants[1:] else ''}"
         counts = "".join(f", {count} {name}" for name, count in self.counts.items())
         because = f" (because {', '.join(f'{n} {name}' for name, n in self.because.items())})" if self.because else ""
