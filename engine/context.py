@@ -48,7 +48,7 @@ class Context:
         return StoredHeartbeats(self.storage, *self.heartbeat_interval)
 
     def whole(self, timeline: Timeline) -> Timeline:
-        """Return the timeline, extended by the archived instants if readers find files through commits
+        """Return the timeline, including archived instants if readers take the list of files from commits
         (``files="listed"``).
         """
         return self.commits.whole(timeline) if self.rules.files == "listed" else timeline

@@ -29,8 +29,7 @@ class NotATable(NbccError):
 
 
 class Damaged(NotATable):
-    """Raised if a file of the table is missing, cannot be decoded, or has a different size from the one in its commit.
-    """
+    """Raised if a file of the table is missing, cannot be decoded, or does not have the size recorded in its commit."""
 
 
 class Missing(Damaged):

@@ -1,8 +1,8 @@
 """Reads Parquet files within a memory limit. Dictionary pages let a small file expand to any number of long values.
 
-For most columns, the Parquet footer contains an upper bound of the decoded size. If the bound of a file exceeds the
-limit, string columns are read as Arrow dictionaries, whose size is stated in the file. The module computes the decoded
-size of all string columns before it decodes any of them.
+For most columns, the Parquet footer determines an upper bound of the decoded size. If the upper bound of a file exceeds
+the limit, string columns are read as Arrow dictionaries. The module computes the decoded size of all string columns
+before it decodes any of them.
 """
 
 from __future__ import annotations
@@ -25,9 +25,7 @@ _LARGEST_BATCH: Final = 1 << 16
 
 
 class _Bound(NamedTuple):
-    """A lower and an upper bound of the decoded size in bytes, and the top-level string columns that cause the
-    difference.
-    """
+    """Lower and upper bounds of the decoded size in bytes, and the top-level string columns for which they differ."""
 
     least: int
     most: int

@@ -92,8 +92,8 @@ def marked_file(instant: str, path: str) -> str | None:
 
 
 def partition_metadata(partition: str, instant: str) -> tuple[str, bytes]:
-    """Return the path and the content of the partition metadata file, which a writer creates if the file is absent.
-    Hudi on Spark ignores partitions without a metadata file.
+    """Return the path and the content of a partition's metadata file. Hudi on Spark ignores partitions without a
+    metadata file.
     """
     depth = partition.count("/") + 1 if partition else 0
     content = f"#partition metadata\ncommitTime={instant}\npartitionDepth={depth}\n"

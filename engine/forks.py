@@ -23,7 +23,7 @@ class ThreadLock:
         _ALL.add(self)
 
     def acquire(self, timeout: float = -1) -> bool:
-        """Acquire the lock within `timeout` seconds (-1 means no limit). Returns False if the lock was not acquired."""
+        """Acquire the lock within `timeout` seconds (-1 means no limit), and return whether it was acquired."""
         return self._lock.acquire(timeout=timeout)
 
     def release(self) -> None:

@@ -62,8 +62,8 @@ def encode_base_file(rows: pa.Table, *, is_sorted: bool = False) -> bytes:
 def write_base_file(parts: Iterable[pa.Table], target: BinaryIO) -> int:
     """Write Arrow tables with equal schemas to one base file, and return the number of rows.
 
-    The base file has no statistics for floating-point columns, because a later table may contain NaN. Only one table is
-    in memory at a time.
+    Only one of the tables is in memory at a time. The base file has no statistics for floating-point columns, because a
+    later one of the tables may contain NaN.
     """
     parts = iter(parts)
     first = next(parts)
@@ -94,7 +94,7 @@ def has_statistics(column: pa.ChunkedArray) -> bool:
 
 
 def is_ranged_type(kind: pa.DataType) -> bool:
-    """Return True if nbcc writes statistics for columns of the type `kind`, because Parquet and Arrow order its values
+    """Return True if nbcc writes statistics for columns of the type `kind`, whose values Parquet and Arrow must order
     identically.
     """
     return bool(

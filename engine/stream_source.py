@@ -89,10 +89,9 @@ def end_of_next(
     """Return the end of the next micro-batch's time window, which starts at `after`. Returns `after` if no write has
     completed since `after`.
 
-    A window ends at the completion time of a write. It ends no later than the greatest settled time, up to which the
-    timeline can no longer change. The completion time of a table service never ends a window, because services change
-    no rows. A window contains at least one write, and ends before the write that would exceed `most_files` or
-    `most_bytes`. No window ends after the time `last`.
+    A window ends at the completion time of a write, not of a table service. No instant can still complete at or before
+    the end of a window. A window contains at least one write, and ends before the write that would exceed `most_files`
+    or `most_bytes`. No window ends after the time `last`.
     """
     timeline = load_settled(context.storage, context.rules, commits=context.commits)
     newest = timeline.greatest_completion or BEGINNING

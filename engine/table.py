@@ -79,10 +79,9 @@ class Table(TableReads):
         or bigint. Writes reject key values that contain both ':' and ','. If the key has several columns, writes reject
         key values with ':' or ',', because Hudi's readers split keys at these characters. `options` is described in
         docs/options.md and docs/locks.md. `storage_options` is described in docs/storage-options.md.
-        `session_time_zone` is the time zone in which timestamps without a time zone are interpreted. It applies to the
-        schema and to Arrow batches written through this Table. `session_time_zone` acts like
-        spark.sql.session.timeZone, and is not stored in the table. If `session_time_zone` is None, timestamps without a
-        time zone are rejected.
+        `session_time_zone` is the time zone of timestamps without a time zone, in `schema` and in Arrow batches written
+        through this `Table`. Like spark.sql.session.timeZone, `session_time_zone` is not stored in the table. If
+        `session_time_zone` is None, timestamps without a time zone are rejected.
         """
         storage = open_storage(path, storage_options)
         name = os.path.basename(os.fspath(path).rstrip("/\\"))
@@ -143,16 +142,16 @@ class Table(TableReads):
     ) -> Instant:  # fmt: skip
         """Insert or update rows; a row with `_hoodie_is_deleted` true is deleted. An empty batch is also committed.
 
-        An optimistic writer raises `Conflict` if a concurrent write to the same buckets completes before the writer.
-        `retries` is the number of further attempts after a `Conflict`, each under a new instant. `based_on` is the time
-        of the read from which the rows were computed. If the rows were computed from only some partitions, `reads`
-        lists these partitions. If `based_on` is given, a write to a partition in `reads` that completes after
-        `based_on` is also a conflict. `columns` lists the columns to set in addition to key, partition and ordering
-        columns (partial update). `batch_id` identifies the batch: only one batch with a given id is committed, even if
-        several writers send the batch. If a repeated batch has the same digest as the committed batch, `upsert` returns
-        the committed instant. If the digests differ, `upsert` raises `Conflict`, or only warns if `replay_difference`
-        is "keep". Use "keep" for nondeterministic queries, such as queries with `rand`, stream-static joins or sums of
-        floats.
+        An optimistic writer raises `Conflict` if a concurrent write to the same buckets completes first. `retries` is
+        the number of further attempts after a `Conflict`, each under a new instant. `based_on` is the time of the read
+        from which the rows were computed. If the rows were computed from only some partitions, `reads` lists these
+        partitions. If `based_on` is given, a write to a partition in `reads` that completes after `based_on` is also a
+        conflict. `columns` lists the columns to set in addition to key, partition and ordering columns (partial
+        update). `batch_id` identifies the batch: only one batch with a given id is committed, even if several writers
+        submit it. If a repeated batch has the same digest as the committed batch, `upsert` returns the committed
+        instant. If the digests differ, `upsert` raises `Conflict`, or only warns if `replay_difference` is "keep". Set
+        `replay_difference` to "keep" for nondeterministic queries, such as queries with `rand`, stream-static joins or
+        sums of floats.
         """
         given = {"retries": retries, "reads": reads, "based_on": based_on, "batch_id": batch_id, "columns": columns}
         return cast("Instant", self.run("upsert", data=data, replay_difference=replay_difference, **given))
@@ -183,8 +182,8 @@ class Table(TableReads):
         are in `partitions`.
 
         When the replacing write completes, it hides the writes to these partitions that had completed before it was
-        requested. Writes that were pending at that time become visible when they complete. Raises `Conflict` while a
-        compaction or another replacing write of one of the partitions is pending.
+        requested. Writes that were pending when the replacing write was requested become visible when they complete.
+        Raises `Conflict` while a compaction or another replacing write of one of the partitions is pending.
         """
         return cast("Instant", self.run("insert_overwrite", data=data, partitions=partitions))
 
@@ -205,9 +204,10 @@ class Table(TableReads):
         """Change the columns of the table to `schema`: add, drop, widen or reorder columns. Returns None if the schema
         of the table already equals `schema`.
 
-        An added column is nullable. Rows in older files are converted to the new schema when they are read; a read with
+        An added column is nullable. Rows in older files are converted to the new schema when they are read. A read with
         `as_of` returns the columns that the table had at the given time. Raises `BadInput` if existing rows do not fit
-        the new schema. A `Table` opened before the change still uses the old columns.
+        the new schema. Another `Table` object that was opened before the call to `alter_schema` continues to use the
+        old columns.
         """
         done = cast("Instant | None", self.run("alter_schema", schema=schema))
         self.config = definition.with_current_schema(self.context.storage, self.config)
@@ -294,9 +294,8 @@ class Table(TableReads):
     def archive(self, retained: int = RETAINED) -> tuple[Instant, ...]:
         """Move the oldest completed instants to the archive, so that listing the active timeline stays fast.
 
-        Archiving changes no query result. The newest `retained` writes remain on the active timeline. Writes with
-        uncompacted logs, and all instants since the oldest pending instant or savepoint, also remain there. Returns the
-        archived instants.
+        Archiving changes no query result. The newest `retained` writes, writes with uncompacted logs, and all instants
+        since the oldest pending instant or savepoint remain on the active timeline. Returns the archived instants.
         """
         return cast("tuple[Instant, ...]", self.run("archive", retained=retained))
 

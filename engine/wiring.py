@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 
 def context_of(spark: SparkSession | None, storage: Storage) -> Context:
-    """Return the context of a table that is not open yet. `coordinated` or `with_hudi_rules` adds the lock to the
-    context when the table is opened.
+    """Return the context of a table whose properties have not been read yet. `coordinated` or `with_hudi_rules` adds
+    the lock to the context when the table is opened.
     """
     names = RandomNames()
     return Context(storage, UnresolvedLock(), WallClock(), names, _jobs(spark, storage, names), NBCC)
@@ -57,8 +57,8 @@ def coordinated(context: Context, config: TableConfig) -> Context:
 
 
 def with_hudi_rules(context: Context, config: TableConfig, listing: Listing) -> Context:
-    """Return the context of a table written by Hudi, which is read by Hudi's rules without a lock file. `listing`
-    states how readers find the data files of the table.
+    """Return the context for reading a Hudi table under Hudi's rules and without a lock file. `listing` states how
+    readers find the data files of the table.
 
     Hudi's writers do not use nbcc's lock, so an nbcc lock file would have no effect.
     """
@@ -67,7 +67,9 @@ def with_hudi_rules(context: Context, config: TableConfig, listing: Listing) -> 
 
 
 def taken_over(context: Context, config: TableConfig, options: OpenOptions) -> tuple[Context, TableConfig]:
-    """Convert a Hudi table to an nbcc table, and remove its metadata table. Returns the new context and config."""
+    """Convert a Hudi table to an nbcc table, and remove its metadata table. Returns the context and the config of the
+    nbcc table.
+    """
     if not config.own:
         config = taken_config(context, config, options)
         context = coordinated(replace(context, rules=NBCC, lock=UnresolvedLock()), config)

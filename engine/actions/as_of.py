@@ -27,11 +27,11 @@ def run(
     where: Where | None = None,
     partitions: Collection[str] | None = None,
 ) -> Any:
-    """Return the rows of all writes that had completed by `time`, with the columns of that time. Every read as of the
-    same time returns the same rows (RFC-66, "Time travel query", by completion time). Raises `BadInput` for a time in
-    the future, before the first commit, or without a time zone. The *requested* time of a write is rejected with
-    `BadInput`, because it does not determine which writes were visible. `columns`, `where` and `partitions` have the
-    same meaning as in `snapshot`.
+    """Return the rows of all writes that had completed by `time`, with the columns that the table had at that time.
+    Every read as of the same time returns the same rows (RFC-66, "Time travel query", by completion time). Raises
+    `BadInput` for a time in the future, before the first commit, or without a time zone. The *requested* time of a
+    write is rejected with `BadInput`, because it does not determine which writes were visible. `columns`, `where` and
+    `partitions` have the same meaning as in `snapshot`.
     """
     at = instant_of(time, ASKED)
     using, timeline = load_at(context, at, ASKED)

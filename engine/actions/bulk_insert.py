@@ -28,11 +28,10 @@ def run(context: Context, config: TableConfig, data: Any) -> Instant:
     """Write a batch under a new instant, as base files into empty file groups, and as log files into all other file
     groups.
 
-    A base file hides every log that completed before the base file's instant was requested, and ranks below every log
-    that completed afterwards. A bulk insert may therefore publish a base file only if no other file of the file group
-    has completed. The writer determines the empty file groups before it writes the rows, and checks under the lock that
-    the file groups are still empty before it publishes. If another write has completed in one of the file groups, the
-    bulk insert deletes its own files and raises `Conflict`.
+    A bulk insert adds base files only to file groups in which no other write has completed, because base files could
+    hide older logs. The writer determines the empty file groups before it writes the rows. Before publishing, the
+    writer checks under the lock that the file groups of its base files are still empty. If another write has completed
+    in one of the file groups, the bulk insert deletes its own files and raises `Conflict`.
     """
     config.check_writable()
     rows = as_upserts(data, config.schema, config.session_time_zone)
@@ -78,8 +77,8 @@ def filled_groups(context: Context, timeline: Timeline) -> frozenset[Group]:
 def overtaken(
     context: Context, requested: str, based: Collection[Group], now: Timeline | None = None
 ) -> Conflict | None:
-    """Return a `Conflict` if another write has published files in one of the file groups `based`, which were empty when
-    the bulk insert began. Callers of `overtaken` must hold the table's lock.
+    """Return a `Conflict` if another write has published files in one of the file groups `based`. Callers of
+    `overtaken` must hold the table's lock.
     """
     taken = sorted(filled_groups(context, now or load(context.storage)) & set(based))
     if not taken:

@@ -17,9 +17,9 @@ def run(context: Context, config: TableConfig, sort_by: Sequence[str]) -> Instan
     """Compact the table and sort the rows of each base file by the columns `sort_by`. Returns None if there are no logs
     to compact.
 
-    In an nbcc table the bucket determines the file id, so clustering is implemented as a sorting compaction. Apache
-    Hudi's clustering replaces file groups with new file groups. In an nbcc table, replacing a file group would hide the
-    logs of non-blocking writers that commit after the replacement.
+    In an nbcc table the bucket determines the file id, so clustering is implemented as a sorting compaction. Unlike
+    Hudi's clustering, nbcc's clustering does not replace file groups, because a replacement would hide logs that
+    non-blocking writers commit later.
     """
     config.check_writable()
     if not sort_by:

@@ -20,16 +20,16 @@ def run(
     batch_hours: int = _DEFAULT.batch_hours,
     leftover_seconds: int = _DEFAULT.leftover_seconds,
 ) -> Leftovers:
-    """Delete small files that no writer, reader or table service needs, and return their paths. These are the old
-    entries of the decision log, reserved completion times, old batch ids, and the markers and heartbeats of completed
-    or rolled-back instants.
+    """Delete small files that no writer, reader or table service needs, and return their paths. The deleted files are
+    old decision-log entries, reserved completion times, old batch ids, and the markers and heartbeats of completed or
+    rolled-back instants.
 
-    A batch id is deleted if its batch was undone. The id of a completed batch is deleted after `batch_hours`, measured
-    up to the newest completion, unless a write of the batch is pending. If a batch is repeated after the deletion of
-    its id, the batch is written again. Markers and heartbeats are deleted if their instant is no longer pending and was
-    requested more than `leftover_seconds` before the newest completion. A marked data file is deleted before its
-    marker, unless a completed instant lists the file; an interrupted call can therefore be repeated. The files to
-    delete are selected under the table's lock.
+    A batch id is deleted if the write of its batch was undone. The id of a completed batch is deleted if it is
+    `batch_hours` older than the newest completion and no write of the batch is pending. If a batch is repeated after
+    the deletion of its id, the batch is written again. Markers and heartbeats are deleted if their instant is no longer
+    pending and was requested more than `leftover_seconds` before the newest completion. A marked data file is deleted
+    before its marker, unless a completed instant lists the file; an interrupted call can therefore be repeated. The
+    files to delete are selected under the table's lock.
     """
     config.check_writable()
     listing = Listing.of(context)

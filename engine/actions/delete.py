@@ -24,10 +24,10 @@ def run(
     """Write a batch of deletes. `keys` has the record key, partition and ordering columns of the rows to delete; all
     other columns are ignored.
 
-    A delete is ranked against other records of its key in the same way as a row. In an event-time table, a delete wins
-    over each older record of the same key whose ordering value is not greater. `retries`, `batch_id` and
-    `replay_difference` have the same meaning as in `upsert`. Raises `BadInput` and publishes nothing if the batch is
-    invalid.
+    In an event-time table, a delete wins over each older record of the same key whose ordering value is not greater.
+
+    `retries`, `batch_id` and `replay_difference` have the same meaning as in `upsert`. Raises `BadInput` and publishes
+    nothing if the batch is invalid.
     """
     config.check_writable()
     check(batch_id, replay_difference)

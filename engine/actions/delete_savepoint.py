@@ -16,7 +16,7 @@ def run(context: Context, config: TableConfig, instant: Time | None = None) -> I
     """Delete a savepoint (default: the oldest savepoint), and return the deleted savepoint.
 
     `instant` is the savepoint, or the requested time of the savepoint's instant. The operation holds the table's lock,
-    under which cleans are also planned. The completed file is deleted first: a savepoint without its completed file
+    under which cleans must also be planned. The completed file is deleted first: a savepoint without its completed file
     retains nothing, and can be deleted again. Raises `BadInput` if the table has no savepoint of the given instant.
     """
     config.check_writable()

@@ -9,7 +9,7 @@ from . import run_log_compaction, schedule_log_compaction
 
 
 def run(context: Context, config: TableConfig) -> Instant | None:
-    """Plan and run a log compaction. If no file group qualifies for a new plan, run the oldest pending log compaction.
+    """Plan and run a log compaction. If no file group has several logs to merge, run the oldest pending log compaction.
 
     Returns None if there is no plan to run and nothing to compact.
     """

@@ -50,8 +50,8 @@ class ServiceStep:
 
     `service` is rollback, compact, log_compact, clean, archive, collect or state. `did` states the result of the step,
     such as "ran" or "planned", or "would plan" in a dry run. `instants` lists the requested times of the step's
-    instants. `counts` contains the numbers of files, rows or instants that the step processed. `because` lists the
-    triggers of the step, with their counts, such as ``5 commits``.
+    instants. `counts` contains the numbers of files, rows or instants that the step processed. `because` maps each
+    reason for the step to a count, such as ``5 commits``.
     """
 
     service: str
@@ -73,7 +73,7 @@ class ServiceStep:
         }
 
     def __str__(self) -> str:
-        """Return one line, such as ``compact 20260101120000000: ran, 8 logs, 4 file_groups (because 5 commits)``."""
+        """Return a one-line report, such as ``compact 20260101120000000: ran, 8 logs (because 5 commits), 0.4 s``."""
         names = f" {' '.join(self.instants[:1])}{f' and {len(self.instants) - 1} more' if self.instants[1:] else ''}"
         counts = "".join(f", {count} {name}" for name, count in self.counts.items())
         because = f" (because {', '.join(f'{n} {name}' for name, n in self.because.items())})" if self.because else ""
@@ -84,7 +84,7 @@ def run(
     context: Context, config: TableConfig, policy: MaintenancePolicy | None = None, dry_run: bool = False
 ) -> tuple[ServiceStep, ...]:
     """Run the table services that are due, and return one `ServiceStep` for each service run. The last `ServiceStep`
-    contains measurements of the table.
+    contains measurements of the table instead of a service run.
 
     The services run in the order rollback, compaction, log compaction, clean, archiving, collection of leftover files.
     Several processes may maintain one table at the same time; plans completed by another process are not run again. If

@@ -79,9 +79,7 @@ def _in_our_order(
 def _task(
     context: Context, config: TableConfig, inputs: PlanInputs, operation: CompactionOperation, requested: str
 ) -> CompactTask:
-    """Return the task that compacts one file group of the plan. The tombstone logs of the task (logs with deletes kept
-    by the previous compaction) are the logs listed in the base file's commit.
-    """
+    """Return the task that compacts one file group of the plan."""
     barrier = _made_at(operation)
     rules = group_rules(context, inputs.timeline, barrier)
     base, logs = inputs.base(operation), inputs.logs(operation)
@@ -99,9 +97,7 @@ def _task(
 def _listed_with_base(
     context: Context, timeline: Timeline, operation: CompactionOperation, barrier: str | None
 ) -> frozenset[str]:
-    """Return the paths listed in the commit of the operation's base file. The result is empty if no log of the
-    operation has the base file's requested time.
-    """
+    """Return the paths listed in the commit that wrote the operation's base file."""
     if barrier is None or operation.base_file is None or not any(f"_{barrier}.log." in name for name in operation.logs):
         return frozenset()
     base = in_partition(operation.partition, operation.base_file)

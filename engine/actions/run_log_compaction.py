@@ -19,7 +19,7 @@ def run(context: Context, config: TableConfig, instant: Time | None = None) -> I
     may run a pending plan.
 
     `instant` is the log compaction or its requested time (default: the oldest pending log compaction). Returns the
-    completed log compaction, even if another process completed the log compaction; None if no plan is pending.
+    completed log compaction, even if another process completed it; None if no plan is pending.
     """
     config.check_writable()
     config = with_current_schema(context.storage, config)

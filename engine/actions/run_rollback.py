@@ -19,8 +19,8 @@ def run(context: Context, config: TableConfig, instant: Time | None = None) -> I
     same plan.
 
     The markers and the plan are kept until all data files are deleted, so that an interrupted rollback can be repeated.
-    If the writer of the undone write creates files after the rollback, these files have markers but are not listed in a
-    completed instant. Readers of nbcc ignore files that are not listed in a completed instant.
+    If the failed writer creates more files after the rollback, readers ignore them, because no completed instant lists
+    them.
 
     `instant` is the rollback or its requested time (default: the oldest pending rollback). Returns the completed
     rollback, even if another process completed the rollback; None if no rollback is pending.

@@ -19,12 +19,11 @@ ACTION = "compaction"
 def run(context: Context, config: TableConfig, sort_by: Sequence[str] = ()) -> Instant | None:
     """Publish a compaction plan and return its instant; None if there is nothing to compact.
 
-    The requested time of the plan is the barrier of the compaction, which separates the old file slice from the new
-    file slice. The planner lists the timeline and takes the plan's requested time in one critical section of the lock.
-    The plan therefore includes the logs of every write that completed before the plan's requested time. The planner
-    does not wait for writers: a pending write completes after the plan's requested time, so its logs belong to the next
-    slice. With a decision log, None is also returned if another actor has created the next log entry first
-    (`put_plan`). `sort_by` lists the columns by which the rows of the new base files are sorted (clustering).
+    The plan's requested time is the barrier between the old file slice and the new one. The plan is made under the
+    table's lock, and includes the logs of every write that completed before the barrier. The planner does not wait for
+    writers: a pending write completes after the barrier, so its logs belong to the new slice. With a decision log, None
+    is also returned if another actor has created the next log entry first (`put_plan`). `sort_by` lists the columns by
+    which the rows of the new base files are sorted (clustering).
     """
     config.check_writable()
     with held(context.lock):

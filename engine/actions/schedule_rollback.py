@@ -19,8 +19,7 @@ UNDONE: frozenset[str] = frozenset({"deltacommit", "commit"})
 
 
 def run(context: Context, config: TableConfig, instant: Time | None = None) -> Instant | None:
-    """Publish a rollback plan, which lists the data files of the write, and return the plan's instant; None if no write
-    has failed.
+    """Publish a rollback plan for a failed write and return the plan's instant; None if no write has failed.
 
     A pending write has failed if its heartbeat has expired. The planner checks the heartbeat while it holds the table's
     lock, so that the writer cannot publish at the same time. With a decision log, the rollback plan is the next log
@@ -63,8 +62,8 @@ def may_be_undone(context: Context, pending: Instant) -> bool:
 
 
 def spared(context: Context, pending: Instant) -> bool:
-    """Return whether a pending write must not be rolled back. With ``failed_writes="lazy"`` the heartbeat protects the
-    write until it expires; with "eager" no pending write is protected.
+    """Return whether a pending write must not be rolled back. With ``failed_writes="lazy"`` a write is protected until
+    its heartbeat expires; with "eager" no pending write is protected.
     """
     return context.rules.failed_writes == "lazy" and context.heartbeats.is_alive(pending.requested)
 

@@ -20,8 +20,7 @@ def run(
     where: Where | None = None,
     partitions: Collection[str] | None = None,
 ) -> Any:
-    """Return the rows of the table as of T, the greatest completion time in a first listing of the timeline. A second
-    listing of the timeline shows every instant that completed at or before T.
+    """Return the table's current rows, as of the greatest completion time on the timeline when the read starts.
 
     `columns` lists the columns to return (default: all). `where` is a condition on the merged rows; files and row
     groups without matching rows are skipped. `partitions` lists the paths of the partitions to read (default: all).

@@ -48,11 +48,12 @@ def run(
 
     `batch_id` identifies the batch: if a batch with this id has been committed, the rows are not written but compared
     with the committed rows. If the rows equal the committed rows, `upsert` returns the instant of the committed batch.
-    Rows that differ from the committed rows raise `Conflict`, or cause only a warning if `replay_difference` is "keep".
+    If the rows differ from the committed rows, `upsert` raises `Conflict`, or only warns if `replay_difference` is
+    "keep".
 
-    If several rows of the batch have the same key, the row with the highest rank wins. A batch without rows is
-    committed without files, as in Hudi (hoodie.allow.empty.commit). Raises `BadInput` and publishes nothing if the
-    batch is invalid.
+    Several rows of the batch with the same key are merged by the table's rules. A batch without rows is committed
+    without files, as in Hudi (hoodie.allow.empty.commit). Raises `BadInput` and publishes nothing if the batch is
+    invalid.
     """
     config.check_writable()
     check(batch_id, replay_difference)

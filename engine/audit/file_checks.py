@@ -24,7 +24,8 @@ _OTHERS: Final = frozenset({*META_COLUMNS, IS_DELETED, "_hoodie_operation"})
 
 
 def file_faults(storage: Storage, audit: Audit, progress: Progress = no_progress) -> Iterator[Fault]:
-    """Yield the faults inside the data files listed in completed commits. Missing files are not reported.
+    """Yield the faults inside the data files listed in completed commits. Files that are missing from the storage are
+    skipped.
 
     Hudi's data files have no checksums, so a changed value inside a row is detected only if decoding the file fails.
     """

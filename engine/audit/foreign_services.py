@@ -1,11 +1,10 @@
-"""Detects table services that another engine ran on an nbcc table. nbcc recognizes an instant of another engine because
-the instant lacks the properties that nbcc adds to its own instants (docs/contract.md, Assumptions).
+"""Detects table services that another engine ran on an nbcc table. Instants of other engines lack the properties that
+nbcc adds to its own instants (docs/contract.md, Assumptions).
 
-A compaction by another engine merges records by requested time and drops deletes. If another engine has written the
-base file of a file group, readers merge the file group by that engine's rules until nbcc compacts the file group. A
-clean by another engine records no horizon (oldest readable time). Another engine may mistake a pending replace of nbcc
-for a compaction and complete the replace without files. If a replace completes without files, the files that should be
-hidden stay visible.
+A compaction by another engine merges records by requested time and drops deletes. If another engine has written a base
+file, readers merge the file group by that engine's rules until nbcc compacts it. A clean by another engine records no
+horizon (oldest readable time). If another engine mistakes a pending nbcc replace for a compaction, it completes the
+replace without files, and the replaced rows stay visible.
 """
 
 from __future__ import annotations
@@ -18,9 +17,7 @@ from .table_snapshot import TableSnapshot
 
 
 def foreign_services(snapshot: TableSnapshot) -> Iterator[str]:
-    """Yield one sentence about each table service of another engine and its effect on reads. The sentences are sorted
-    by the requested times of the services.
-    """
+    """Yield one sentence about each table service of another engine and its effect on reads."""
     audit, timeline = snapshot.audit, snapshot.shown
     bases = [piece.base.requested for piece in newest_bases(snapshot.slices) if piece.base]
     for instant in timeline.instants:

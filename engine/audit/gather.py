@@ -3,7 +3,8 @@ reads the archive, and then reads the timeline file of each instant.
 
 The audit lists the data files before the timeline, and lists the data files again if the timeline has grown since. A
 writer requests its instant before it writes its first data file. An instant is archived before it is removed from the
-active timeline. A data file whose instant is neither active nor archived therefore does not belong to a live writer.
+active timeline. The order of the listings ensures that a data file whose instant is neither active nor archived belongs
+to no live writer.
 """
 
 from __future__ import annotations
@@ -108,9 +109,8 @@ class _Gatherer:
         )
 
     def _timeline_names(self, first: Iterable[str]) -> tuple[list[str], bool]:
-        """List the timeline again after the listing of the data files. Return the file names found by this listing or
-        by the earlier listing `first`. The flag in the result is True if the second listing contains a file name that
-        `first` lacks.
+        """List the timeline a second time, and return the file names found by either listing. The flag in the result is
+        True if the second listing contains a file name that the first listing, `first`, lacks.
         """
         before, after = {*first}, {*paths_below(self.storage, FOLDER)}
         names = (path.removeprefix(f"{FOLDER}/") for path in before | after)
@@ -161,8 +161,7 @@ class _Gatherer:
         return {instant.requested: plan for instant, plan in plans}
 
     def _own_plans(self, instants: list[Instant], own: bool) -> dict[str, CleanPlan]:
-        """Return the clean plans of an nbcc table, because nbcc's readers use the horizon (oldest readable time) in
-        these plans.
+        """Return the clean plans of an nbcc table; empty for other tables.
 
         Rollback plans and savepoints are parsed only to report damaged files.
         """
@@ -233,8 +232,7 @@ class _Gatherer:
 
 
 def _by_request(commits: Iterable[Commit]) -> tuple[dict[str, Commit], tuple[Commit, ...]]:
-    """Return a mapping from requested time to commit. If commits with different actions have the same requested time,
-    the mapping contains only the last of them. The second result lists the others.
+    """Return the commits by requested time, and separately those that share it with a later commit of another action.
     """
     by_request: dict[str, Commit] = {}
     twins = []

@@ -124,9 +124,7 @@ def _plan(instant: Instant, audit: Audit) -> PlanRow:
 
 
 def _merge_mode(values: Mapping[str, str]) -> str:
-    """Return the merge mode in the properties, even if nbcc does not support the merge mode, because an inventory
-    merges no rows.
-    """
+    """Return the merge mode in the properties, even if nbcc does not support it."""
     try:
         return merge_mode(values)
     except NbccError:

@@ -97,9 +97,9 @@ class LeftOut:
 class Inventory:
     """A description of a table, computed from file names and metadata files.
 
-    `rules` is the name of the rules by which the table is read: ``nbcc``, ``hudi`` or ``names``. The value ``names``
-    means that the table records no completion times. The name of a log file then contains the base instant of its
-    slice. `as_of` is the completion time for which the inventory was requested; None means the newest completion time.
+    `rules` is the name of the rules by which the table is read: ``nbcc``, ``hudi`` or ``names``. `rules` is ``names``
+    if the table records no completion times, so that log file names determine the slices. `as_of` is the completion
+    time for which the inventory was requested; None means the newest completion time.
     """
 
     name: str

@@ -31,11 +31,11 @@ Kind = Literal["base", "log", "tombstone"]
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """A data file and its role when a read merges the records of a key.
+    """A data file and its place in the merge of a key's records.
 
-    `slice` is the barrier (the requested time of the base file) of the file's slice. `position` is the position of the
-    file in the merge order. If `position` is None, reads do not use the file, and `because` is the reason. `hidden` is
-    True if no slice contains the file.
+    `slice` is the barrier (the requested time of the base file) of the file's slice. `position` is the file's place in
+    the merge order; None if reads do not use the file. `because` is the reason why reads do not use the file. `hidden`
+    is True if no slice contains the file.
     """
 
     file: BaseFile | LogFile
@@ -47,8 +47,8 @@ class Placement:
 
 
 class KeyRecord(NamedTuple):
-    """One record of a key in one file. `row` is None for a delete; `layer` is a merge layer that contains only this
-    record.
+    """One record of a key in one file. `row` is None for a delete. `layer` is an input of the merge that contains only
+    the record itself.
     """
 
     placement: Placement
@@ -124,7 +124,7 @@ def _layers(storage: Storage, shape: TableShape, placement: Placement, key: str)
 
 
 def _records(layer: Layer, placement: Placement, shape: TableShape, first: int) -> Sequence[KeyRecord]:
-    """Return the records of a merge layer, rows before deletes."""
+    """Return the records of one merge input, rows before deletes."""
     ordering = shape.merge.ordering or ""
     nothing = Layer(layer.rows.slice(0, 0), layer.deletes.slice(0, 0), layer.base)
     records: list[KeyRecord] = []

@@ -98,14 +98,14 @@ class Audit:
     """The file names and parsed metadata of a table. Unreadable files are listed in `faults` and missing from all other
     fields.
 
-    `names` are the names of all files in the timeline folder. `completions` are the completed instants in `names`; an
-    instant with several completion times has several entries. `listing` maps every object outside the timeline folder
-    to its size. `files` maps the path of each data file in `listing` to its parsed file name. `settled` is the greatest
-    completion time in the first listing of the timeline, up to which the audit knows all completed instants. `commits`,
-    `plans`, `log_plans` (of log compactions) and `clean_plans` map the requested times of active and archived instants
-    to parsed files. `archived` maps the requested time of each archived write to its completion time; `archive`
-    contains the states of all archived instants. `twins` are commits that share a requested time with another instant;
-    `commits` does not contain these commits. `reads` is the number of files that the audit read.
+    `names` are the names of all files in the timeline folder. `completions` are the completed instants in the timeline
+    folder; an instant appears once for each of its completion times. `listing` maps every object outside the timeline
+    folder to its size. `files` maps the path of each data file in `listing` to its parsed file name. `settled` is the
+    greatest completion time in the first listing of the timeline, up to which the audit knows all completed instants.
+    `commits`, `plans`, `log_plans` (of log compactions) and `clean_plans` map the requested times of active and
+    archived instants to parsed files. `archived` maps the requested time of each archived write to its completion time;
+    `archive` contains the states of all archived instants. `twins` are commits that share a requested time with another
+    instant; they are not in `commits`. `reads` is the number of files that the audit read.
     """
 
     url: str
@@ -142,9 +142,7 @@ class Audit:
 
     @cached_property
     def serious_faults(self) -> tuple[Fault, ...]:
-        """All faults of the table, except missing plan files of completed instants. Other engines may delete such plan
-        files.
-        """
+        """All faults of the table, except missing plan files of completed instants, which other engines may delete."""
         pending = {instant.requested for instant in self.timeline.pending if instant.writes}
         return tuple(
             fault
@@ -182,9 +180,7 @@ class Audit:
 
     @cached_property
     def orphans(self) -> tuple[File, ...]:
-        """The data files whose instant is neither active nor archived (orphans). The write of an orphan file never
-        completed, and its instant was removed.
-        """
+        """The data files whose instant is neither active nor archived (orphans)."""
         return tuple(file for file in self.files.values() if not self.known(file.requested))
 
     @cached_property
@@ -223,7 +219,7 @@ class Audit:
 
     @cached_property
     def rewritten(self) -> frozenset[str]:
-        """The paths of the data files whose rows `repair` has written again because readers ignore the files."""
+        """The paths of the unread data files whose rows `repair` has rewritten."""
         batches = (commit.batch for commit in self.commits.values() if commit.batch)
         return frozenset(batch.removeprefix(REWRITE) for batch in batches if batch.startswith(REWRITE))
 

@@ -1,5 +1,4 @@
-"""Computes the file slices of a table as of one time from an audit, and the reason why each unused file is in no slice.
-"""
+"""Computes a table's file slices from an audit, and the reason why each unused file is in no slice."""
 
 from __future__ import annotations
 
@@ -74,9 +73,7 @@ class TableSnapshot:
 
     @cached_property
     def unknown_names(self) -> tuple[Fault, ...]:
-        """A fault for each file name in a commit that is neither a CDC file name nor a data file name of table versions
-        8 and 9.
-        """
+        """A fault for each file in a commit whose name is neither a data file name nor a CDC file name."""
         stats = ((stat.path, commit.instant) for commit in self._commits for stat in commit.stats)
         unknown = ((path, instant) for path, instant in stats if data_file(path, 0, instant) is None)
         return tuple(
@@ -184,8 +181,9 @@ def table_snapshot(audit: Audit, as_of: Time | None, asked: str) -> TableSnapsho
     """Return the table's file slices as of a completion time, by default as of the newest completion time. The function
     does not use the clock.
 
-    `asked` is the phrase that precedes the time in error messages. Raises `BadInput` if `as_of` is invalid, or is the
-    requested time of a write. `BadInput` is also raised if `as_of` is after the newest or before the first completion.
+    `asked` starts the error messages, such as "read the table as of". Raises `BadInput` if `as_of` is invalid, or is
+    the requested time of a write. `BadInput` is also raised if `as_of` is after the newest or before the first
+    completion.
     """
     timeline = audit.timeline.without_undone(audit.restores) if audit.restores else audit.timeline
     if audit.rules.files == "listed":

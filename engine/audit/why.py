@@ -34,9 +34,9 @@ class Line:
     """One record of a key in one data file.
 
     `slice` is the barrier (the requested time of the base file) of the file's slice, or None for a slice without a base
-    file. `status` is "answers" for the winning record, and "outranked" for a record that loses the merge. It is
-    "superseded" if a newer slice replaces the record's slice, and "hidden" if reads do not use the file. `because` is
-    the rule that determines `status`.
+    file. `status` is "answers" for the winning record, and "outranked" for a record that loses the merge. `status` is
+    "superseded" if a newer slice has replaced the record's slice, and "hidden" if reads do not use its file. `because`
+    is the rule that determines `status`.
     """
 
     path: str

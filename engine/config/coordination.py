@@ -118,7 +118,7 @@ ALONE: Final = Coordination()
 
 
 def coordination_of(values: Mapping[str, str], refuse: Refusal) -> Coordination:
-    """Return the coordination options in the given options or properties. If a value is invalid, raises the error
-    returned by the callback `refuse`.
+    """Parse the coordination options contained in `values`. If a value is invalid, raises the error returned by the
+    callback `refuse`.
     """
     return Coordination(**parsed(OPTIONS, values, refuse))

@@ -27,10 +27,10 @@ _LISTINGS: Final[Mapping[str, Listing]] = {
 class OpenOptions(NamedTuple):
     """The options of `Table.open`.
 
-    `listing` states how readers find the data files of a table without nbcc's properties. `takes_over` is True if nbcc
-    may remove Hudi's metadata table and add nbcc's properties before its first write. `buckets` is the number of
-    buckets of a table without nbcc's properties; None means that the number is derived from the file ids.
-    `coordination` contains the lock and heartbeat options of writers to a table without nbcc's properties.
+    `listing` states how readers find data files if the table lacks nbcc's properties. `takes_over` is True if nbcc may
+    remove Hudi's metadata table and add nbcc's properties before its first write. `buckets` is the number of buckets of
+    a table without nbcc's properties; None means that the number is derived from the file ids. `coordination` contains
+    the lock and heartbeat options of writers to a table without nbcc's properties.
     """
 
     listing: Listing = "directory"

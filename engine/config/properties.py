@@ -48,9 +48,7 @@ def _escape_key(text: str) -> str:
 
 
 def _escape_value(text: str) -> str:
-    """Escape a value for a properties file. A leading blank must be escaped, because readers would treat it as a part
-    of the separator.
-    """
+    """Escape a value for a properties file, including a leading blank, which parsers would skip."""
     escaped = "".join(map(_escape_char, text))
     return f"\\{escaped}" if escaped.startswith(" ") else escaped
 

@@ -51,12 +51,12 @@ class TableConfig:
     `metadata_table` contains the partition names of Hudi's metadata table, or is empty if no metadata table is active.
     `concurrency_mode` is the default concurrency mode of the table's writers.
     `max_log_bytes` is the number of bytes after which a writer starts a new log file with the next log version.
-    `write_tasks` is the number of Spark tasks of an upsert into an unpartitioned table. It has no effect if it is less
-        than twice `buckets`.
+    `write_tasks` is the number of Spark tasks of an upsert into an unpartitioned table. A value of
+        `write_tasks` less than twice `buckets` has no effect.
     `coordination` contains the lock, clock and heartbeat options of the table's writers.
     `schemas` is the schema history of an nbcc table, oldest first, or empty if the schema never changed.
     `merge_function` is the user function (`package.module:function`) that merges two rows with the same key. If
-        `merge_function` is empty, the row with the higher rank replaces the other row.
+        `merge_function` is empty, one of the two rows wins.
     `archive_policy` states when writers archive old instants after their own writes. If `archive_policy` is None,
         writers never archive.
     `partial_update` is True if a write may set only some columns, so that rows are merged column by column.

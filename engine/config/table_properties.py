@@ -76,8 +76,8 @@ def to_properties(config: TableConfig) -> dict[str, str]:
 
 
 def _ordering_properties(config: TableConfig) -> dict[str, str]:
-    """Return the properties that determine how records are ordered, for the table version. In version 8 the merge mode,
-    strategy and payload must be consistent, otherwise Hudi raises an exception.
+    """Return the properties that determine how records are ordered. In version 8 the merge mode, strategy and payload
+    must be consistent, otherwise Hudi raises an exception.
     """
     if config.merge_function:
         return {"hoodie.record.merge.strategy.id": FUNCTION_STRATEGY}

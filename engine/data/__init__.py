@@ -1,3 +1,3 @@
-"""Reads, merges and writes data files, one file group at a time, on Arrow tables. The modules of this package do not
+"""Reads, merges and writes data files as Arrow tables, one file group at a time. The modules of this package do not
 import Spark.
 """

@@ -51,8 +51,8 @@ def string_hash(strings: pa.Array | pa.ChunkedArray) -> Hashes:
 
 
 def _hash_rows(units: npt.NDArray[np.integer], firsts: npt.NDArray[np.int64], lengths: npt.NDArray[np.int64]) -> Hashes:
-    """Return the hash of each string. `firsts` and `lengths` locate the code units of each string in `units`; the
-    strings are sorted by length, longest first.
+    """Return the hash of each string. String i consists of the `lengths[i]` code units that start at `firsts[i]` in
+    `units`. The strings must be sorted by length, longest first.
     """
     hashes = np.zeros(len(lengths), np.uint32)
     if len(lengths) == 0:

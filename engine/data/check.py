@@ -1,7 +1,7 @@
 """Validates the rows of a batch against the rules of nbcc tables.
 
-`problems` checks rows against the rules; all rows with the same key must be passed to the same call. `refuse` raises
-one error for the problems found by several calls of `problems`.
+`problems` checks rows against the rules; all rows with the same key must be passed to the same call. `refuse` raises a
+single error for the problems that all calls of `problems` have returned.
 """
 
 from __future__ import annotations

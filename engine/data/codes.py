@@ -28,9 +28,7 @@ def key_codes(keys: pa.Array | pa.ChunkedArray) -> tuple[Numbers, int]:
 
 
 def order_numbers(parts: Sequence[pa.ChunkedArray]) -> Numbers:
-    """Map the ordering values in the arrays `parts` to integers. The integers have the same order as the ordering
-    values; a null becomes `LOWEST`.
-    """
+    """Map ordering values to integers that sort in the same order; a null becomes `LOWEST`."""
     kind = parts[0].type
     if pa.types.is_string(kind) or pa.types.is_decimal(kind):
         values = one_array(pa.chunked_array([chunk for part in parts for chunk in part.chunks], kind))

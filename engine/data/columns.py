@@ -61,8 +61,8 @@ def conform(rows: pa.Table, schema: pa.Schema) -> pa.Table:
 def _nulls(count: int, kind: pa.DataType) -> pa.Array:
     """Return a column of `count` nulls of the type `kind`.
 
-    `pa.nulls` of a struct type also contains nulls in the inner columns. Arrow's casts and Parquet writer reject nulls
-    in a non-nullable inner column.
+    `pa.nulls` also fills the inner columns of a struct with nulls, which Arrow rejects if an inner column is
+    non-nullable.
     """
     return pa.array([None] * count, kind) if pa.types.is_struct(kind) else pa.nulls(count, kind)
 

@@ -27,12 +27,12 @@ LOG_COPIES: Final = 2
 
 
 def compact_group(storage: Storage, names: Names, task: CompactTask) -> list[WrittenFile]:
-    """Merge a file slice and write the base file, even if the merge returns no rows. If deletes win in the merge, also
-    write a log of tombstones (kept deletes).
+    """Merge a file slice and write the base file, even if the merge returns no rows. Deletes that must be kept
+    (tombstones) are written to a log.
 
-    A compaction does not change the commit time and the sequence number of a row. Without tombstones, an update that
-    completes after the compaction but ranks below the delete would restore the deleted row (docs/contract.md, LAWS).
-    Tombstones are stored in a log with the compaction's instant time, which Hudi and hudi-rs also read.
+    A compaction does not change the commit time and the sequence number of a row. Without a tombstone, a later write
+    with a smaller ordering value would restore the deleted row (docs/contract.md, LAWS). Tombstone logs have the
+    compaction's instant time; Hudi and hudi-rs also read them.
     """
     merge = _Merge(task)
     token = names.write_token()
@@ -46,10 +46,10 @@ def compact_group(storage: Storage, names: Names, task: CompactTask) -> list[Wri
 
 
 class _Merge:
-    """The merge of a compaction, performed separately for each part of the keys.
+    """The merge of a compaction, which processes the keys in parts if memory is limited.
 
-    `deletes` and `kept` are the deletes and the partial-update records for the compaction's log. `records` and `blocks`
-    are the numbers of records and blocks in the merged logs. All attributes are complete when `parts` is exhausted.
+    `deletes` and `kept` are the deletes and partial-update records that the compaction writes to its own log. `records`
+    and `blocks` count the records and blocks of the merged logs. All attributes are complete when `parts` is exhausted.
     """
 
     def __init__(self, task: CompactTask) -> None:
@@ -85,8 +85,8 @@ def _sort_keys(task: CompactTask) -> list[tuple[str, str]]:
 
 
 def _to_keep(merged: Merged, task: CompactTask) -> pa.Table:
-    """Return the winning deletes that have an ordering value. A compaction does not keep deletes without an ordering
-    value, because every record written after the compaction wins over a delete without an ordering value.
+    """Return the winning deletes that have an ordering value. Deletes without an ordering value are dropped, because
+    every later record wins over them.
     """
     ranked_by = task.slice.shape.merge.ranked_by
     if not task.keep_tombstones or ranked_by is None:
@@ -97,8 +97,8 @@ def _to_keep(merged: Merged, task: CompactTask) -> pa.Table:
 def _write_tombstones(
     storage: Storage, task: CompactTask, kept: list[Contribution], deletes: pa.Table, token: str
 ) -> WrittenFile:
-    """Write the log of the compaction, with tombstones (kept deletes) and with partial-update records that cannot be
-    recovered from a merged row.
+    """Write the compaction's log, with the kept deletes (tombstones) and the partial-update records that later merges
+    need.
     """
     plan = task.slice
     blocks = [delete_block(deletes, plan.partition, task.instant, plan.shape)] if len(deletes) else []

@@ -58,7 +58,7 @@ def lengths(lists: pa.Array) -> Numbers:
 
 
 def elements(lists: pa.Array) -> pa.Array:
-    """Return all elements of the lists in one array. The elements of a map are its entries as structs, in their stored
+    """Return the elements of all lists as one array. The elements of a map are its entries as structs, in their stored
     order.
     """
     offsets = np.asarray(lists.offsets)

@@ -43,5 +43,5 @@ def decoding(path: str) -> Iterator[None]:
 
 
 def missing(path: str) -> Missing:
-    """Return the error for a data file that is listed in a completed commit but missing in the storage."""
+    """Return the error for a data file that is listed in a completed commit but missing from the storage."""
     return Missing(f"read {path}", "a completed commit lists the file, and it is missing", REMEDY)

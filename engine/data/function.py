@@ -1,9 +1,9 @@
 """Merges rows with a user-defined merge function, which reduces all records of a key since its last delete to one row.
 
-A delete hides all earlier records of its key. The merge function must be commutative, associative and idempotent (see
-`function_laws`). The arguments of the merge function are the older row and the newer row, as dicts without the key and
-partition columns. The merge function returns a dict with all columns except the key and partition columns. The merge
-function is not called for a key with a single record.
+Records that precede a delete of their key in merge order are ignored. The merge function must be commutative,
+associative and idempotent (see `function_laws`). The arguments of the merge function are the older row and the newer
+row, as dicts without the key and partition columns. The merge function returns a dict with all columns except the key
+and partition columns. The merge function is not called for a key with a single record.
 """
 
 from __future__ import annotations
@@ -64,9 +64,7 @@ def _last(codes: Numbers, among: Numbers, distinct: int) -> Numbers:
 
 
 def _folded(rows: pa.Table, codes: Numbers, places: Numbers, rule: MergeRule) -> pa.Table:
-    """Return the merged row of each key. `codes` contains an integer code for the key of each record, and `places`
-    contains the record's row in `rows`.
-    """
+    """Return the merged row of each key."""
     order = np.argsort(codes, kind="stable")
     starts = np.flatnonzero(np.diff(codes[order], prepend=-1))
     sizes = np.diff(starts, append=len(codes))

@@ -68,8 +68,8 @@ def _simplest(function: MergeFunction, rows: list[_Rows], known: Mapping[str, tu
 
 
 def _broken(function: MergeFunction, one: _Rows, other: _Rows, third: _Rows) -> Broken | None:
-    """Return the first law that the merge function violates on the given rows. An exception raised by the merge
-    function also counts as a violation.
+    """Return the first law that the merge function violates on the given rows. An exception in the merge function is
+    returned as a violation.
     """
     try:
         return _unlawful(function, one, other, third)

@@ -148,7 +148,7 @@ def run_compaction(storage: Storage, names: Names, task: AnyCompaction) -> list[
 
 
 def run_read(storage: Storage, task: AnyRead) -> pa.Table:
-    """Return the rows of one read task. Raises the errors of `run_parts`."""
+    """Return the rows of one read task. Raises the same errors as `run_parts`."""
     parts = list(run_parts(storage, task))
     return parts[0] if len(parts) == 1 else pa.concat_tables(parts)
 

@@ -51,11 +51,11 @@ class MergeRule:
     """The rule by which the records of a key are merged.
 
     `mode` is EVENT_TIME_ORDERING or COMMIT_TIME_ORDERING. `ordering` is the ordering column; None means that the table
-    has no ordering column and merges by commit time. `fold` is the order of the merge, `rank` or `logs_first`. The fold
-    `rank` compares all records of a key; the fold `logs_first` compares the records in logs, and then their winner with
-    the base file's record. `partial` is True if a record may set only some columns. `always` contains the columns that
-    every record sets: key, partition and ordering columns. `function` is the user function
-    (``package.module:function``) that merges two rows; if `function` is empty, one of the two rows wins.
+    has no ordering column and merges by commit time. If `fold` is `rank`, all records of a key are compared together.
+    If `fold` is `logs_first`, the logs are merged first, and then their winner with the base file's record. `partial`
+    is True if a record may set only some columns. `always` contains the columns that every record sets: key, partition
+    and ordering columns. `function` is the user function (``package.module:function``) that merges two rows; if
+    `function` is empty, one of the two rows wins.
     """
 
     mode: str = EVENT_TIME

@@ -28,7 +28,7 @@ from .tasks import LogCompactTask, WrittenFile
 
 
 class _Part(NamedTuple):
-    """An encoded log block, with its numbers of rows and deletes."""
+    """An encoded log block."""
 
     data: bytes
     rows: int = 0
@@ -36,7 +36,7 @@ class _Part(NamedTuple):
 
 
 def compact_logs(storage: Storage, names: Names, task: LogCompactTask) -> list[WrittenFile]:
-    """Merge the logs of a slice, and write one log with the winning rows and deletes, which replaces the merged logs.
+    """Merge the logs of a slice into one new log, which replaces them.
 
     A log compaction does not change the commit time and the sequence number of a row. A delete without an ordering
     value also wins over all records in older files, even if a newer row in the merged logs outranks the delete. The new

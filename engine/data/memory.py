@@ -21,9 +21,7 @@ def fits(size: int, bounds: Limits, copies: int = COPIES) -> bool:
 
 
 def bounded(layers: Iterable[Layer], bounds: Limits, what: str) -> list[Layer]:
-    """Return all merge layers as a list. Raises `LimitExceeded` as soon as the rows of the layers exceed the memory
-    limit of a task.
-    """
+    """Return `layers` as a list. Raises `LimitExceeded` as soon as their rows exceed the memory limit of a task."""
     read, size = [], 0
     for layer in layers:
         read.append(layer)

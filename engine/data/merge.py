@@ -3,9 +3,9 @@
 Records are numbered in the order of the merge layers: the base file, its tombstones, then the logs in the caller's
 order. In each layer, rows precede deletes, as in a log file. In an event-time table, the rank of a record is (ordering
 value, record number), so that of two records with equal ordering values the one with the greater number wins. In a
-commit-time table, the record with the greatest number wins (docs/contract.md, SNAP). A delete with an ordering value is
-ranked like a row. A delete without an ordering value wins over every earlier record and loses to every later record
-(docs/hudi-format.md).
+commit-time table, the record with the greatest record number wins (docs/contract.md, SNAP). A delete with an ordering
+value is ranked like a row. A delete without an ordering value wins over every earlier record and loses to every later
+record (docs/hudi-format.md).
 """
 
 from __future__ import annotations
@@ -25,8 +25,7 @@ from .partial import merge_columns
 
 
 def merge(layers: Sequence[Layer], rule: MergeRule) -> Merged:
-    """Return the winning record of each key. `layers` must have equal schemas and be in ascending order of rank, base
-    layers first.
+    """Return the winning record of each key. `layers` must have equal schemas and be in merge order, base layers first.
     """
     winners = _winners(layers, rule)
     kept_rows, kept_deletes = [], []
@@ -114,10 +113,9 @@ def _winners(layers: Sequence[Layer], rule: MergeRule) -> Mask:
 
 
 def _contested(keys: pa.Array, base: int) -> tuple[Numbers, Numbers]:
-    """Return the indices of the records that must be compared, and an integer code for the key of each such record.
-    These are all records in logs, and the base file records whose keys also occur in a log.
+    """Return the indices of the records whose keys occur in a log, and an integer code for the key of each such record.
 
-    A base file contains each key once, so a base file record wins if no log contains its key.
+    Records whose keys occur only in the base file win without a comparison, because a base file contains each key once.
     """
     places = pc.fill_null(pc.index_in(keys, value_set=keys.slice(base)), -1).to_numpy()
     contested = np.flatnonzero(places >= 0)

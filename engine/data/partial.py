@@ -2,11 +2,10 @@
 
 A row exists if and only if a record outranks every delete of the row's key. A column takes its value from the
 highest-ranked record that sets the column and outranks every delete (docs/contract.md, SNAP). In an event-time table, a
-column of a merged row may come from a record with a smaller ordering value than the row, so the merged row alone is not
-sufficient for further merges. A compaction or log compaction therefore keeps the highest-ranked delete and the
-contributing records. Each contributing record has only the columns whose values come from it. Hudi reads the
-contributing records as partial updates. Merging these with the base file does not change its rows. Hudi reads the kept
-delete as a delete that loses to the base file.
+column of a merged row may come from a record with a smaller ordering value than the row. The merged row alone is
+therefore not sufficient for further merges. A compaction or log compaction keeps the highest-ranked delete and each
+record that supplies a column value, reduced to the columns that it supplies. Hudi reads the kept records as partial
+updates, which do not change the rows of the base file.
 """
 
 from __future__ import annotations
@@ -26,8 +25,8 @@ _NAMES: Final = pa.list_(pa.string())
 
 
 class Contribution(NamedTuple):
-    """The contributing records of one merge layer: either `deletes`, or `rows` that set the columns `sets` (None means
-    all columns).
+    """The records of one merge layer that later merges need: either `deletes`, or `rows` that set the columns `sets`
+    (None means all columns).
     """
 
     rows: pa.Table
@@ -36,12 +35,13 @@ class Contribution(NamedTuple):
 
 
 class _Election(NamedTuple):
-    """The result of a merge by column: for each key, the indices of the winning records (-1 means no record).
+    """The result of merging each column separately: the indices of the winning records of each key (-1 means no
+    record).
 
     `top` is the highest-ranked row that outranks every delete of the key. `delete` is the delete with the highest rank.
     `fence` is the last delete without an ordering value, which wins over every earlier record. `columns` contains, for
-    each column, the record whose value wins. `codes` and `ordering` contain the key code and the ordering value of each
-    record.
+    each column, the record whose value wins. `codes` and `ordering` contain, for each record, an integer that
+    identifies its key and the ordering value.
     """
 
     top: Numbers
@@ -55,8 +55,8 @@ class _Election(NamedTuple):
 def merge_columns(layers: Sequence[Layer], rule: MergeRule) -> Merged:
     """Return the merged row of each key that has a row, and the highest-ranked delete of each key that has a delete.
 
-    `layers` has the same meaning as in `merge`. If a compaction has stored contributing records for a key in addition
-    to the base file, the key's row in the base file is ignored.
+    If a compaction has stored the records of a merged row in addition to the row (see `split`), the row in the base
+    file is ignored.
     """
     election = _elect(layers, rule)
     rows = pa.concat_tables([layer.rows for layer in layers]).unify_dictionaries()
@@ -71,8 +71,8 @@ def merge_columns(layers: Sequence[Layer], rule: MergeRule) -> Merged:
 
 
 def in_window(layers: Sequence[Layer], rule: MergeRule) -> Merged:
-    """Return the contributing records (those that set a column of the merged row) as the result rows of an incremental
-    query. Each result row sets only the columns whose merged values come from its record.
+    """Return the records that set a column of a merged row, as the result of an incremental query. Each returned row
+    has values only in the columns that the merged row takes from it.
     """
     contributions, names = contributing(layers, rule), _data_columns(layers, rule)
     deleted = [each.deletes for each in contributions if len(each.deletes)]
@@ -86,17 +86,15 @@ def in_window(layers: Sequence[Layer], rule: MergeRule) -> Merged:
 
 
 def contributing(layers: Sequence[Layer], rule: MergeRule) -> list[Contribution]:
-    """Return the records of each layer that contribute to the merged row, in order. A log compaction must write all
-    contributing records to the new log.
-    """
+    """Return, in layer order, the records that later merges need."""
     return _contributions(layers, _elect(layers, rule), split_only=False)
 
 
 def split(layers: Sequence[Layer], rule: MergeRule) -> list[Contribution]:
-    """Return the contributing rows that a compaction must store in addition to the merged rows in the base file.
+    """Return the records that a compaction must store in addition to the merged rows in the base file.
 
-    Contributing rows are stored for a key whose columns come from records with different ordering values. They are also
-    stored if a delete has the same ordering value as the merged row.
+    The records behind a merged row are stored if its columns have different ordering values, or if the row ties with a
+    delete.
     """
     if rule.ranked_by is None:
         return []
@@ -140,8 +138,7 @@ def _elect(layers: Sequence[Layer], rule: MergeRule) -> _Election:
 
 
 def _superseded_rows(layers: Sequence[Layer], codes: Numbers, distinct: int) -> Mask:
-    """Return a mask of the base file rows to ignore because the compaction has also stored the contributing records of
-    their keys.
+    """Return a mask of the base file rows to ignore, because a compaction has also stored their records (see `split`).
     """
     base = _flags(layers, lambda layer: layer.base and not layer.kept, lambda layer: False)
     kept = _flags(layers, lambda layer: layer.base and layer.kept, lambda layer: False)
@@ -178,11 +175,7 @@ def _taken(column: pa.ChunkedArray, places: Numbers, records: Numbers) -> pa.Arr
 
 
 def _contributions(layers: Sequence[Layer], election: _Election, split_only: bool) -> list[Contribution]:
-    """Return the contributing records, each with only the columns that the merge takes from the record.
-
-    No two contributing records set the same column of a key, so the merged row does not depend on the merge order. Rows
-    of a layer that set the same columns are in one table.
-    """
+    """Return the records that later merges need, each with only the columns that the merged row takes from it."""
     sets = np.zeros((len(election.codes), len(election.columns)), np.bool_)
     for place, best in enumerate(election.columns.values()):
         sets[best[best >= 0], place] = True

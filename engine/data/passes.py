@@ -1,8 +1,8 @@
 """Reads and merges file slices whose rows exceed the memory limit of a task (`Limits.task_bytes`), part by part.
 
-Without a memory limit, a slice is read completely. With a memory limit, base files are read in batches and logs one
-after the other. As soon as the rows exceed the memory limit, all rows are split by key into a temporary file, and each
-part is merged separately.
+Without a memory limit, each slice is read in a single pass. With a memory limit, base files are read in batches and
+logs one after the other. As soon as the rows exceed the memory limit, all rows are split by key into a temporary file,
+and each part is merged separately.
 """
 
 from __future__ import annotations
@@ -56,8 +56,8 @@ def slice_parts(storage: Storage, task: ReadTask) -> Iterator[pa.Table]:
 
 
 def slice_passes(storage: Storage, task: ReadTask, whole: bool = False) -> Iterator[list[Layer]]:
-    """Yield the merge layers of a slice, split by key into one or more parts. Each part contains every merge layer,
-    restricted to the keys of the part. `whole` is True if the merge needs all rows at once.
+    """Yield the merge layers of a slice, split by key into one or more parts. All records of a key are in the same
+    part. `whole` is True if the merge needs all rows at once.
 
     Raises `LimitExceeded` if a part that cannot be split exceeds the memory limit of a task.
     """
@@ -70,8 +70,8 @@ def slice_passes(storage: Storage, task: ReadTask, whole: bool = False) -> Itera
 
 
 def whole_layers(storage: Storage, task: ReadTask) -> list[Layer]:
-    """Return all merge layers of a slice, for a merge that cannot be split. Raises `LimitExceeded` if the layers exceed
-    the memory limit of a task.
+    """Return all records of a slice, in merge layers that are not split by key. Raises `LimitExceeded` if the layers
+    exceed the memory limit of a task.
     """
     if task.shape.limits.task_bytes == NO_LIMIT:
         return slice_layers(storage, task)
@@ -125,10 +125,10 @@ def _divided(layers: Iterable[Layer], task: ReadTask) -> Iterator[list[Layer]]:
 def divided(
     layers: Iterable[Layer], bounds: Limits, what: str, parts: int = FEWEST_PARTS, level: int = 0
 ) -> Iterator[list[Layer]]:
-    """Yield the layers, split by key into `parts` parts if their rows exceed the memory limit of a task.
+    """Yield the merge layers, split by key into `parts` parts if their rows exceed the memory limit of a task.
 
-    Parts that are too large are split again. Raises `LimitExceeded` if a part cannot be split, because its keys have
-    equal hashes.
+    A part of the keys that exceeds the memory limit is split again. Raises `LimitExceeded` if a part cannot be split,
+    because its keys have equal hashes.
     """
     waiting, size = [], 0
     more = iter(layers)

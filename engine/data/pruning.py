@@ -34,8 +34,8 @@ def groups_to_read(where: Predicate, shape: TableShape, groups: Iterable[Group])
 
 
 def partition_ranges(path: str, shape: TableShape) -> dict[str, Range]:
-    """Return the value ranges of the partition columns in a partition. A column is absent if the partition path does
-    not determine its value, as in the default partition, which contains null and ''.
+    """Return the value ranges of the partition columns in a partition. The result omits a column if the partition path
+    does not determine its value, as in the default partition.
     """
     if not shape.keys.partition_by:
         return {}

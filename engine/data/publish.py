@@ -61,8 +61,8 @@ def put_base_file(
     """Write the base file `name`. `rows` must have Hudi's meta columns; the function sets `_hoodie_file_name` to the
     file name.
 
-    If the rows are sorted by a column, `is_sorted` should be True: smaller row groups are then written, so that readers
-    can skip more rows.
+    If `is_sorted` is True (the rows are sorted by a column), row groups are smaller, so that readers can skip more
+    rows.
     """
     data = encode_base_file(_named(rows, name), is_sorted=is_sorted)
     path = put_data_file(storage, name.instant, partition, str(name), data)

@@ -108,8 +108,8 @@ def encode_ranges(files: Mapping[str, Mapping[str, Bounds]]) -> str:
 
 
 def decode_ranges(text: str) -> dict[str, dict[str, Bounds]]:
-    """Decode the column bounds of files, by path, from JSON. Invalid JSON results in no bounds, so that readers skip no
-    data.
+    """Decode a mapping from file path to column bounds from JSON. Invalid JSON results in no bounds, so that readers
+    skip no data.
     """
     try:
         record = json.loads(text)

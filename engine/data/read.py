@@ -42,8 +42,8 @@ def read_slice(storage: Storage, task: ReadTask) -> pa.Table:
 
 
 def _matching_part(storage: Storage, task: ReadTask, where: Predicate) -> pa.Table:
-    """Return the merged rows of a slice, without row groups that cannot contain matching rows (see the module
-    `skipping`). The result contains all matching rows, and may contain other rows.
+    """Return the merged rows of a slice, skipping row groups that cannot contain matching rows (see `skipping`). The
+    merged rows may include rows that do not match.
     """
     shape, file = task.shape, task.base_input
     if file is None:
@@ -64,8 +64,8 @@ def selected(rows: pa.Table, where: Predicate | None) -> pa.Table:
 
 
 def slice_layers(storage: Storage, task: ReadTask, base: Layer | None = None) -> list[Layer]:
-    """Return the files of a slice as merge layers, in ascending order of rank. A slice without files has one empty
-    layer. `base` is the layer of the base file if the base file has already been read.
+    """Return the records of a slice as one or more merge layers, in merge order. `base` is the layer of the base file
+    if the base file has already been read.
     """
     shape = task.shape
     layers = [base] if base is not None else []
@@ -83,9 +83,9 @@ def read_window(storage: Storage, task: WindowTask) -> pa.Table:
     """Return the winning records in the files of an incremental query, with the schema `task.result_schema`. Only
     records that satisfy the task's condition are returned.
 
-    Deletes in the result have only key, partition, ordering value and commit time. For partial updates, the result
-    contains the contributing records, each with only the columns whose values come from it. Merging the result into the
-    table's state before the interval, by ordering value, produces the state after the interval.
+    Deletes in the result have only key, partition, ordering value and commit time. For partial updates, each record has
+    only the columns that it contributes to the merged row. To obtain the state after the interval, merge the result by
+    ordering value into the state before the interval.
     """
     shape, where = task.shape, task.where
     if where is not None and not window_can_match(where, task):
@@ -111,8 +111,8 @@ def merge_window(storage: Storage, task: WindowTask) -> Merged:
 
 
 def window_layers(storage: Storage, task: WindowTask, needed: Columns = None) -> list[Layer]:
-    """Return the files of an incremental query as merge layers, in ascending order of rank. If there are no files, the
-    result is one empty layer. Columns outside `needed` may be null in the result.
+    """Return the records of an incremental query as one or more merge layers, in merge order. Columns outside `needed`
+    may be null in the result.
     """
 
 
@@ -125,7 +125,7 @@ def window_layers(storage: Storage, task: WindowTask, needed: Columns = None) ->
 
 
 def _changed_by(storage: Storage, base: ChangedBase, shape: TableShape, needed: Columns) -> Layer:
-    """Return the rows that a copy-on-write commit set, and a delete without an ordering value for each removed key."""
+    """Return the rows that a copy-on-write commit wrote, and a delete for each key that it removed."""
     now = base_rows(storage, base.file, shape, needed)
     rows = now.filter(pc.equal(now[COMMIT_TIME], base.requested))
     if base.before is None:

@@ -1,6 +1,6 @@
 """Finds nulls in required columns, including nested columns.
 
-Arrow tables and log files can contain such nulls, but readers and compactions fail on them.
+Arrow tables and log files can contain nulls in required columns, but readers and compactions fail on them.
 """
 
 from __future__ import annotations

@@ -1,14 +1,12 @@
 """Determines the row groups of a base file that a read with a predicate can skip.
 
-A row that does not match the predicate may still determine which row of its key wins. For example, a base file row of
-higher rank hides a matching row in a log. A file slice is therefore skipped only if neither its base file nor any of
-its logs can contain a matching row. If the slice is read, all its logs are read, and row groups of the base file
-without matching rows are skipped. If a log can match, the keys of the skipped row groups are still read and merged as
-deletes. Such a delete can hide a matching row of the log.
+A base file row that does not match the predicate may outrank a matching row in a log. A file slice is therefore skipped
+only if neither its base file nor any of its logs can contain a matching row. If the slice is read, all its logs are
+read, and row groups of the base file without matching rows are skipped. If a log can contain a matching row, the keys
+in skipped row groups are read as deletes, which may outrank the matching row.
 
-If records are merged by column or by function, a merged row combines values of several records. For merges by column or
-by function, only the ranges of key and partition columns are used. All records of a key have equal values in the key
-and partition columns.
+With partial updates or a merge function, data is skipped only by key and partition columns, which are equal in all
+records of a key.
 """
 
 from __future__ import annotations
@@ -71,14 +69,14 @@ def parts_of_base(where: Predicate, task: ReadTask, file: RangedFile) -> Parts |
 def hiding_groups(
     where: Predicate, shape: TableShape, ranges: Sequence[Ranges], matching: Sequence[bool]
 ) -> list[int]:
-    """Return the row groups that contain no matching row, but may contain the key of a matching row in a log."""
+    """Return the row groups without a matching row that may contain the key of a matching log row."""
     by_key = where.among([_of_keys(each, shape) for each in ranges])
     return [number for number, matches in enumerate(matching) if not matches and by_key[number]]
 
 
 def base_layer(file: RangedFile, parts: Parts, shape: TableShape, needed: Sequence[str] | None) -> Layer:
-    """Return the merge layer of a base file. It contains the rows that can match the predicate, and a delete for each
-    row in the row groups `parts.keys_of`.
+    """Return the rows of a base file that can match the predicate, as a merge layer. Rows in the row groups
+    `parts.keys_of` are represented as deletes.
     """
     rows = conform(file.read(needed, parts.groups), shape.packed_schema)
     kept = file.read(columns_of_keys(shape), parts.keys_of)
@@ -86,7 +84,7 @@ def base_layer(file: RangedFile, parts: Parts, shape: TableShape, needed: Sequen
 
 
 def columns_of_keys(shape: TableShape) -> list[str]:
-    """Return the columns to read from row groups whose rows are merged as deletes."""
+    """Return the columns to read from a row group whose rows cannot match."""
     ordering = [shape.merge.ordering] if shape.merge.ordering else []
     return [COMMIT_TIME, RECORD_KEY, PARTITION_PATH, *ordering]
 

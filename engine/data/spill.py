@@ -29,7 +29,7 @@ _USED: Final = 64 - LEVEL_BITS * LEVELS
 
 
 class _Place(NamedTuple):
-    """The position of records in the temporary file, and the number of their merge layer."""
+    """The position of a merge layer's records in the temporary file."""
 
     layer: int
     deletes: bool
@@ -38,8 +38,8 @@ class _Place(NamedTuple):
 
 
 class Spill:
-    """Merge layers in the temporary file `file`, split by key into `parts` parts (a power of two, up to `MOST_PARTS`).
-    `level` is the number of times that the rows have already been split.
+    """The merge layers held in the temporary file `file`, split by key into `parts` parts (a power of two, up to
+    `MOST_PARTS`). `level` is the number of times that the rows have already been split.
     """
 
     def __init__(self, file: BinaryIO, parts: int, level: int) -> None:
@@ -61,8 +61,8 @@ class Spill:
             del layer, table  # otherwise the layer is in memory while the next one is decoded
 
     def layers(self, part: int) -> Iterator[Layer]:
-        """Yield the layers restricted to the keys of the given part, including layers that become empty. Records of the
-        base file may be split among several layers.
+        """Yield every merge layer with only the records of the given part, even if it has none. A base file may yield
+        several layers.
         """
         by_layer = {number: list(places) for number, places in groupby(self._places[part], lambda each: each.layer)}
         for number, empty in enumerate(self._kinds):
@@ -102,12 +102,12 @@ def _empty(table: pa.Table) -> pa.Table:
 
 
 def is_continued(layer: Layer, following: Layer) -> bool:
-    """Return True if both layers are parts of the base file, which must be one layer in a merge."""
+    """Return True if both layers contain records of the base file."""
     return layer.base and following.base and not layer.kept and not following.kept
 
 
 def concatenated(layers: Sequence[Layer]) -> Layer:
-    """Return one merge layer with the records of all parts in `layers`."""
+    """Combine the records of `layers` into one merge layer."""
     if len(layers) == 1:
         return layers[0]
     rows = pa.concat_tables([layer.rows for layer in layers])
@@ -115,6 +115,6 @@ def concatenated(layers: Sequence[Layer]) -> Layer:
 
 
 def joined(layers: list[Layer]) -> list[Layer]:
-    """Return the merge layers with the parts of the base file joined into one layer."""
+    """Return the merge layers, with all layers of the base file combined into one."""
     count = sum(1 for layer in layers if layer.base and not layer.kept)
     return [concatenated(layers[:count]), *layers[count:]] if count else layers

@@ -29,7 +29,7 @@ class TableShape:
     """The properties of a table that data tasks need.
 
     `schema` contains the columns of the table, without Hudi's meta columns. `keys` contains the key and partition
-        columns, and the format of keys and paths. `merge` is the rule by which the records of a key are ranked.
+        columns, and the format of keys and paths. `merge` is the rule by which the records of a key are merged.
         `buckets` is the number of file groups in each partition. `avro_schema` is the Avro schema (JSON) of log
         records, including Hudi's meta columns.
     `log_format` is the format in which tasks write data blocks; tasks can read all formats. `limits` are the memory
@@ -113,14 +113,14 @@ class WriteTask:
     """A task that writes one batch as log files or base files.
 
     `max_file_bytes` is the number of bytes after which the task starts a new log file with the next version.
-    `first_version` is the version of the first log file in each file group; `first_version` exceeds 1 if several tasks
-    write to one file group. `bulk` is True for a bulk insert, which writes base files into all file groups outside
-    `filled` and accepts no deletes. `filled` contains the file groups (partition, file id) with existing files, into
-    which a bulk insert writes log files. `onto` maps each file group of a copy-on-write table to its current base file,
-    whose rows are merged with the batch. `sets` contains the columns that the rows of a partial update set; None means
-    all columns. `digests` is True if the task computes digests of the input rows. `file_ids` maps (partition, bucket)
-    to the file id in a table whose file groups were named by Hudi. `tasks_per_group` is the number of Spark tasks that
-    share the rows of one file group, divided by key.
+    `first_version` is the version of the first log file in each file group; it exceeds 1 if several tasks write to the
+    same file group. `bulk` is True for a bulk insert, which writes base files into all file groups outside `filled` and
+    accepts no deletes. `filled` contains the file groups (partition, file id) with existing files, into which a bulk
+    insert writes log files. `onto` maps each file group of a copy-on-write table to its current base file, whose rows
+    are merged with the batch. `sets` contains the columns that the rows of a partial update set; None means all
+    columns. `digests` is True if the task computes digests of the input rows. `file_ids` maps (partition, bucket) to
+    the file id in a table whose file groups were named by Hudi. `tasks_per_group` is the number of Spark tasks among
+    which the rows of one file group are split by key.
     """
 
     shape: TableShape
@@ -145,8 +145,8 @@ class LogInput:
     """A log file to merge, with the requested time of its write.
 
     `size` is the size of the log in bytes, as listed in its commit; None means unknown. `appended` is True if other
-    writes may have appended to the log after its commit. `ranges` contains the value ranges of the log's rows, as
-    listed in the commit; None means unknown.
+    writes may have appended to the log since the commit that created it. `ranges` contains the value ranges of the
+    log's rows, as listed in the commit; None means unknown.
     """
 
     path: str
@@ -171,10 +171,10 @@ class ChangedBase:
 class ReadTask:
     """A task that returns the merged rows of one file slice.
 
-    `logs` are in merge order. `tombstones` are the logs of deletes that a compaction wrote together with `base`.
-    Tombstones have the rank of the base file, which is below the rank of every log in `logs`. `columns` contains the
-    requested columns; () means all columns. `base_size` is the size of the base file in bytes, as listed in its commit;
-    None means unknown. `where` is the condition on the returned rows; None means no condition.
+    `logs` are in merge order. `tombstones` are the logs of deletes that a compaction wrote together with `base`. In the
+    merge order, `tombstones` precede all `logs`. `columns` contains the requested columns; () means all columns.
+    `base_size` is the size of the base file in bytes, as listed in its commit; None means unknown. `where` is the
+    condition on the returned rows; None means no condition.
     """
 
     shape: TableShape
@@ -199,9 +199,7 @@ class ReadTask:
 
     @property
     def needed(self) -> tuple[str, ...] | None:
-        """The columns to decode: the requested columns and the columns that the condition and the merge need; None
-        means all columns.
-        """
+        """The columns to decode for the result, the condition and the merge; None means all columns."""
         if self.base_only and self.columns:
             return (*self.columns, *(self.where.columns if self.where else ()))
         return self.shape.needed(self.columns, self.where)
@@ -253,7 +251,7 @@ class ChangesTask:
 
     @property
     def result_schema(self) -> pa.Schema:
-        """The schema of the returned changes."""
+        """The schema of the changes that the task returns."""
         return self.shape.changes_schema_of(self.columns)
 
 
@@ -273,9 +271,7 @@ class CompactTask:
 
 @dataclass(frozen=True, slots=True)
 class LogCompactTask:
-    """A task that merges the logs of `slice` into one log with the instant time `instant`. The task does not read the
-    base file.
-    """
+    """A task that merges the logs of `slice`, without its base file, into one log of the instant `instant`."""
 
     slice: ReadTask
     instant: str

@@ -52,14 +52,16 @@ class GroupBatch(NamedTuple):
 
 
 def bucket_column(rows: pa.Table, shape: TableShape, shares: int = 1) -> pa.Array:
-    """Return ``bucket + share * buckets`` for each row, which determines the row's bucket and its share of the bucket.
-    Different tasks write the shares of a bucket, which are numbered from 0 to ``shares - 1``. Each key has one share.
+    """Return ``bucket + share * buckets`` for each row, where `share` is the number of the task that writes the row.
+    The keys of a bucket are divided among `shares` tasks.
     """
     return pa.array(buckets_of(hashed_values(rows, shape.keys), shape.buckets * shares))
 
 
 def split_by_group(rows: pa.Table, buckets: pa.Array, shape: TableShape) -> Iterator[GroupBatch]:
-    """Split the batch by file group, ordered by partition and bucket. `buckets` is the result of `bucket_column`."""
+    """Split the batch by file group, ordered by partition and bucket. `buckets` contains the bucket of each row (see
+    `bucket_column`).
+    """
     paths = partition_paths(rows, shape.keys).dictionary_encode()
     by_name = pc.sort_indices(paths.dictionary).to_numpy()
     place = np.empty(len(by_name), np.int64)
@@ -75,8 +77,8 @@ def split_by_group(rows: pa.Table, buckets: pa.Array, shape: TableShape) -> Iter
 
 
 def combine(rows: pa.Table, shape: TableShape) -> pa.Table:
-    """Return the highest-ranked row of each key; among rows of equal rank, the last row wins. The rows must have been
-    checked with `problems`.
+    """Return the row with the greatest ordering value of each key; among several such rows, the last one. The rows must
+    have been checked with `problems`.
     """
     codes, keys = key_codes(record_keys(rows, shape.keys))
     if keys == len(rows):

@@ -90,7 +90,7 @@ def combined(
     """Return the files to list in the commit. The rows of each file group in `shared` are combined and written to new
     files by `rewrite`.
 
-    The commit lists only the new files. The table service `collect` deletes the replaced files later.
+    The original files of combined rows are not committed; the table service `collect` deletes them later.
     """
     groups: dict[Group, list[WrittenFile]] = {}
     for file in files:

@@ -1,5 +1,4 @@
-"""Converts the filters that Spark pushes down into Arrow expressions. The reader uses these expressions to select
-merged rows and to skip data.
+"""Converts the filters that Spark pushes down into Arrow expressions.
 
 The reader accepts only filters with the same meaning in Arrow and Spark: comparisons of booleans, integers, strings and
 dates. Spark itself applies filters on decimals, timestamps and floating-point numbers, because Arrow and Spark compare
@@ -69,8 +68,8 @@ def _column(condition: ds.Filter) -> str:
 
 def _on_value(condition: ds.Filter, column: pc.Expression, kind: pa.DataType, negated: bool) -> pc.Expression | None:
     """Convert a filter that compares a column with values to an Arrow expression, or return None if Spark must apply
-    the filter. As in SQL, neither IN nor NOT IN selects rows with null. A comparison with null is null, and the
-    negation of the comparison is also null.
+    the filter. As in SQL, neither IN nor NOT IN selects rows in which the column is null. A comparison with null is
+    null, and the negation of the comparison is also null.
     """
     wanted = getattr(condition, "value", None)
     many = list(wanted or ()) if isinstance(condition, ds.In) else [wanted]
@@ -110,8 +109,8 @@ def _scalar(value: Any, kind: pa.DataType) -> pa.Scalar | None:
 
 def restricted(tasks: Sequence[AnyRead], where: Predicate, shape: TableShape | None) -> list[AnyRead]:
     """Return the read tasks that can return a row selected by `where`, each with the predicate `where`. `shape` is None
-    if the columns of a row do not determine its file group, as in tables of other engines. Tasks of a change log are
-    returned unchanged, because the rows of a change log have different columns.
+    in tables of other engines, where column values do not determine the file group. Tasks that read a change log are
+    returned unchanged, because its rows have different columns.
     """
     groups = [(task.partition, task.file_id) for task in tasks if isinstance(task, ReadTask)]
     kept = frozenset(groups) if shape is None else groups_to_read(where, shape, groups)

@@ -304,8 +304,8 @@ def path_of(options: Mapping[str, str], verb: str) -> str:
 
 
 def time_of(text: str) -> Time:
-    """Parse an instant time, ``earliest``, or an ISO 8601 time with a time zone. A string that has none of these forms
-    is returned unchanged, and is rejected when the time is used.
+    """Parse an instant time, ``earliest``, or an ISO 8601 time with a time zone. A string in another format is returned
+    unchanged, and is rejected when the time is used.
     """
     if text.lower() == "earliest":
         return BEGINNING

@@ -117,7 +117,7 @@ class FileGroup(InputPartition):
 
 
 class _Push:
-    """A replacement of a reader's `pushFilters` method that Spark does not recognize as an override.
+    """A replacement for a reader's `pushFilters` method that hides the override from Spark.
 
     If spark.sql.python.filterPushdown.enabled is false (the default), Spark rejects readers that override
     `pushFilters`. Spark detects an override by the `__func__` attribute of the method `pushFilters`. If filter pushdown
@@ -149,9 +149,7 @@ class Reader(DataSourceReader):
         return reduced(self, {name: value for name, value in vars(self).items() if name != "pushFilters"})
 
     def push(self, filters: list[Filter]) -> Iterator[Filter]:
-        """Accept the filters that have the same meaning in Arrow and Spark. Yield all other filters, so that Spark
-        applies them.
-        """
+        """Accept the filters that have the same meaning in Arrow and Spark, and yield the rest for Spark to apply."""
         schema = self._plan.schema
         for each in filters:
             if condition_of(each, schema) is None:

@@ -1,9 +1,9 @@
 """Implements the streaming source, `spark.readStream.format("nbcc")`.
 
 An offset contains a completion time and the start time of the stream. If Spark stops before the first micro-batch is
-complete, a restart calls `initialOffset` again. A stream from "latest" would then skip the writes completed in the
-meantime. Every offset contains the start time, so that a restarted stream still begins there. Spark's offset log stores
-the offset before the first micro-batch runs.
+complete, a restart calls `initialOffset` again, which for "latest" would return a later time. The start time in the
+offset prevents a restarted stream from skipping writes. Spark's offset log stores the offset before the first
+micro-batch runs.
 """
 
 from __future__ import annotations

@@ -49,8 +49,7 @@ HAND_OVER_SECONDS: Final = 600.0
 
 
 class BatchOfQuery(WriterCommitMessage):
-    """The commit message of one Spark task. It names the batch, and contains either the task's files or, for a repeated
-    batch, the digest of the task's rows.
+    """The commit message of one Spark task: the task's files or, for a repeated batch, the digest of its rows.
 
     `requested` is the requested time of the instant, or '' if the batch had already been committed when the task began.
     """
@@ -75,7 +74,8 @@ class Place:
 
 
 def stream_writer(schema: StructType, overwrite: bool, options: WriteOptions) -> DataSourceStreamArrowWriter:
-    """Return the writer of a stream. Raises `BadInput` or `Unsupported` if the options do not allow streaming writes.
+    """Return the object through which Spark writes a stream to a table. Raises `BadInput` or `Unsupported` if the
+    options do not allow streaming writes.
     """
     asked = f"write a stream to {options.path}"
     if overwrite:
@@ -99,11 +99,11 @@ class StreamWriter(DataSourceStreamArrowWriter):
         self._there: Witness | None = None
 
     def look_for_witness(self) -> None:
-        """If the table is in a local folder, choose a file of the table that every task must find. A task that cannot
-        find the file runs on an executor without access to the folder.
+        """For a table in a local folder, choose a file by which each task checks that its executor can access the
+        folder.
 
-        The function chooses the file of the newest completed instant, or ``hoodie.properties``. A missing table is
-        created on the driver, because executors without access to the folder would each create a separate table.
+        A missing table is created on the driver, because executors without access to the folder would each create a
+        separate table.
         """
         if isinstance(open_storage(self._options.path, self._options.storage), LocalStorage):
             storage = self._table().context.storage

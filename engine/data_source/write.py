@@ -2,9 +2,9 @@
 
 Spark's Data Source API does not shuffle rows before a write, so the rows of a file group arrive in several Spark tasks.
 Each task writes separate log files into a file group, even in a bulk insert. `Table.bulk_insert` shuffles the rows, and
-therefore writes one base file for each file group. Reads rank rows of the same key from different tasks by ordering
-value. If two tasks wrote rows with equal keys and equal ranks, the rows of the file group are combined before the
-commit (see `duplicates`).
+therefore writes one base file for each file group. If several tasks write rows with the same key, readers return the
+row with the greatest ordering value. If the ordering values are equal, the rows of the file group are combined before
+the commit (see `duplicates`).
 """
 
 from __future__ import annotations
@@ -88,8 +88,8 @@ def begin(schema: StructType, overwrite: bool, options: WriteOptions) -> DataSou
 
 
 def writable(options: WriteOptions, columns: pa.Schema) -> Table:
-    """Open the table of a write, or create the table from the options if it does not exist. The function detects every
-    error that does not depend on the rows.
+    """Open the table of a write, or create the table from the options if it does not exist. Errors that do not depend
+    on the rows are raised here, before the write starts.
     """
     table = open_or_create(options, columns)
     context, config = table.context, table.config
@@ -242,8 +242,8 @@ class Writer(_TableWriter):
             serve_writer(context, self._config, self._options.services)
 
     def abort(self, messages: list[WriterCommitMessage | None]) -> None:
-        """Delete the data files and the instant of the write, unless the instant has completed. Spark also calls
-        `abort` if `commit` fails after it has published the instant.
+        """Delete the data files and the instant of the write, unless the instant has completed. Spark calls `abort`
+        even if `commit` has published the instant and failed afterwards.
         """
         context, requested = self._context(), self._task.instant
         if uses_decision_log(context):

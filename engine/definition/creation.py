@@ -93,8 +93,8 @@ def arrow_schema(schema: Schema, asked: str = ASKED, zone: str | None = None) ->
     """Return the pyarrow schema of a table, converted from a pyarrow Schema, a Spark StructType or a DDL string. If
     `schema` is a DDL string, a Spark session must be running.
 
-    If the table stores values of a column in another type without loss, the result contains that type. `zone` is the
-    time zone in which timestamps without a time zone are interpreted.
+    If a column's values are stored losslessly in another type, the result contains the stored type. `zone` is the time
+    zone in which timestamps without a time zone are interpreted.
     """
     if isinstance(schema, pa.Schema):
         return stored_schema(schema.remove_metadata(), zone)

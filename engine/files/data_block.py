@@ -1,4 +1,5 @@
-"""Encodes and decodes data blocks, the log blocks with rows as Avro records or as a Parquet file (docs/hudi-format.md).
+"""Encodes and decodes data blocks: log blocks that contain rows, as Avro records or as a Parquet file
+(docs/hudi-format.md).
 """
 
 from __future__ import annotations

@@ -21,8 +21,8 @@ Group = tuple[str, str]
 
 
 class BaseFile(NamedTuple):
-    """A base file of a file group. `requested` is the requested time of its commit, at which a new file slice begins
-    (barrier). `size` is the file size in bytes.
+    """A base file of a file group. `requested` is the requested time of its commit, and the barrier at which its file
+    slice begins. `size` is the file size in bytes.
     """
 
     partition: str
@@ -65,8 +65,8 @@ class LogFile(NamedTuple):
 
 
 def visible(instant: Instant, as_of: str | None, rules: Rules) -> bool:
-    """Return whether a read as of `as_of` uses the files of the instant. If `as_of` is None, the read uses the whole
-    timeline.
+    """Return whether a read as of `as_of` uses the files of the instant. If `as_of` is None, the time of the instant
+    does not matter.
     """
     if rules.visibility == "any":
         return as_of is None or instant.requested <= as_of
@@ -74,8 +74,8 @@ def visible(instant: Instant, as_of: str | None, rules: Rules) -> bool:
 
 
 def as_of_time(instant: Instant, rules: Rules) -> str:
-    """Return the time that as-of reads compare with the time of the read. Depending on `rules`, this is the completion
-    time or the requested time.
+    """Return the time by which as-of reads select an instant: its completion time or, depending on `rules`, its
+    requested time.
     """
     if rules.as_of_axis == "requested" or instant.completed is None:
         return instant.requested
@@ -100,13 +100,12 @@ def directory_files(
     rules: Rules,
     as_of: str | None = None,
 ) -> Iterator[BaseFile | LogFile]:
-    """Yield the data files in the partition folders that were written by visible instants, according to the times in
-    their file names.
+    """Yield the data files in the partition folders whose names contain the requested time of a visible instant.
 
     Instants that are not on the active timeline are looked up in the archive. An instant that is neither on the active
     timeline nor in the archive never completed. Hudi's readers, in contrast, assume that every instant older than the
-    active timeline has completed. They therefore return rows of failed writes. If a file is listed in a commit, the
-    result has the file size from the commit.
+    active timeline has completed, and so return rows of failed writes. If a file is listed in a commit, the result has
+    the file size from the commit.
     """
     instants: dict[str, Instant] = {}
     archive = commits.archive_now()
@@ -130,8 +129,8 @@ Sizes = dict[str, tuple[int, bool]]
 
 
 def _listed_sizes(timeline: Timeline, commits: Commits, rules: Rules, as_of: str | None) -> Sizes:
-    """Return the sizes of the files listed in visible active commits. Raises `Unsupported` for an unknown kind of file
-    name.
+    """Return the recorded sizes of the files listed in visible commits of the active timeline. Raises `Unsupported` for
+    an unknown kind of file name.
     """
     sizes: Sizes = {}
     for instant in timeline.completed:

@@ -77,9 +77,7 @@ class Block:
 
 
 def compacted_header(instants: Sequence[str]) -> dict[Header, str]:
-    """Return the header that lists the instants whose blocks a log compaction replaces. The header is empty if
-    `instants` is empty.
-    """
+    """Return the block header that lists the instants whose blocks a log compaction replaces."""
     return {Header.COMPACTED_INSTANTS: ",".join(instants)} if instants else {}
 
 
@@ -132,8 +130,7 @@ def read_blocks(data: bytes | memoryview, name: str = "log file") -> Iterator[Bl
 
 
 def without_rolled_back(blocks: Iterable[Block]) -> list[Block]:
-    """Return the blocks of a log file without rollback blocks and without the blocks that were undone by rollback
-    blocks.
+    """Return the blocks of a log file, except rollback blocks and the blocks that they undo.
 
     A rollback block undoes all earlier blocks of its target instant, and all earlier corrupt blocks. A second rollback
     block with the same target has no further effect. Blocks after a rollback block are valid, as in Apache Hudi 1.x.

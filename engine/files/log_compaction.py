@@ -1,9 +1,9 @@
-"""Substitutes the log of a log compaction for the logs that it replaces, with the same rank (RFC-66,
+"""Replaces the input logs of a log compaction with its output log, at the same place in the merge order (RFC-66,
 `handle_log_compaction`).
 
-The input logs of a log compaction are contiguous in completion order, so that the new log can have the rank of the
-newest input log. Incremental queries, and reads as of a time before the log compaction, use the input logs instead of
-the new log.
+The input logs of a log compaction are contiguous in completion order, so the output log can take the place of the
+newest one. Incremental queries, and reads as of a time before the log compaction, use the input logs instead of the
+output log.
 """
 
 from __future__ import annotations
@@ -60,8 +60,8 @@ def _with_inputs(log: LogFile, logs: Mapping[str, LogFile], covers: Covers, rule
 
 
 def requested_place(log: LogFile, rules: Rules) -> str:
-    """Return the requested time by which a log is ranked. A log written by a log compaction is ranked by the greatest
-    requested time of its input logs.
+    """Return the requested time that determines a log's place in the merge order. For the output of a log compaction,
+    it is the greatest requested time of the input logs.
     """
     if not log.covers or rules.log_compaction_rank == "own":
         return log.requested

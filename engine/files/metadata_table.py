@@ -140,8 +140,7 @@ def _blocks(data: bytes, name: str, *, is_log: bool) -> Iterator[tuple[bytes, It
 
 
 def _information(value: bytes, schema: bytes, name: str) -> dict[str, _Info]:
-    """Decode a record of the metadata table. Returns the size and the deletion flag of each listed file or partition.
-    """
+    """Decode a record of the metadata table. Returns the size of each listed entry, and whether it is deleted."""
     try:
         record: Any = fastavro.schemaless_reader(io.BytesIO(value), embedded(schema, limits()), None)
         listed: Mapping[str, Any] = record["filesystemMetadata"] or {}
@@ -155,9 +154,7 @@ def _information(value: bytes, schema: bytes, name: str) -> dict[str, _Info]:
 
 
 def _apply(known: dict[str, _Info], newer: Mapping[str, _Info]) -> None:
-    """Merge a newer metadata record of the same key into `known`, as Hudi does. Deleted files are removed. If a file
-    has two sizes, the larger size wins.
-    """
+    """Merge a newer metadata record of the same key into `known`, as Hudi does."""
     for name, info in newer.items():
         if info.deleted:
             known.pop(name, None)

@@ -2,8 +2,8 @@
 
 The history of a table grows without limit, whereas the number of its live files does not. A long-lived service process
 therefore ignores ("retires") archived commits whose files are only in slices before the horizon of a clean. The horizon
-(the oldest readable time) never decreases, so no later plan needs the files of an ignored commit. No commits are
-ignored in a table with restores, because a restore changes the set of live files.
+(the oldest readable time) never decreases, so no later plan needs the files of a retired commit. No commits are retired
+in a table with restores, because a restore changes the set of live files.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ _RULES: Final = ("archive_bound", "files", "retention", "slicing", "tombstone_lo
 
 
 def planned_slices(storage: Storage, timeline: Timeline, commits: Commits, rules: Rules) -> tuple[FileSlice, ...]:
-    """Return the table's current slices, like `load_slices`, but without reading retired commits. `timeline` must be
-    the current timeline, including the archived instants.
+    """Return the table's current slices, like `load_slices`, but without reading commits that no plan needs. `timeline`
+    must be the current timeline, including the archived instants.
     """
     if timeline.restores or any(getattr(rules, name) != getattr(NBCC, name) for name in _RULES):
         return load_slices(storage, timeline, commits, rules)
@@ -40,7 +40,7 @@ def planned_slices(storage: Storage, timeline: Timeline, commits: Commits, rules
 
 
 def _not_needed(timeline: Timeline, commits: Commits, slices: Iterable[FileSlice]) -> Iterator[Instant]:
-    """Yield the archived commits before the horizon whose files are in none of the given slices."""
+    """Yield the commits to retire: those completed before the horizon whose files are in none of the given slices."""
     horizon = commits.horizon(timeline) or ""
     needed = {path for piece in slices for path in piece.paths}
     for instant in timeline.instants:

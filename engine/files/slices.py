@@ -1,9 +1,8 @@
 """Groups the files of each file group into file slices, and orders the logs of each slice (RFC-66, "file slicing").
 
-Two guarantees in docs/contract.md depend on file slicing. The guarantee PART states that each completed log is in
-exactly one slice, on which all readers agree. The guarantee TRAVEL states that a read as of T uses exactly the files
-that had completed by T. A compaction that completes after T does not change a read as of T, because its base file
-contains the merge of the same logs.
+The guarantee PART (docs/contract.md) states that each completed log is in exactly one slice, on which all readers
+agree. The guarantee TRAVEL states that a read as of T uses exactly the files that had completed by T. A compaction that
+completes after T does not change a read as of T, because its base file contains the merge of the same logs.
 """
 
 from __future__ import annotations
@@ -88,8 +87,8 @@ def all_slices(
     """Return all file slices as of `as_of` (None means the whole timeline), sorted by partition, file id and barrier.
 
     The time `as_of` must be settled: no pending instant can still complete at or before `as_of`. File groups replaced
-    by a completed replacecommit are omitted. Slices with deleted files are included, because a read of a slice with
-    deleted files must fail instead of returning fewer rows.
+    by a completed replacecommit are omitted. Slices with deleted files are included, so that reading them fails instead
+    of returning fewer rows.
     """
     files = find_files(storage, timeline, commits, rules, as_of)
     hidden = replaced_groups(timeline, commits, rules, as_of)
@@ -100,7 +99,7 @@ def all_slices(
 def kept_since(slices: tuple[FileSlice, ...], horizon: str, rules: Rules) -> tuple[FileSlice, ...]:
     """Return the slices that reads at or after `horizon` need.
 
-    In each file group, these are the slice with the newest base file that had completed at `horizon`, and all newer
+    In each file group, reads need the slice whose base file was the newest completed one at `horizon`, and all newer
     slices.
     """
     first: dict[Group, str] = {}
@@ -142,7 +141,7 @@ def find_files(
 def pending_plans(
     timeline: Timeline, commits: Commits, rules: Rules, as_of: str | None = None
 ) -> dict[Group, list[str]]:
-    """Return the requested times (barriers) of the compactions that were pending as of `as_of`, by file group."""
+    """For each file group, return the requested times (barriers) of the compactions that were pending as of `as_of`."""
     plans: dict[Group, list[str]] = {}
     for instant in timeline.instants:
         planned = as_of is None or instant.requested <= as_of
@@ -223,16 +222,16 @@ def barriers(bases: Iterable[BaseFile], plans: Iterable[str]) -> list[str]:
 
 
 def barrier_of(log: LogFile, limits: Sequence[str], rules: Rules) -> str | None:
-    """Return the barrier of a log's slice: the greatest barrier in the sorted `limits` at or before the log's time.
-    Returns None if all barriers are after the log's time.
+    """Return the barrier of a log's slice: the last one of the sorted `limits` that is not after the log's
+    `slice_time`, or None.
     """
     place = bisect_right(limits, slice_time(log, rules))
     return limits[place - 1] if place else None
 
 
 def slice_time(log: LogFile, rules: Rules) -> str:
-    """Return the time that determines the slice of a log. Depending on `rules`, this is the completion time, the
-    requested time or the base instant.
+    """Return the time that determines the slice of a log: its completion time, requested time or base instant,
+    depending on `rules`.
     """
     if rules.slicing == "requested":
         return log.requested

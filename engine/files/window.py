@@ -58,9 +58,7 @@ def window_files(timeline: Timeline, commits: Commits, rules: Rules, after: str,
 def writes_between(
     timeline: Timeline, commits: Commits, rules: Rules, after: str, until: str
 ) -> Iterator[tuple[Instant, CommitMetadata]]:
-    """Yield the writes that completed in (after, until], each with its commit metadata. Table services are not
-    included.
-    """
+    """Yield the writes, but no table services, that completed in (after, until], each with its commit metadata."""
     for instant in timeline.completed:
         if instant.writes and after < incremental_time(instant, rules) <= until:
             commit = commits.commit(instant)
@@ -89,8 +87,8 @@ def is_replaced(file: BaseFile | LogFile, replaced: Mapping[Group, str]) -> bool
 
 
 def incremental_time(instant: Instant, rules: Rules) -> str:
-    """Return the time that incremental queries compare with their time interval. Depending on `rules`, this is the
-    completion time or the requested time.
+    """Return the time by which incremental queries select an instant: its completion time or, depending on `rules`, its
+    requested time.
     """
     if rules.incremental_axis == "requested" or instant.completed is None:
         return instant.requested

@@ -3,8 +3,7 @@ name.
 
 For a table written by Hudi, nbcc's snapshot and read-optimized reads return the same rows as Hudi's. As-of and
 incremental reads of a Hudi table by nbcc satisfy docs/contract.md; Hudi's own reads do not. Given the names of all
-differences, `hudi_as_of` and `hudi_incremental` return the same rows as Hudi. Tests compare the results of these two
-functions with Hudi's own results, recorded in ``tests/tables``.
+differences, `hudi_as_of` and `hudi_incremental` return the same rows as Hudi.
 """
 
 from __future__ import annotations
@@ -72,8 +71,8 @@ DIFFERENCES: Final = {
 
 
 def hudi_as_of(context: Context, config: TableConfig, time: str, differences: Collection[str]) -> Any:
-    """Return the rows as of `time` with the given differences applied. Without any difference, the function returns the
-    rows that nbcc's as-of read promises.
+    """Return the rows of a read as of `time` that deviates from nbcc's contract by `differences`. Without any
+    difference, the rows are those of nbcc's as-of read.
     """
     timeline = load_settled(context.storage, context.rules, commits=context.commits)
     shape = table_shape(config, context.rules)
@@ -89,7 +88,7 @@ def _slice_as_of(
     context: Context, pieces: list[FileSlice], time: str, differences: Collection[str]
 ) -> FileSlice | None:
     """Return the slice that the read uses in one file group; None if the group has no visible file. `pieces` are the
-    file slices of the group, sorted by the requested time of the compaction that began each slice.
+    file slices of the group, sorted by barrier.
     """
     base_by = "requested" if BASES_BY_REQUESTED in differences else "completed"
     if WRITES_BY_REQUESTED in differences:
@@ -107,8 +106,8 @@ def _slice_as_of(
 def hudi_incremental(
     context: Context, config: TableConfig, after: str, until: str, differences: Collection[str]
 ) -> pa.Table:
-    """Return the rows of an incremental read of (after, until] with the given differences applied. The context must run
-    jobs locally, not with Spark.
+    """Return the rows of an incremental read of (after, until] that deviates from nbcc's contract by `differences`.
+    `context` must run jobs without Spark.
     """
     timeline = load_settled(context.storage, context.rules, commits=context.commits)
     window = Window(timeline, after, until)
@@ -125,8 +124,8 @@ def hudi_incremental(
 def _hidden(context: Context, window: Window) -> Iterator[tuple[Group, frozenset[str]]]:
     """For each file group, yield the logs that Hudi's incremental read omits because of a pending compaction plan.
 
-    A plan that is newer than every requested time in the window hides the logs that completed after the plan's
-    requested time.
+    If a pending plan is newer than every requested time in the window, Hudi omits the logs that completed after the
+    plan was requested.
     """
     files = window_files(window.timeline, context.commits, context.rules, window.after, window.until)
     newest = _newest_requested(files)

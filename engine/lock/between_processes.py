@@ -1,4 +1,4 @@
-"""A lock between the processes of one machine, for a table on a local file system."""
+"""A lock shared by the processes of one machine, for a table on a local file system."""
 
 from __future__ import annotations
 

@@ -58,8 +58,7 @@ class HudiFileLock(Waiting):
         return True
 
     def _created(self, content: bytes) -> bool:
-        """Create the lock file with its whole content atomically, because no writer would release an empty lock file.
-        """
+        """Create the lock file and its content atomically, so that a crash never leaves an empty lock file."""
         staged = self._path.with_name(f".nbcc.lock.{uuid.uuid4()}")
         try:
             with open(staged, "xb") as file:

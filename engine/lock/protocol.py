@@ -10,7 +10,7 @@ from ..storage import under_lease
 
 
 class Lock(Protocol):
-    """Excludes the other writers of one table while a writer chooses times and publishes instants."""
+    """A lock that excludes a table's other writers while its holder chooses times and publishes instants."""
 
     def acquire(self) -> None:
         """Wait for the lock; raise `LockTimeout` if it is not acquired in time."""
@@ -23,7 +23,7 @@ class Lock(Protocol):
 
 @runtime_checkable
 class Lease(Protocol):
-    """A lock that expires: another writer may take an expired lock even if its holder is alive."""
+    """A lock that expires, so that another writer can take it over even if the holder is alive."""
 
     def left(self) -> float:
         """The seconds until the lease expires, according to this machine's clock."""
@@ -39,8 +39,8 @@ def held(lock: Lock, release_by: Callable[[Callable[[], None]], object] = _call)
     """Hold a table lock during a `with` block. If the lock is a lease, every storage request of the `with` block must
     end before the lease expires.
 
-    If the `with` block succeeds, `release_by` is called with the function that releases the lock. `release_by` may do
-    other work while the lock is released.
+    If the `with` block succeeds, `release_by` is called with the function that releases the lock. `release_by` may run
+    other work concurrently with the release of the lock.
     """
     lock.acquire()
     try:

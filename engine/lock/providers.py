@@ -38,15 +38,15 @@ def provider_of(storage: Storage, agreed: Coordination) -> str:
     and '' (a lock between processes of one machine) elsewhere.
 
     StorageBasedLockProvider is the default because it needs 4 requests per acquisition (numbered locks: 8 or more) and
-    Hudi's writers support it. In a store without conditional updates, the first write with StorageBasedLockProvider
-    fails and recommends NumberedLockProvider.
+    Hudi's writers support it. In a store without conditional updates, the error of the first write recommends
+    NumberedLockProvider.
     """
     return agreed.lock or (STORAGE_BASED if is_shared(storage.url) else "")
 
 
 def lock_of(storage: Storage, agreed: Coordination) -> Lock:
-    """Return the lock object of a table for the coordination settings `agreed`. Leases and numbered locks store their
-    files in the table's own storage.
+    """Return the lock object of a table, according to the coordination settings `agreed`. Leases and numbered locks
+    store their files in the table's own storage.
     """
     url, wait = storage.url, agreed.lock_wait_ms / 1000
     lease = (agreed.lease_seconds, agreed.renew_seconds)

@@ -1,4 +1,4 @@
-"""Loads a timeline through the newest state checkpoint, or with all commits if no state checkpoint can be used."""
+"""Loads a timeline from the newest usable state checkpoint, or from all commits if there is none."""
 
 from __future__ import annotations
 
@@ -57,9 +57,7 @@ def cleaned_by_others(context: Context, timeline: Timeline) -> bool:
 
 
 def has_checkpoints(rules: Rules) -> bool:
-    """Return whether reads under these rules can use state checkpoints. The rules must take files from commits and
-    order instants by completion time.
-    """
+    """Return whether reads under `rules` can use state checkpoints."""
     usual = ("listed", "completed", "completion", "completion", "after_listing", "settled", "twice")
     return usual == (
         rules.files, rules.visibility, rules.as_of_axis, rules.slicing, rules.archive_lookup, rules.read_time,
@@ -68,8 +66,7 @@ def has_checkpoints(rules: Rules) -> bool:
 
 
 def _commits_through(context: Context, until: str) -> CheckpointedCommits | None:
-    """Return the commits as loaded from a state checkpoint whose time is at or before `until`; None if all commits must
-    be read.
+    """Return commits loaded from a state checkpoint that is not newer than `until`; None if all commits must be read.
 
     A process that has already read all commits does not use a state checkpoint. A process continues to use the first
     state checkpoint that it found, because it has already read all commits since that checkpoint.

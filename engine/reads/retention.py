@@ -38,8 +38,8 @@ def horizon(context: Context, timeline: Timeline) -> str | None:
 
     Each clean plan of nbcc records the horizon that results from the clean. A clean by Hudi records the earliest
     instant to retain (`earliestCommitToRetain`). In each file group, Hudi's clean keeps the newest slice older than the
-    earliest retained instant, and all newer slices. Hudi's `earliestCommitToRetain` is a requested time. The oldest
-    kept slice can be read only once all writes requested before the earliest retained instant have completed.
+    earliest retained instant, and all newer slices. The horizon is therefore at or after the completion of every write
+    requested before the earliest retained instant.
     """
     ours = context.commits.horizon(timeline)
     cleans = [i for i in timeline.completed if i.action == "clean" and not context.commits.clean(i.requested).horizon]
@@ -52,9 +52,7 @@ def horizon(context: Context, timeline: Timeline) -> str | None:
 
 
 def _earliest_retained(context: Context, clean: Instant) -> str | None:
-    """Return the `earliestCommitToRetain` of a clean by Hudi; the clean's requested time if Hudi retains a number of
-    file versions.
-    """
+    """Return the `earliestCommitToRetain` of a clean by Hudi, or the clean's own requested time if it records none."""
     record = decode_record(context.commits.content(clean), clean.file_name)
     if not record.get("totalFilesDeleted"):
         return None

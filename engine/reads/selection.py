@@ -40,7 +40,8 @@ _FORMS: Final = 'give a pyarrow expression, or triples like ("day", ">=", "2026-
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The columns, the row condition and the partitions that a read selects; () and None mean all."""
+    """The columns, the row condition and the partitions that a read selects. An empty tuple or None selects everything.
+    """
 
     columns: tuple[str, ...] = ()
     where: Predicate | None = None
@@ -90,8 +91,8 @@ def selection(
     where: Where | None = None,
     partitions: Collection[str] | None = None,
 ) -> Selection:
-    """Check and return the selection of a read whose rows have the columns of `schema`. Raises `BadInput` for an
-    unknown column, an invalid condition, or a path that is not a partition of the table.
+    """Validate and return the selection of a read. `schema` contains the columns that can be selected. Raises
+    `BadInput` for an unknown column, an invalid condition, or a path that is not a partition of the table.
     """
     names = tuple(selected(schema, columns).names) if columns else ()
     paths = None

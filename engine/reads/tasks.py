@@ -84,9 +84,8 @@ def read_task(piece: FileSlice, config: TableConfig, rules: Rules) -> ReadTask:
 
 
 def in_merge_order(piece: FileSlice, rules: Rules) -> tuple[list[LogFile], list[LogFile]]:
-    """Return two lists of logs: those with the rank of the base file, and all other logs in merge order. The first list
-    contains the tombstone logs. If `rules` merge the logs before they merge the base file, the first list is empty, and
-    the second list contains all logs.
+    """Return the tombstone logs, and all other logs in merge order. If `rules` merge the logs before the base file,
+    tombstone logs are returned among the other logs.
     """
     first = rules.fold == "logs_first"
     logs = sorted((*piece.tombstones, *piece.logs) if first else piece.logs, key=lambda log: merge_position(log, rules))

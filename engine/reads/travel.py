@@ -20,9 +20,9 @@ def settled_at(context: Context, time: str, asked: str) -> Timeline:
     """Return a timeline with every instant that completed at or before `time`; the timeline may also contain newer
     instants.
 
-    A time T is settled if an instant that completed at T or later is published. T is also settled if a process that
-    holds the lock reads at least T from its clock. Once T is settled, no instant can complete at or before T. One
-    listing shows whether `time` is settled, but may miss instants that are published during the listing. A second
+    A time T is settled if an instant that completed at T or later is published. T is also settled once a process that
+    holds the lock has read T or a later time from its clock. Once T is settled, no instant can complete at or before T.
+    One listing shows whether `time` is settled, but may miss instants that are published during the listing. A second
     listing finds the instants that the first listing missed. Raises `BadInput` if `time` is in the future.
     """
     timeline = load(context.storage)
@@ -36,7 +36,7 @@ def settled_at(context: Context, time: str, asked: str) -> Timeline:
 
 
 def _settle(context: Context, timeline: Timeline) -> str:
-    """Take a new time under the lock and return it; every later commit gets a greater completion time."""
+    """Return a new time, generated under the lock; every later commit has a greater completion time."""
     with held(context.lock):
         while True:
             last = catch_up(context) if uses_decision_log(context) else None

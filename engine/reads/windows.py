@@ -127,9 +127,7 @@ def _bases(context: Context, window: Window) -> dict[Group, list[BaseFile]]:
 
 
 def _previous_base_files(context: Context, window: Window) -> dict[str, BaseInput | None]:
-    """Map each base file to the previous base file that it replaces, as recorded in the commit of the new file. Two
-    writes may have merged the same previous base file.
-    """
+    """Map each base file to the previous base file that it replaces, as recorded in the commit of the new file."""
     stats = [
         stat
         for instant in window.timeline.completed

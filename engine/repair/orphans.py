@@ -25,10 +25,9 @@ class Orphan:
 def orphan_files(audit: Audit) -> tuple[Orphan, ...]:
     """Return the orphans among the data files, sorted by path.
 
-    The files in `audit` were listed before the timeline. A running writer puts its instant before its data files, so a
-    file without an instant on the timeline belongs to no running write. If the archive is unreadable or does not reach
-    back far enough, an instant missing from the timeline may nevertheless have completed. `kept` explains why an orphan
-    with a possibly completed instant must not be deleted.
+    A running writer creates its instant before its data files, and an audit lists data files before the timeline. A
+    file without an instant on the timeline therefore belongs to no running write. If the archive is unreadable or too
+    short, the instant of an orphan may nevertheless have completed; `Orphan.kept` explains this.
     """
     archive_fault = next((fault for fault in audit.faults if fault.kind == "archive"), None)
     nowhere = [

@@ -1,8 +1,8 @@
-"""Writes the rows of a log file again if readers ignore the log file.
+"""Rewrites the rows of a log file that readers ignore.
 
-Rewriting requires a table with EVENT_TIME_ORDERING. EVENT_TIME_ORDERING ensures that a rewritten row loses to every row
-with a greater ordering value. The rows are written as a batch whose id contains the path of the log file. A batch id
-commits at most once, so the rows are not written twice.
+Rewriting requires EVENT_TIME_ORDERING, so that a rewritten row loses to every row with a greater ordering value. The
+rows are written as a batch whose id contains the path of the log file. A batch with a given id is committed at most
+once, so the rows are not written twice.
 """
 
 from __future__ import annotations
@@ -53,8 +53,8 @@ def rewrite_log(context: Context, config: TableConfig, path: str) -> Instant:
 
 
 def _refuse_seen(context: Context, path: str, asked: str) -> None:
-    """Raise `BadInput` if readers see the log. If such a log were written again, its rows would win over newer rows
-    with equal ordering values.
+    """Raise `BadInput` if readers use the log `path`. If a log that readers use were rewritten, its rows would win over
+    newer rows with equal ordering values.
     """
     timeline = context.whole(load_settled(context.storage, context.rules, commits=context.commits))
     slices = to_read(load_slices(context.storage, timeline, context.commits, context.rules), context.rules)

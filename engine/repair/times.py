@@ -25,8 +25,8 @@ FARTHEST_ZONE_MS: Final = 14 * 3_600_000
 
 @dataclass(frozen=True, slots=True)
 class Retiming:
-    """A planned correction of an instant's completion time. The file at the first path in `deleted` is first copied to
-    the path `put`, unless `put` is ''.
+    """A planned correction of an instant's completion time. Before the deletion, the first file in `deleted` is copied
+    to the path `put`, unless `put` is ''.
     """
 
     put: str

@@ -62,7 +62,7 @@ def stored_schema(schema: pa.Schema, zone: str | None = None) -> pa.Schema:
 def fits(found: pa.DataType, wanted: pa.DataType, zone: str | None = None, *, by_value: bool = True) -> bool:
     """Return True if values of type `found` can be stored in a column of type `wanted` without loss.
 
-    If `by_value` is True, a type also fits if only some of its values can be stored; `fitted` then checks the values.
+    If `by_value` is True, it suffices that some values of the type can be stored; `fitted` then checks each value.
     """
     stored = stored_type(found, zone)
     if same_type(stored, wanted):

@@ -86,7 +86,7 @@ def _nullable(field: pa.Field, name: str, space: str) -> Any:
 
 
 def _decimal_bytes(precision: int) -> int:
-    """Return the smallest number of bytes that stores every decimal of this precision in two's complement."""
+    """Return the number of bytes needed to store any decimal of this precision in two's complement."""
     return int(10**precision).bit_length() // 8 + 1
 
 

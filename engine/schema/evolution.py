@@ -2,8 +2,8 @@
 the new schema.
 
 An added column must be nullable, because older files do not contain it. After a column is dropped, readers ignore the
-column in older files. A column's type may change only to a wider type. The order of columns may change. Key, partition
-and ordering columns must not change, because file groups and the order of records depend on their values.
+column in older files. A column's type may change only to a wider type. Columns may be reordered. Key, partition and
+ordering columns must not change, because file groups and the order of records depend on their values.
 """
 
 from __future__ import annotations

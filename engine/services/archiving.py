@@ -1,11 +1,9 @@
 """Selects the instants to archive: the oldest completed instants that no reader or writer needs on the active timeline.
 
-Instants are archived in the order of their requested times. Archiving by requested time ensures that every instant
-older than the active timeline is completed, as Hudi's readers assume. An instant is not archived if it was requested or
-completed after a pending instant was requested. Archiving stops at a pending instant, so the files of a failed write
-remain identifiable until a rollback deletes them. The active timeline therefore contains every write that completed
-after a pending optimistic writer began. Instants requested after a savepoint are not archived, because a restore can
-undo only instants of the active timeline.
+Instants are archived in the order of their requested times, so that every instant older than the active timeline has
+completed, as Hudi's readers assume. An instant is not archived if it was requested or completed after a pending instant
+was requested. The active timeline therefore contains every write that is concurrent with a pending optimistic writer.
+Instants requested after a savepoint are not archived, because a restore can undo only instants of the active timeline.
 """
 
 from __future__ import annotations
@@ -30,8 +28,8 @@ RETAINED = 20
 
 
 def refuse_retained(retained: int) -> None:
-    """Raise `BadInput` if archiving would leave no write active, because other engines treat an empty timeline as an
-    empty table.
+    """Raise `BadInput` if archiving would leave no write on the active timeline, which other engines treat as an empty
+    table.
     """
     if not isinstance(retained, int) or isinstance(retained, bool) or retained < 1:
         raise BadInput(
@@ -73,8 +71,7 @@ def _stay(
     The newest writes are not archived, and neither is the newest clean, which records the horizon (the oldest readable
     time). Restores are not archived, because they record the undone instants. Writes with uncompacted logs are not
     archived, because hudi-rs does not read the archive and would miss their rows (docs/hudi-format.md). The instant of
-    the last decision log entry is not archived. The next writer looks for this instant on the active timeline to find
-    out whether it is published.
+    the last decision-log entry is not archived, because the next writer looks it up on the active timeline.
     """
     newest = [instant for instant in timeline.completed if instant.writes][-retained:]
     cleans = [instant for instant in timeline.completed if instant.action == "clean"][-1:]
@@ -103,8 +100,7 @@ def begun_as(timeline: Timeline, instant: Instant) -> str:
 def to_archived(context: Context, timeline: Timeline, instant: Instant) -> Archived:
     """Convert a completed instant to an archive entry: the content of its completed file and of its plan, if any.
 
-    Both contents are decoded as a check, because the archiver deletes the original files afterwards. Raises `NotATable`
-    if a content cannot be decoded.
+    Raises `NotATable` if the content of the instant or of its plan cannot be decoded.
     """
     action = begun_as(timeline, instant)
     plan = None

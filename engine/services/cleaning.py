@@ -125,7 +125,7 @@ def skipped_by_cleans(context: Context, timeline: Timeline, horizon: str) -> fro
 
 
 def _during_log_compactions(timeline: Timeline, cleans: Iterable[Instant]) -> bool:
-    """Return whether a log compaction was pending when one of the cleans was planned."""
+    """Return whether a log compaction was pending when any of `cleans` was planned."""
     plans = [i for i in timeline.instants if timeline.is_log_compaction(i)]
     return any(i.requested < clean.requested < (i.completed or "~") for clean in cleans for i in plans)
 

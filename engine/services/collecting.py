@@ -1,7 +1,7 @@
 """Selects leftover files: batch ids that no writer sends again, and markers and heartbeats of instants that have ended.
 
-An instant that is neither on the timeline nor in the archive was rolled back. The age of a leftover file is measured up
-to the newest completion time, not by a clock, so in an idle table nothing becomes old.
+An instant that is neither on the timeline nor in the archive was rolled back. The age of a leftover file is measured
+against the newest completion time, so files in an idle table do not age.
 """
 
 from __future__ import annotations
@@ -21,8 +21,7 @@ MARKERS: Final = ".hoodie/.temp"
 
 
 class Leftovers(NamedTuple):
-    """The leftover files of a table: paths that can be deleted. `files` contains data files that no completed instant
-    lists; they are deleted first.
+    """The leftover files of a table: paths that can be deleted. `files` are data files that no completed instant lists.
     """
 
     files: tuple[str, ...] = ()
@@ -36,9 +35,7 @@ class Leftovers(NamedTuple):
 
 
 class Listing(NamedTuple):
-    """A listing of the table's markers, heartbeats and batch ids. These files are listed before the timeline. If the
-    timeline lacks the instant of a listed file, this instant has therefore been archived or rolled back.
-    """
+    """A listing of the table's markers, heartbeats and batch ids, made before the timeline is listed."""
 
     markers: list[Entry]
     heartbeats: list[Entry]
@@ -82,8 +79,8 @@ def _by_requested(whole: Timeline) -> dict[str, list[Instant]]:
 
 
 def _ended(instants: Mapping[str, list[Instant]], entries: Iterable[Entry], bound: str) -> Iterator[tuple[str, str]]:
-    """Yield each marker or heartbeat whose instant was requested before `bound` and is no longer pending. The result
-    includes the requested time.
+    """Yield the path and the requested time of each marker or heartbeat whose instant was requested before `bound` and
+    is no longer pending.
     """
     for entry in entries:
         requested = entry.path.split("/")[2]
@@ -97,11 +94,10 @@ def _listed(context: Context, instants: Iterable[Instant]) -> frozenset[str]:
 
 
 def _batch_ids(whole: Timeline, claims: Collection[Entry], bound: str) -> Iterator[str]:
-    """Yield the batch id files to delete. They belong to attempts to write a batch that were undone, or that completed
-    before `bound`.
+    """Yield the batch id files of writes that were undone, or that completed before `bound`.
 
-    A pending attempt to write a batch uses the files of other attempts to detect that the batch is already committed.
-    Therefore no file of a batch is deleted while an attempt to write the batch is pending.
+    No batch id file is deleted while a write of its batch is pending, because the pending write reads all files of the
+    batch.
     """
     attempts: dict[str, list[tuple[str, Instant | None]]] = {}
     for entry in claims:

@@ -52,7 +52,8 @@ def progress_of_consumers(context: Context) -> Mapping[str, str]:
 
 
 def waits_for_consumers(context: Context, timeline: Timeline, horizon: str, now: str, hours: int) -> str | None:
-    """Return the clean's horizon, moved back to the progress of the slowest consumer; None if nothing may be cleaned.
+    """Return the clean's horizon, or the progress of the slowest consumer if it is earlier; None if nothing may be
+    cleaned.
 
     A clean ignores a consumer whose oldest unprocessed write completed more than `hours` ago.
     """

@@ -22,7 +22,7 @@ class PlanInputs:
         self._sizes: dict[str, dict[str, int]] = {}
 
     def base(self, operation: CompactionOperation) -> BaseInput | None:
-        """Return the base file that the given operation of the plan merges; None if it merges only logs."""
+        """Return the base file of one entry of the plan; None if the entry has only logs."""
         if operation.base_file is None:
             return None
         named = parse_base(operation.base_file)
@@ -43,9 +43,7 @@ class PlanInputs:
         return LogInput(path, named.instant, self._size(path, named.instant))
 
     def _size(self, path: str, instant: str) -> int | None:
-        """Return the file size recorded in a commit; None if no completed instant lists the file, as in some plans of
-        other engines.
-        """
+        """Return the file size recorded in a commit; None if no completed instant lists the file."""
         if instant not in self._sizes:
             write = completed_write(self.context, self.timeline, instant)
             stats = self.context.commits.commit(write).stats if write is not None and write.completed else ()

@@ -37,8 +37,7 @@ def worth_log_compacting(context: Context, timeline: Timeline) -> tuple[FileSlic
     """Return the slices that a log compaction can compact: the newest slice of each file group, if it contains several
     completed logs.
 
-    No log that completes later can come between these logs in completion order. File groups that have a pending log
-    compaction, or that are merged by Hudi's rules, are omitted.
+    File groups that have a pending log compaction, or that are merged by Hudi's rules, are omitted.
     """
     refuse_unlisted(context, timeline, "schedule a log compaction")
     newest = {s.group: s for s in planned_slices(context.storage, timeline, context.commits, context.rules)}

@@ -1,8 +1,8 @@
 """Selects the instants that a restore undoes: all pending ones, and those that completed after the savepoint's instant.
 
 nbcc selects the instants to undo by completion time, because a savepoint retains the table's state as of a completion
-time. Apache Hudi before 1.1 compares requested times when it restores a savepoint. Hudi before 1.1 therefore keeps a
-write that was requested before the savepoint and completed after it (HUDI-9667).
+time. A restore by Apache Hudi before 1.1 does not undo a write that was requested before the savepoint but completed
+after it (HUDI-9667).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def plan_restore(context: Context, timeline: Timeline, saved: Instant, requested
 
 
 def pinned_by(timeline: Timeline, saved: Instant) -> Instant:
-    """Return the completed instant whose state the savepoint retains."""
+    """Return the completed instant that was savepointed."""
     found = timeline.find(saved.requested)
     if found is None or not found.completed:
         raise BadInput(

@@ -27,7 +27,7 @@ def plan_to_resume(
 
     Several services use the same timeline action, so `among` selects the instants of the caller's service.
 
-    Raises `BadInput` if no instant with the given requested time has this action and satisfies `among`.
+    Raises `BadInput` if no instant of the caller's service has the given requested time.
     """
     pending = [each for each in timeline.pending if each.action == action and among(each)]
     if instant is None:
@@ -64,7 +64,7 @@ def files_or_completed(
     """Return the files that `work` wrote for a plan; if `work` failed, return the instant that another process has
     completed.
 
-    `work` can fail because a clean may delete the inputs of a plan that another process has completed.
+    Once another process has completed the plan, a clean may delete the plan's inputs, so that `work` fails.
 
     Raises `Conflict` if `work` failed and a restore has undone the plan.
     """
@@ -88,7 +88,7 @@ def completed(
     context: Context, action: str, requested: str, commit: bytes, files: Sequence[WrittenFile] = ()
 ) -> Instant:
     """Complete a plan with `files`, and return the completed instant. If another process has completed the plan first,
-    delete `files` and return that process's instant.
+    delete `files` and return the instant that it has completed.
     """
     faster = partial(_completed_by_another, context, action, requested)
     return complete(context, requested, action, files=files, commit=commit, completed_by_another=faster, beats=False)

@@ -23,8 +23,8 @@ _NEEDED: Final = frozenset({OWN_KEY, COVERS, REPLACES})
 
 class Listed(NamedTuple):
     """The instants completed at or before `time`, from two listings of the timeline. `archived` is the greatest
-    requested time in the archive after the first listing. All writes in the archive at that point had completed at or
-    before `time`.
+    requested time in the archive after the first listing. Every archived write with a requested time up to `archived`
+    completed at or before `time`.
     """
 
     timeline: Timeline
@@ -43,8 +43,7 @@ def list_twice(context: Context) -> Listed:
 def state_checkpoint(context: Context, listed: Listed) -> StateCheckpoint | None:
     """Return a state checkpoint; None if the table has no write, or if another engine has cleaned the table.
 
-    The commits of `context` may themselves be read through an earlier state checkpoint. A state checkpoint contains no
-    pending instants: a read takes pending and newer instants from the timeline.
+    A state checkpoint contains no pending instants: a read takes pending and newer instants from the timeline.
     """
     timeline = listed.timeline
     writes = [instant for instant in timeline.completed if instant.writes]

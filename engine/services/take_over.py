@@ -1,7 +1,7 @@
 """Prepares a Hudi table for writes by nbcc: removes Hudi's metadata table, and records nbcc's table properties.
 
 Hudi's readers list files from the metadata table, so they would not see commits by nbcc. Hudi rebuilds the metadata
-table with its next write.
+table when it next writes to the table.
 """
 
 from __future__ import annotations
@@ -46,15 +46,13 @@ _ZONE: Final = "hoodie.table.timeline.timezone"
 
 
 def is_taken_over(values: Mapping[str, str]) -> bool:
-    """Return whether nbcc may write the table: nbcc has recorded its properties in the table, and no metadata table is
-    active.
-    """
+    """Return whether nbcc may write the table: it has nbcc's properties, and no active metadata table."""
     return "nbcc.format" in values and not any(values.get(name) for name in METADATA)
 
 
 def taken_config(context: Context, config: TableConfig, options: OpenOptions) -> TableConfig:
     """Return the config that a Hudi table would have after `take_over`. Raises `Unsupported` if nbcc cannot write the
-    table, and `BadInput` if the number of buckets is unknown or wrong. The function `taken_config` writes nothing.
+    table, and `BadInput` if the number of buckets is unknown or wrong.
     """
     _check_columns(config)
     timeline = load(context.storage)
@@ -85,11 +83,11 @@ def taken_config(context: Context, config: TableConfig, options: OpenOptions) ->
 
 
 def take_over(context: Context, config: TableConfig) -> None:
-    """Remove Hudi's metadata table the way Hudi does, and record the properties of `config` in the Hudi table.
+    """Remove Hudi's metadata table as Hudi would, and record the properties of `config` in the table.
 
-    The two properties of the metadata table are cleared before the folder is deleted; Hudi's readers then list folders.
-    A metadata folder that remains after a crash is harmless, because Hudi replaces the folder when it rebuilds the
-    metadata table.
+    The table properties that enable the metadata table are removed before its folder is deleted, so that Hudi's readers
+    list folders instead. A metadata folder that remains after a crash is harmless, because Hudi replaces the folder
+    when it rebuilds the metadata table.
     """
     with held(context.lock):
         values = definition.load_properties(context.storage)
@@ -137,8 +135,8 @@ def _check_sample(context: Context, config: TableConfig, slices: tuple[FileSlice
     `BadInput` if the number of buckets is wrong or uncertain. Raises `Unsupported` if stored keys or partition paths
     differ from those of nbcc.
 
-    `given` is False if the number of buckets was derived from the greatest bucket number in a file id. If the derived
-    number is too small, at most half of the keys are expected to hash to the bucket in which they are stored.
+    `given` is False if the number of buckets was derived from the file ids. If the derived number of buckets is too
+    small, many sampled keys do not hash to the bucket in which they are stored.
     """
     shape, keys = table_shape(config, context.rules), set[str]()
     for number, piece in enumerate(_sample(slices)):

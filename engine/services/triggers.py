@@ -1,5 +1,5 @@
 """Decides which table services are due under a maintenance policy. A service is due when a count, such as the number of
-new commits, reaches its limit. The maintenance report shows the count as the reason.
+new commits, reaches its limit.
 """
 
 from __future__ import annotations
@@ -58,16 +58,16 @@ def compaction_due(context: Context, timeline: Timeline, policy: MaintenancePoli
 
 
 def log_compaction_due(context: Context, timeline: Timeline, policy: MaintenancePolicy) -> Reasons:
-    """Return the greatest number of logs in one slice as the reason for a log compaction. The result is empty if the
-    number is less than `policy.log_compact_logs`.
+    """Return the greatest number of logs in one slice; the result is empty if it is less than
+    `policy.log_compact_logs`.
     """
     most = max((each.number for each in logs_of(worth_log_compacting(context, timeline))), default=0)
     return {"logs": most} if most >= policy.log_compact_logs else {}
 
 
 def clean_due(context: Context, timeline: Timeline, policy: MaintenancePolicy) -> Reasons:
-    """Return the number of writes since the newest clean as the reason for a clean. The result is empty if the number
-    is less than `policy.clean_commits`.
+    """Return the number of writes since the newest clean; the result is empty if it is less than
+    `policy.clean_commits`.
     """
     since = max((instant.requested for instant in timeline.instants if instant.action == "clean"), default="")
     writes = _writes_since(context, timeline, since)

@@ -14,8 +14,9 @@ def load(payload: bytes, sender: Mapping[str, str], sources: bytes = b"") -> Any
     """Return the object pickled in `payload`, after checking that this worker can run it. Raises a RuntimeError with a
     one-sentence message if the worker lacks nbcc, has another release, or lacks a package.
 
-    `sender` identifies the driver's nbcc by the archive's name, a digest and a folder (`shipping.sender`). `sources` is
-    the content of nbcc's source archive, for processes to which Spark does not send archives.
+    `sender` identifies the driver's copy of nbcc by the name of its source archive, a digest and a folder
+    (`shipping.sender`). `sources` is the content of nbcc's source archive, for processes to which Spark does not send
+    archives.
     """
     import atexit
     import importlib

@@ -1,8 +1,8 @@
 """Prepares the Python workers of a SparkSession: sends nbcc to the workers, and tests whether they can run nbcc.
 
 Spark's workers run the Python named in `PYSPARK_PYTHON`, or else the first `python3` on the PATH. If the workers'
-Python lacks a package, a Spark job fails after a few seconds with a long traceback. Before the first job, nbcc
-therefore checks that the workers can import the packages that nbcc needs.
+Python lacks a package, a Spark job fails after a few seconds with a long traceback. Before the first job, nbcc checks
+that the workers can import all packages that nbcc requires.
 """
 
 from __future__ import annotations
@@ -77,9 +77,7 @@ def _is_this_one(python: str) -> bool:
 
 
 def _run_here(python: str) -> str | None:
-    """Test the workers' Python interpreter in a process on the driver's machine. This test is faster than a Spark job
-    and leaves no Spark log.
-    """
+    """Test the workers' Python interpreter in a process on the driver's machine."""
     try:
         ran = subprocess.run(
             [python, "-c", _PROBE], stdin=subprocess.DEVNULL, capture_output=True, text=True,

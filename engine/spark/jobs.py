@@ -2,8 +2,7 @@
 the driver.
 
 Each table operation runs as one Spark job, because starting a job takes a tenth of a second. Spark passes batches of
-rows to Python as Arrow data. Small factories create the functions that executors run, so that Spark pickles only the
-values that the functions use.
+rows to Python as Arrow data.
 """
 
 from __future__ import annotations
@@ -93,9 +92,6 @@ class SparkJobs:
     def compact(self, tasks: Sequence[AnyCompaction]) -> list[WrittenFile]:
         """Run one Spark task for each compaction task of the plan. Each Spark task returns only file names and row
         counts to the driver.
-
-        With a `SparkContext`, compaction uses an RDD, because Spark needs a tenth of a second to plan and compile a
-        DataFrame.
         """
         if not tasks:
             return []

@@ -45,11 +45,11 @@ def session(
     """Return the running Spark session, or start a new one. A new session uses the time zone UTC and redirects the
     JVM's output to a file.
 
-    `master` is the Spark master; the default runs Spark on this machine. On a cluster, the workers run the Python named
-    in the driver's PYSPARK_PYTHON, or else the path of the driver's Python. The session sends nbcc to the workers of a
-    cluster (docs/clusters.md). `conf` overrides individual Spark settings. The JVM appends its output to the file
-    `log`; the default is `jvm_log()`. Raises `CannotRun` if a check of the installation fails, the JVM does not start,
-    or the workers cannot run nbcc.
+    `master` is the Spark master; the default runs Spark on this machine. On a cluster, the workers run the Python
+    interpreter named in the driver's PYSPARK_PYTHON (default: the path of the driver's interpreter). The session sends
+    nbcc to the workers of a cluster (docs/clusters.md). `conf` overrides individual Spark settings. The JVM appends its
+    output to the file `log`; the default is `jvm_log()`. Raises `CannotRun` if a check of the installation fails, the
+    JVM does not start, or the workers cannot run nbcc.
     """
     made_by_user = _running()
     if not made_by_user:
@@ -110,8 +110,7 @@ def _launch(conf: object, log: Path) -> None:
 
 
 def _prepare_environment(local: bool) -> None:
-    """Set the environment variables that the JVM and Python workers inherit. The variables set the workers' Python
-    interpreter, the folder of nbcc, and, for a local session, 127.0.0.1 as Spark's only address.
+    """Set the environment variables that the JVM and Python workers inherit.
 
     Workers import nbcc through PYTHONPATH, because workers do not inherit changes to `sys.path`.
     """

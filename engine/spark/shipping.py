@@ -1,5 +1,5 @@
-"""Sends nbcc to the Python workers of a Spark session. Tasks are pickled in a way that makes each worker check, before
-it loads a task, whether it can run the task.
+"""Sends nbcc to the Python workers of a Spark session. Before a worker unpickles a task, it checks whether it can run
+the task.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ def keep_loaded() -> None:
     """Exclude from garbage collection all objects that a Python worker has loaded during its first task.
 
     PySpark runs the garbage collector after each task. The loaded objects of numpy, Arrow, Spark and nbcc never become
-    garbage. Without `keep_loaded`, each collection would take 40 ms longer, a fifth of the time of a large task.
+    garbage. Excluding the loaded objects makes each garbage collection 40 ms faster.
     """
     gc.freeze()
 

@@ -1,6 +1,6 @@
 """Sends the independent requests of one operation: concurrently to an object store, one after another to a file system.
 
-Concurrent requests to a file system would save no time. The simulator relies on sequential requests, because it
+On a file system, concurrent requests would save no time. The simulator relies on sequential requests, because it
 suspends an operation before each storage call.
 """
 

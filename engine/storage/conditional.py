@@ -27,16 +27,18 @@ class Version(NamedTuple):
 
 
 class ConditionalObject(Protocol):
-    """A storage object that a writer can replace on the condition that the object still has a known version."""
+    """A storage object that supports compare-and-swap: a write succeeds only if the object's version is the expected
+    one.
+    """
 
     def read(self) -> Version | None:
         """Return the current version of the object; None if there is no object."""
         ...
 
     def write(self, data: bytes, known: Version | None) -> Version | None:
-        """Replace the version `known` of the object (None: create it), and return the new version.
+        """Write the object if its version is still `known` (None: if it does not exist), and return the new version.
 
-        Returns None if the object in the store no longer has the version `known`.
+        If the object has another version, nothing is written, and None is returned.
         """
         ...
 
@@ -51,8 +53,8 @@ class ConditionalStorage(Protocol):
 
 
 def conditional_object(storage: Storage, path: str) -> ConditionalObject:
-    """Return the conditional object at `path` in the table's own storage. Raises `Unsupported` if the storage cannot
-    replace objects conditionally.
+    """Return the object at `path` in the table's own storage, for conditional writes. Raises `Unsupported` if the
+    storage cannot replace objects conditionally.
     """
     if isinstance(storage, ConditionalStorage):
         return storage.conditional_object(path)

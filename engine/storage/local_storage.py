@@ -1,4 +1,4 @@
-"""Implements the storage protocol on the local file system, with durable puts. A listing of names does not need one
+"""Implements the storage protocol on the local file system, with durable puts. Listing names without sizes avoids one
 system call per file.
 
 Local storage starts no threads, so it also works in a child that was forked from a process with an open table.
@@ -172,8 +172,8 @@ def paths_below(storage: Storage, prefix: str) -> Sequence[str]:
 
 
 def sizes_but(storage: Storage, folder: str) -> tuple[dict[str, int], Sequence[str]]:
-    """List the entire table in a single listing. Returns the sizes by path of all objects outside `folder`, and the
-    paths of all objects inside `folder`.
+    """List the whole table once. Returns a mapping from path to size for all objects outside `folder`, and the paths of
+    all objects inside it.
     """
     if isinstance(storage, LocalStorage):
         return storage.sizes(folder)

@@ -1,6 +1,6 @@
 """Implements the storage protocol on object stores, through obstore.
 
-An object that several writers may compete to create is put conditionally, in one request. Data files are uploaded
+An object that several writers may try to create is created by a single conditional put. Data files are uploaded
 unconditionally in parts, because stores do not support conditional multipart uploads. Large objects are read in ranges.
 """
 
@@ -94,13 +94,10 @@ class ObjectStorage:
             raise self._typed("open", "", refused) from refused
 
     def put_if_absent(self, path: str, data: bytes) -> bool:
-        """Create `path` with `data` atomically; return False if `path` exists with other content. Also returns True if
-        `path` already has the content `data`.
+        """Create `path` with `data` atomically. Returns False if `path` already exists with other content.
 
-        The store library raises the same error for the statuses 412 and 409. It also raises this error if its own retry
-        finds the object that its first attempt created. After a time-out, the outcome of a put is unknown. After a
-        failed put, `put_if_absent` therefore reads the object. If the object does not exist, the put is repeated. If
-        the object contains `data`, the put has succeeded (see `put_own`).
+        A put that fails may have succeeded: it may have timed out, or obstore may have repeated it after a success.
+        After a failed put, `put_if_absent` reads the object, and repeats the put if the object does not exist.
         """
         confined(path)
         unsure: StorageError | None = None
@@ -128,7 +125,8 @@ class ObjectStorage:
         self._repeated("write", confined(path), lambda store: obstore.put(store, path, data, use_multipart=False))
 
     def put_in_parts(self, path: str, data: bytes) -> bool:
-        """Put a data file, in several parts if it is large. The data file's name must be unique to this put.
+        """Put a data file, in several parts if it is large. The data file's name must be unique, because the put is
+        unconditional.
 
         After an error, uploaded parts remain in the store until the store's rule for incomplete uploads deletes them.
         """
@@ -176,13 +174,13 @@ class ObjectStorage:
         )
 
     def last_seen(self, folder: str) -> str:
-        """Return the path after which a listing of the folder may start, because all earlier objects are known. Returns
-        '' if no listing has found an object in the folder.
+        """Return the path after which listings of the folder start. Returns '' if no listing has found an object in the
+        folder.
         """
         return self._last_seen.get(folder, "")
 
     def remember(self, folder: str, path: str) -> None:
-        """Let later listings of the folder start after `path`."""
+        """Make later listings of the folder start after `path`, and so omit earlier objects."""
         self._last_seen[folder] = path
 
     def delete(self, path: str) -> None:
@@ -203,11 +201,9 @@ class ObjectStorage:
             return
 
     def _repeated(self, operation: str, path: str, request: Callable[[ObjectStore], T]) -> T:
-        """Send a request that may safely be executed twice. A request is repeated if the store answers 409 or does not
-        answer.
+        """Send an idempotent request, and repeat it if the store answers 409 or does not answer.
 
-        After most failures, the store library itself repeats the request for several minutes. If a request still fails
-        after the library's own retries, the error is raised.
+        After most failures, obstore itself repeats the request for several minutes before it raises an error.
         """
         began = time.monotonic()
         for pause in PAUSES:

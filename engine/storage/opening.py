@@ -1,4 +1,4 @@
-"""Opens the storage of a table by its path or URL."""
+"""Opens a table's storage, given the table's path or URL."""
 
 from __future__ import annotations
 

@@ -16,8 +16,8 @@ REMEDY: Final = "find the file or link that names this path, and restore the tab
 
 
 def confined(path: str) -> str:
-    """Return the path unchanged if it is relative and stays below the root. Every operation of every storage validates
-    its path with `confined`.
+    """Check that the path is relative and stays below the root, and return it unchanged. Every operation of every
+    storage validates its path with `confined`.
 
     Raises `UnsafePath` for an absolute path, an empty path segment, ``.``, ``..`` or control characters. The module
     `local_files` checks symbolic links.
@@ -28,5 +28,5 @@ def confined(path: str) -> str:
 
 
 def confined_folder(prefix: str) -> str:
-    """Validate the folder of a listing like `confined`, and also accept the root ('')."""
+    """Validate the folder of a listing as `confined` does, but also accept the root ('')."""
     return prefix and confined(prefix)

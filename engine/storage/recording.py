@@ -92,7 +92,7 @@ class Recording:
 
     def conditional_object(self, path: str) -> ConditionalObject:
         """Return the object at `path` of the wrapped storage as a `ConditionalObject`. A dry run acquires no lock, so
-        it never replaces the object.
+        it never writes the object.
         """
         return conditional_object(self._storage, path)
 

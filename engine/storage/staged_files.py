@@ -17,9 +17,7 @@ _COPIED_BYTES: Final = 1 << 20
 
 
 def _stage_name() -> str:
-    """Return a unique file name with a random part and a counter. The random part is the same for all files of this
-    process. A forked child generates its own random part.
-    """
+    """Return a unique file name with a random part and a counter."""
     process = os.getpid()
     if _RANDOM[0] != process:
         _RANDOM[:] = process, secrets.token_hex(8)

@@ -20,24 +20,24 @@ ATTEMPTS: Final = 4
 
 @runtime_checkable
 class StorageInParts(Protocol):
-    """A storage that puts data files unconditionally, in parts."""
+    """A storage that uploads large data files in parts, without conditional puts."""
 
     def put_in_parts(self, path: str, data: bytes) -> bool:
         """Put a data file, in several parts if it is large. The data file's name must be unique to this put.
 
-        Returns False if the storage finds a different file with the same name.
+        Returns False if a file of that name already exists with other content.
         """
         ...
 
 
 @runtime_checkable
 class StorageOfFiles(Protocol):
-    """A storage that uploads an open file with only a small part of the file in memory."""
+    """A storage that can upload an open file without loading all of it into memory."""
 
     def put_file(self, path: str, file: BinaryIO) -> bool:
         """Put a data file with the content of an open file. The data file's name must be unique to this put.
 
-        Returns False if the storage finds a different file with the same name.
+        Returns False if a file of that name already exists with other content.
         """
         ...
 
@@ -68,11 +68,10 @@ class Replaced(NamedTuple):
 
 
 def replace_verified(target: ConditionalObject, data: bytes, known: Version | None) -> Replaced:
-    """Replace the version `known` of an object with `data`, which must be unique to this put. The replacement fails if
-    another writer has replaced the version `known`.
+    """Replace the content of an object with `data` if its version is still `known`. `data` must be unique to this put.
 
-    If the store answers with an error, `replace_verified` reads the object to learn the outcome. The put is repeated
-    while the object still has the version `known`. Raises the store's last error if all attempts at the put fail.
+    If the store answers with an error, `replace_verified` reads the object to learn the outcome. The put is repeated as
+    long as the object's version is `known`. Raises the store's last error if all attempts at the put fail.
     """
     error: Exception | None = None
     now: Version | None = None
@@ -96,8 +95,7 @@ def replace_verified(target: ConditionalObject, data: bytes, known: Version | No
 
 
 def put_own(storage: Storage, path: str, data: bytes) -> bool:
-    """Create `path` with `data`. Also returns True if `path` already has the content `data`. Returns False if `path`
-    has other content.
+    """Create `path` with `data`. Returns False if `path` already exists with other content.
 
     Most content identifies its writer by a requested time, a completion time or a write token. If the content
     identifies this writer, an earlier attempt of this writer must have created the object. Content that identifies no

@@ -80,9 +80,9 @@ class Archived:
 class Archive:
     """The archived timeline as of the first query or the last call to `refresh`.
 
-    Query the archive only after listing the active timeline. The archiver deletes an instant only after publishing its
-    manifest, so an instant missing from the listing is in the archive. An instant that is in neither the listing nor
-    the archive has never completed.
+    Query the archive only after listing the active timeline. The archiver removes an instant from the active timeline
+    only after publishing a manifest that includes it. An instant found in neither the active timeline nor the archive
+    has therefore never completed.
     """
 
     def __init__(self, storage: Storage) -> None:
@@ -133,8 +133,8 @@ class Archive:
         return tuple(state for file in self.files() for state in self._states[file])
 
     def cached(self, instant: Instant) -> Archived | None:
-        """Return an archived instant from the archive files read so far; None if they do not contain it. `cached` reads
-        no file.
+        """Return an archived instant from the archive files that have already been read; None if they do not contain
+        it.
         """
         return self._known.get((instant.requested, instant.action))
 
@@ -161,8 +161,8 @@ class Archive:
         return int(name.removeprefix("manifest_")) if name else 0
 
     def _current(self) -> str | None:
-        """Return the name of the current manifest. If the version file is temporarily missing, this is the newest
-        manifest in the folder.
+        """Return the name of the current manifest; if the version file is temporarily missing, the newest one in the
+        folder.
         """
         try:
             number = self._storage.get(VERSION)
@@ -180,8 +180,8 @@ class Archive:
         return f"manifest_{int(number)}"
 
     def _read(self, wanted: Callable[[ArchiveFile], bool]) -> list[tuple[Archived, ...]]:
-        """Return the rows of each archive file that `wanted` selects. If a merge has replaced an archive file, `_read`
-        reads a newer manifest and starts again.
+        """Return the rows of each archive file for which `wanted` returns True. If a merge has replaced an archive
+        file, `_read` reads a newer manifest and starts again.
         """
         while True:
             files = self.files()

@@ -1,8 +1,8 @@
 """Validates the times, names and paths in timeline files.
 
-A plan or commit may come from a damaged disk or an attacker, and the files that it lists are read or deleted. Therefore
-paths must be below the table's root and outside ``.hoodie``, and times must consist of digits. Every check returns its
-argument, or raises `Damaged` with the name of the timeline file.
+A plan or commit may come from a damaged disk or an attacker, and the files that it lists are read or deleted. To
+protect other files, paths must be below the table's root and outside ``.hoodie``. Times must consist of digits. Every
+check returns its argument, or raises `Damaged` with the name of the timeline file.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _HIDDEN: Final = ".hoodie"
 
 
 class Checked:
-    """Validates the values in one timeline file. Each error names the timeline file."""
+    """Validates the values in one timeline file, and raises errors that name the file."""
 
     __slots__ = ("_file",)
 
@@ -33,7 +33,7 @@ class Checked:
         raise self._refusal(value, "an instant time of 14 or 17 digits")
 
     def instant_or_none(self, value: Any) -> str:
-        """Return a valid time, or '' if the time is missing. Raises `Damaged` for any other value."""
+        """Return `value` if it is a valid time, or '' if it is missing; otherwise, raise `Damaged`."""
         return self.instant(value) if value else ""
 
     def action(self, value: Any) -> str:
@@ -43,7 +43,8 @@ class Checked:
         raise self._refusal(value, "an action")
 
     def name(self, value: Any) -> str:
-        """Return a valid file name or file id, which must be a single path component."""
+        """Return `value` if it is a valid file name or file id (a single path component); otherwise, raise `Damaged`.
+        """
         if isinstance(value, str) and value not in ("", ".", "..") and not {"/", "\\", "\0"}.intersection(value):
             return value
         raise self._refusal(value, "a file name")
@@ -55,7 +56,7 @@ class Checked:
         raise self._refusal(value, "the name of a base file or log file")
 
     def partition(self, value: Any) -> str:
-        """Return a valid partition path; '' in an unpartitioned table."""
+        """Return `value` if it is a valid partition path ('' in an unpartitioned table); otherwise, raise `Damaged`."""
         return value if value == "" else self.path(value)
 
     def path(self, value: Any) -> str:
@@ -86,7 +87,9 @@ class Checked:
 
 
 def is_inside(path: str) -> bool:
-    """Return whether a relative path is below the table's root and outside ``.hoodie``. Links are not resolved."""
+    """Return whether a relative path is below the table's root and outside ``.hoodie``. Symbolic links are not
+    resolved.
+    """
     if "\0" in path:
         return False
     if path[0] != "." and "/." not in path and "//" not in path and path[0] != "/" and path[-1] != "/":

@@ -20,8 +20,8 @@ class CheckpointedCommits(Commits):
     """The commits needed by a read as of the state checkpoint's time or any later time.
 
     For an instant that completed at or before the checkpoint's time, the commit contains only the files listed in the
-    checkpoint. The commits of all other instants are read from the timeline or the archive. A `CheckpointedCommits`
-    object shares its cache with the table's `Commits` object.
+    checkpoint. The commits of newer instants are read from the timeline or the archive. A `CheckpointedCommits` object
+    shares its cache with the table's `Commits` object.
     """
 
     def __init__(self, commits: Commits, checkpoint: StateCheckpoint) -> None:

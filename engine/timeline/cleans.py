@@ -42,7 +42,7 @@ class CleanPlan:
 
     @property
     def extra(self) -> dict[str, str]:
-        """The extra metadata of the clean plan: nbcc's format mark, the horizon, and the savepoints."""
+        """The extra metadata of the clean plan: ``nbcc.format``, the horizon, and the savepoints."""
         ours = {OWN_KEY: OWN_FORMAT, HORIZON: self.horizon} if self.horizon else {}
         return {**ours, SAVEPOINTS: ",".join(self.savepoints)} if self.savepoints else ours
 

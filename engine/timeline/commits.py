@@ -22,8 +22,8 @@ class Commits:
     table is open.
 
     `retired` contains the requested times of archived commits that no service needs any more (`files.planned_slices`).
-    `has_read` is True once the timeline has been joined with the whole archive. `checkpointed` contains the commits
-    loaded from a state checkpoint, if this process uses one.
+    `has_read` is True once `whole` has been called. `checkpointed` contains the commits loaded from a state checkpoint,
+    if this process uses one.
     """
 
     def __init__(self, storage: Storage) -> None:
@@ -38,15 +38,15 @@ class Commits:
 
     def whole(self, timeline: Timeline) -> Timeline:
         """Join a listed timeline with the archive, which is read after the listing. The result contains every instant
-        that ever completed, and `has_read` becomes True.
+        that ever completed.
         """
         self.has_read = True
         self.archive.refresh(timeline.archived)
         return timeline.with_archived(self.archive.states())
 
     def retire(self, instants: Iterable[Instant]) -> None:
-        """Record that services no longer need the given archived instants. Remove the commits of those that are writes
-        from the cache.
+        """Mark archived instants that no table service needs any more, and remove commits of such writes from the
+        cache.
         """
         for instant in instants:
             self.retired.add(instant.requested)

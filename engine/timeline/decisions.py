@@ -1,17 +1,17 @@
 """The decision log: numbered entries, each created only if absent, that decide which instants commit and in which
 order.
 
-A writer can lose the table's lock between any two of its steps. With `decision = log`, a writer publishes in three
-steps, so that losing the lock does no damage. First, the writer publishes the instant of the last entry, unless another
-writer has already published it. Second, the writer puts the next entry, which contains the file to publish and a time
-greater than that of every earlier entry. Third, the writer publishes the instant of its own entry. Entries of the
-decision log never change. Both commits and plans of table services are entries of the decision log.
+The decision log prevents damage if a writer loses the table's lock while it publishes. The writer first publishes the
+instant of the last entry, unless it is already published. Next, the writer creates a new entry, which contains the
+timeline file to publish and a time later than that of every earlier entry. Finally, the writer creates the timeline
+file itself. Entries of the decision log never change. Both commits and plans of table services are entries of the
+decision log.
 
 Archiving shortens the decision log by deleting old entries. The archiver records a decision-log checkpoint (the number
-up to which all entries are published), and deletes older entries after an hour. After an entry is deleted, a slow
-writer could put another entry with the same number. Therefore a put that took more than an hour succeeds only if the
-entry's number is greater than the number in the checkpoint. In an object store, a listing of the decision log starts at
-the decision-log checkpoint.
+up to which all entries are published). The archiver deletes entries before the checkpoint that are more than an hour
+older than the newest entry. A slow writer could create a deleted entry again. If creating an entry takes more than an
+hour, the entry is therefore valid only if its number is greater than the checkpoint. In an object store, a listing of
+the decision log starts at the decision-log checkpoint.
 """
 
 from __future__ import annotations
@@ -84,8 +84,8 @@ def last_decision(storage: Storage) -> Decision | None:
 
 
 def _numbers(storage: Storage) -> list[int]:
-    """Return the numbers of the decision log's entries. In an object store, old entries are omitted: those before the
-    checkpoint or before the last entry that was read.
+    """Return the sequence numbers of the entries in the decision log. In an object store, old entries are omitted:
+    those before the checkpoint or before the last entry that was read.
     """
     if not isinstance(storage, ObjectStorage):
         return _decimal(storage.list(FOLDER))
@@ -94,7 +94,7 @@ def _numbers(storage: Storage) -> list[int]:
 
 
 def remember_checkpoint(storage: Storage) -> None:
-    """Let listings of the decision log start at the decision-log checkpoint. For an object store, the decision-log
+    """Make listings of the decision log start at the decision-log checkpoint. For an object store, the decision-log
     checkpoint is read only before the first listing.
     """
     if isinstance(storage, ObjectStorage) and not storage.last_seen(FOLDER):
@@ -143,8 +143,8 @@ def publish(storage: Storage, decision: Decision) -> None:
 
 
 def is_published(storage: Storage, decision: Decision) -> bool:
-    """Return whether the timeline contains the instant that the entry publishes. Raises `Damaged` if the instant's file
-    is empty or differs from the entry.
+    """Return whether the timeline contains the instant that the entry publishes. Raises `Damaged` if the timeline file
+    of the instant differs from the decision-log entry.
     """
     if decision.kind == "time":
         return True

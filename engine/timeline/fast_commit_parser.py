@@ -1,12 +1,11 @@
 """A fast parser of commits for audits: one regular expression reads the required fields of each file listed in a
 commit.
 
-A commit contains a record of about thirty fields for each of its data files. Nearly all of these fields are nullable
-numbers and strings. The encoding of nullable numbers and strings is a regular language, except that a length precedes
-each string. The regular expression matches a string as a run of printable characters of any length. The parser then
-compares the length of each string with the stored length. If all lengths are equal, an Avro reader would decode the
-same values as the fast parser. If a stored length differs from the length of its string, the parser raises `Odd`, and
-the caller uses the complete decoder, `decode_record`.
+A commit contains a record of about thirty fields for each data file, nearly all of them nullable numbers and strings.
+The Avro encoding of such fields is a regular language, except that each string is preceded by its length. The regular
+expression matches a string as a run of printable characters of any length. After matching, the parser compares the
+length of each string with the length stored before it. If the lengths differ, the parser raises `Odd`, and the caller
+uses the complete decoder, `decode_record`.
 """
 
 from __future__ import annotations
@@ -53,8 +52,7 @@ class Skimmed(NamedTuple):
 
 
 def skim_commit(data: bytes) -> tuple[dict[str, list[Skimmed]], dict[str, Any]]:
-    """Return the files of a commit by partition, and the other fields of its record as `decode_record` would return
-    them.
+    """Return the files of a commit by partition, and its other fields in the form that `decode_record` returns.
 
     Raises an exception for all bytes that the fast parser cannot read, including all bytes that `decode_record`
     rejects.
@@ -76,7 +74,7 @@ def skim_commit(data: bytes) -> tuple[dict[str, list[Skimmed]], dict[str, Any]]:
 @lru_cache(maxsize=64)
 def _fields(schema: bytes, bounds: Limits) -> tuple[_Listed | None, Any]:
     """Return the regular expression for the record of one data file in a commit, and the schema of the commit's other
-    fields. Both results are derived from the commit schema `schema`. They are cached for each commit schema.
+    fields. The results are cached for each commit schema.
     """
     embedded(schema, bounds)  # validates the schema, even if the record does not use it
     commit = json.loads(schema)
@@ -189,9 +187,7 @@ def _number(encoded: bytes | None) -> int | None:
 
 @lru_cache(maxsize=1 << 12)
 def _lengths(encoded: tuple[bytes | None, ...]) -> tuple[int, ...]:
-    """Return the decoded lengths of texts; 0 for null, as `length_hint` returns 0 for None. The results are cached,
-    because a table's commits contain few distinct tuples of lengths.
-    """
+    """Decode the lengths stored before strings; the length of null is 0."""
     return tuple(_number(each) or 0 for each in encoded)
 
 

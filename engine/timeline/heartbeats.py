@@ -42,8 +42,8 @@ class Heartbeats(Protocol):
         ...
 
     def stop_renewing(self, requested: str) -> None:
-        """Let this process stop renewing the heartbeat of an instant. The heartbeat then expires, unless another
-        process renews it.
+        """Stop renewing the heartbeat of an instant from this process, so that it expires unless another process renews
+        it.
         """
         ...
 
@@ -90,8 +90,8 @@ class StoredHeartbeats:
             heartbeat.stopped.set()
 
     def hand_over(self, requested: str, seconds: float) -> None:
-        """Let another process complete the instant. This process renews the heartbeat meanwhile, but for at most
-        `seconds`. When the other process has completed the instant, it deletes the heartbeat file.
+        """Hand the instant over to another process, which completes it and deletes the heartbeat file. This process
+        renews the heartbeat until the file is deleted, but for at most `seconds`.
         """
         if heartbeat := self._ours.get(requested):
             heartbeat.until = self._now() + seconds
@@ -117,9 +117,7 @@ class StoredHeartbeats:
 
 
 class _Heartbeat:
-    """The heartbeat of an instant that this process writes. `until` is the time at which renewal ends if another
-    process completes the instant.
-    """
+    """The heartbeat of an instant of a writer in this process. Renewal ends at the time `until`, if it is set."""
 
     def __init__(self, now: float) -> None:
         self.last = now

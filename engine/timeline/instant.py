@@ -37,7 +37,7 @@ _LEGACY: Final = re.compile(r"(\d+)\.([a-z]+)")
 
 @dataclass(frozen=True, slots=True)
 class Instant:
-    """One instant (an action in one state) of the timeline.
+    """An instant of the timeline: an action with its requested time and its state.
 
     `action` is the action in the file name: ``compaction`` for a pending compaction, ``commit`` for a completed one.
     `completed` is the completion time; None for a requested or inflight instant.

@@ -1,4 +1,4 @@
-"""Loads the active timeline, either from a single listing or settled (final up to a time T) for reads."""
+"""Loads the active timeline. For reads, listings are repeated until the timeline is complete up to a time T."""
 
 from __future__ import annotations
 
@@ -75,9 +75,9 @@ def load_settled(
     T.
 
     A single listing may show a newer instant and miss an older one. T is the greatest completion time in a first
-    listing; a second listing shows every instant that completed by T. Instants archived between the two listings are in
-    the archive, which `commits` reads after each listing. `Rules(listing="once")` omits the second listing;
-    `Rules(read_time="clock")` uses `now` as T, even if `now` is not settled.
+    listing; a second listing shows every instant that completed by T. Instants archived between the first and the
+    second listing are found in the archive, which `commits` reads after each listing. `Rules(listing="once")` omits the
+    second listing; `Rules(read_time="clock")` uses `now` as T, even if `now` is not settled.
     """
     listed = list_once(storage, rules, commits)
     time = read_time(listed, rules, now)
@@ -91,7 +91,7 @@ def list_again(listed: Timeline, time: str, storage: Storage, rules: Rules, comm
     `time`.
 
     If a restore deletes instants during a listing, the listing may show some deleted instants but not the restore. The
-    repeated listing shows the plan of a restore that deleted instants during the first listing.
+    next listing of the timeline shows the restore's plan.
     """
     again = list_once(storage, rules, commits)
     while again.misses(listed, time):

@@ -141,9 +141,7 @@ class CompactionPlan:
 
     @property
     def replaces(self) -> bool:
-        """Return whether the plan belongs to a replacing write. Such a plan can be executed only by the writer that
-        created it.
-        """
+        """Return whether the plan belongs to a replacing write."""
         return REPLACES in self.extra
 
     @property

@@ -1,5 +1,5 @@
-"""Publishes each state of an instant (requested, inflight, completed) as a timeline file. The file of a state is
-created atomically and never replaced.
+"""Publishes each state of an instant (requested, inflight, completed) as a timeline file. A timeline file is created
+atomically and never replaced.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from .timeline import FOLDER
 
 
 def put_requested(storage: Storage, requested: str, action: str, data: bytes = b"") -> Instant:
-    """Publish the requested state of an instant as ``<requested>.<action>.requested``. The caller still holds the lock
-    under which it took the requested time.
+    """Publish the requested state of an instant as ``<requested>.<action>.requested``. The caller must still hold the
+    lock under which it obtained the requested time.
 
     `data` is the content of the file: a plan, or the writer's token. An existing file with equal content counts as
     success, because an earlier attempt of this writer created it.
@@ -37,7 +37,7 @@ def put_completed(storage: Storage, requested: str, completed: str, action: str,
 
 
 def _put(storage: Storage, instant: Instant, data: bytes, again: bool = False) -> Instant:
-    """Put the file of an instant's state onto the timeline. An existing file with equal content counts as success
+    """Create the timeline file of an instant's state. An existing file with equal content counts as success
     (`put_own`).
     """
     path = f"{FOLDER}/{instant.file_name}"

@@ -1,5 +1,5 @@
-"""Encodes and decodes savepoints: a completed instant, and the files opened by a read as of that instant
-(docs/hudi-format.md).
+"""Encodes and decodes savepoints. A savepoint names a completed instant and the files that a read as of that instant
+opens (docs/hudi-format.md).
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """State checkpoints. A state checkpoint lists the files that are live as of a completion time; a read uses the list
 instead of older commits.
 
-State checkpoints are derived from commits and do not change the rows of any read (docs/contract.md, SAME). A read
-ignores a missing, damaged or duplicate state checkpoint and then uses commits. A checkpoint's file name contains its
-time and a digest of its content, so that damage is detected. Checkpoints are stored in a folder that Hudi's readers do
-not list.
+State checkpoints are derived from commits and do not change the rows of any read (docs/contract.md, SAME). If the state
+checkpoint is missing, damaged or duplicate, a read uses the commits instead. A checkpoint's file name contains its time
+and a digest of its content, so that damage is detected. Checkpoints are stored in a folder that Hudi's readers do not
+list.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class StateCheckpoint:
     `archived` is the greatest requested time in the archive when the checkpoint was made; '' for an empty archive.
     Every archived write with a requested time up to `archived` completed at or before `time`. `horizon` is the
     completion time before which reads are refused; '' if there is none. `rows` contains the commits of the writes that
-    have live files. Each of these commits lists only its live files.
+    have live files, each reduced to its live files.
     """
 
     time: str
@@ -50,7 +50,7 @@ class StateCheckpoint:
 
     def holds_in(self, timeline: Timeline) -> bool:
         """Return True if every restore on the timeline was planned before the checkpoint. A newer restore may have
-        undone writes of the checkpoint, and may have made files live that the checkpoint omits.
+        undone writes in the checkpoint, or brought back files that the checkpoint omits.
         """
         return all(plan.requested <= self.time for plan in timeline.restores)
 

@@ -25,8 +25,9 @@ class Timeline:
     `begun_as` maps (requested time, completed action) to the pending action if the two actions differ. With `begun_as`,
     the commit of a compaction is distinguished from the commit of a copy-on-write writer. `archived` is True if some
     instants are in the archive. `newest_archived` is the greatest requested time in the names of the archive files.
-    `instants` omits the instants that `restores` have undone; `undone` contains those whose files still exist on the
-    timeline. `torn` contains completed instants whose files are empty or truncated, for example after a power failure.
+    `instants` omits the instants that `restores` have undone. `undone` contains the omitted instants whose timeline
+    files still exist. `torn` contains completed instants whose files are empty or truncated, for example after a power
+    failure.
     """
 
     instants: tuple[Instant, ...] = ()
@@ -114,8 +115,8 @@ class Timeline:
     def greatest_completion(self) -> str | None:
         """The greatest completion time on the timeline; None if no instant has completed.
 
-        Savepoints are ignored, because they may be deleted. Requested times of restores are included, because no
-        instant can complete at or before the requested time of a restore.
+        Savepoints are ignored, because they may be deleted. The requested time of a restore counts as a completion
+        time, because no instant can still complete at or before it.
         """
         completed = (i.completed for i in self.instants if i.completed and i.action != "savepoint")
         return max((*completed, *(plan.requested for plan in self.restores)), default=None)
@@ -187,7 +188,7 @@ class Timeline:
 
 
 def _supersedes(instant: Instant, other: Instant) -> bool:
-    """Return whether the state `instant` supersedes the state `other` of the same instant.
+    """Return whether `instant` is a later state than `other` of the same instant.
 
     If a writer wrongly put two files for the same state of an instant, the smaller file name wins, regardless of the
     order of the listing.

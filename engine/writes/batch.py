@@ -144,7 +144,7 @@ def named_paths(
 
 
 def refuse_other_rows(data: Any, jobs: Jobs) -> None:
-    """Raise `BadInput` if `data` is an Arrow table but Spark runs the jobs, or a DataFrame but the jobs run without
+    """Raise `BadInput` unless `data` is a DataFrame and Spark runs the jobs, or an Arrow table and the jobs run without
     Spark.
     """
     without_spark, arrow = isinstance(jobs, InProcessJobs), isinstance(data, pa.Table)

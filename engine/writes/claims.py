@@ -4,8 +4,8 @@ the time.
 A writer can lose its lock while it reads the clock. Two writers may read the same time if one of them has lost its
 lock. The decision log cannot prevent equal requested times, because requesting an instant adds no entry to the log. To
 prevent equal times, a writer claims a time before it uses the time. A claim is an object that is named after the time
-and is created only if it does not exist. If the object already exists, the writer reads its clock again and claims the
-later time.
+and is created only if it does not exist. If another writer has already claimed the time, the writer reads its clock
+again and claims the new time.
 
 The function `forget` deletes claims that are more than an hour older than the newest completion time. A writer that
 needed more than an hour to create its claim discards the time. The age of a claim can be derived from its time, because
@@ -37,7 +37,7 @@ def claims_times(context: Context) -> bool:
 
 def learn(context: Context, timeline: Timeline) -> None:
     """Advance this process's clock past the newest time on the timeline. Raises `Damaged` if the file of a completed
-    instant is empty or truncated. Reads of newer writes would fail, because they need this file as well.
+    instant is empty or truncated.
     """
     if timeline.torn:
         torn = timeline.torn[0]

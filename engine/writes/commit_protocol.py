@@ -33,8 +33,7 @@ PLAN: Final = "compaction"
 
 
 def take_time(context: Context, timeline: Timeline) -> str:
-    """Return a time that is greater than all times on the timeline and that no instant will ever use. The caller of
-    `take_time` holds the table's lock.
+    """Return a new time, greater than all times on the timeline. The caller of `take_time` must hold the table's lock.
     """
     learn(context, timeline)
     return context.clock.take()
@@ -44,8 +43,7 @@ def request(
     context: Context, action: str, batch_id: str | None = None, *, starts: bool = False
 ) -> tuple[str, Timeline]:
     """Publish the requested state of a new instant as ``<now>.<action>.requested``. Returns the requested time, and the
-    timeline that was listed under the lock. The conflict check later compares this timeline with the current one
-    (RFC-22).
+    timeline listed under the lock, which the conflict check later compares with the current timeline (RFC-22).
 
     If `starts` is True, the inflight state is published too, when the lock is released. On an object store, the
     inflight state is published concurrently with the release of the lock. Raises `Repeated` and publishes nothing if
@@ -113,9 +111,9 @@ def stop_heartbeat_on_error(context: Context, requested: str) -> Iterator[None]:
 def undo_on_error(context: Context, requested: str, action: str) -> Iterator[None]:
     """If the `with` block (the data phase of a write) fails, delete the files and the instant of the write.
 
-    Errors after the start of completion must not delete anything, because the instant may have been published. A crash
-    or an interrupt of the process deletes nothing. After a crash or an interrupt, the instant never completes, and
-    readers ignore its files until a rollback deletes them.
+    The `with` block must end before completion starts, because a failed completion may have published the instant. A
+    crash or an interrupt of the process deletes nothing. After a crash or an interrupt, the instant never completes,
+    and readers ignore its files until a rollback deletes them.
     """
     with stop_heartbeat_on_error(context, requested):
         try:
@@ -175,15 +173,16 @@ def complete(
 ) -> Instant:
     """Publish the completed state of an instant with a new completion time under the lock, then delete its markers.
 
-    With a decision log, the commit is put into the log before the completed state is published. If another writer has
-    put the next entry of the decision log first, all checks run again.
+    With a decision log, the commit is first put into the log as the next entry. If another writer has already put the
+    next entry, all checks run again.
 
     `completed_by_another` is the check that runs first. If `completed_by_another` returns a completed instant,
     `complete` deletes `files` and returns that instant. If another attempt has committed the batch `batch_id`, the
-    instant is undone and `Repeated` is raised. `refused_by` is the last check. It receives the timeline listed under
-    the lock, or None if the timeline was not listed. If `refused_by` returns a `Conflict`, the instant is undone and
-    the `Conflict` is raised. If `may_ask_early` is True, `refused_by` may be called before the lock is taken, under
-    `Rules(conflict_check="before_lock")`. If `beats` is True, the instant has a heartbeat, which must not have expired.
+    instant is undone and `Repeated` is raised. `refused_by` is the last check before publication. The argument of
+    `refused_by` is the timeline listed under the lock, or None if the timeline was not listed. If `refused_by` returns
+    a `Conflict`, the instant is undone and the `Conflict` is raised. If `may_ask_early` is True, `refused_by` may be
+    called before the lock is taken, under `Rules(conflict_check="before_lock")`. If `beats` is True, the instant has a
+    heartbeat, which must not have expired.
     """
     context.clock.not_before(requested)  # another process may have asked for it, by a clock that is ahead of ours
     if may_ask_early and context.rules.conflict_check == "before_lock":
@@ -224,10 +223,11 @@ def complete(
 def _published(
     context: Context, requested: str, action: str, time: str, commit: bytes, last: Decision | None, late: Sequence[str]
 ) -> Instant | None:
-    """Publish the completed instant; return None if another writer has put an entry after `last` into the decision log.
+    """Publish the completed instant; return None if another writer has meanwhile added an entry after `last` to the
+    decision log.
 
-    With a decision log, the files of other attempts (`late`) are deleted only after the log entry has been put. A
-    writer that lost the lock could otherwise delete the files of an attempt that another writer publishes.
+    With a decision log, the files of other attempts (`late`) are deleted only after the log entry has been put. If the
+    files were deleted earlier, a writer that has lost the lock could delete files that another writer publishes.
     """
     if last is None:
         return put_completed(context.storage, requested, time, action, commit)
@@ -281,11 +281,10 @@ def _undone(context: Context, timeline: Timeline, requested: str) -> bool:
 
 
 def older_than_archive(context: Context, timeline: Timeline, requested: str) -> bool:
-    """Return whether a pending instant was requested before some archived instant. A pending instant older than an
-    archived instant has been undone by a rollback, which is archived too.
+    """Return whether a pending instant was requested before some archived instant, and has therefore been rolled back.
 
-    The archiver never archives an instant that is newer than a pending instant, so the instant was not pending when the
-    archiver ran. The caller of `older_than_archive` holds the table's lock.
+    The archiver never archives an instant that is newer than a pending one. The caller of `older_than_archive` holds
+    the table's lock.
     """
     return context.rules.archive_bound == "pending" and requested < timeline.newest_archived
 
@@ -300,8 +299,8 @@ def twice(context: Context, timeline: Timeline | None, batch_id: str | None) -> 
 
 
 def takes_time_early(context: Context) -> bool:
-    """Return whether a writer takes its completion time before it acquires the lock for publishing. This variant can
-    lose rows.
+    """Return whether a writer takes its completion time before it acquires the lock for publishing, which can lose
+    rows.
     """
     return context.rules.completion_time == "outside_lock" and not uses_decision_log(context)
 
@@ -325,10 +324,10 @@ def late_attempts(
 
 
 def delete_attempts(context: Context, requested: str, paths: Sequence[str]) -> None:
-    """Delete the files that other attempts wrote, before the instant is published.
+    """Before an instant is published, delete the files that other attempts wrote for it.
 
-    If these files remained, readers that list directories would find two files of one instant in a file group. The
-    marker is deleted before its file, so that a running attempt notices that its marker is missing.
+    Readers that list directories must not find two files of one instant in a file group. A file's marker is deleted
+    first, so that an attempt that is still running notices the deletion.
     """
     for path in paths:
         context.storage.delete(marker(requested, *split_path(path)))

@@ -1,4 +1,4 @@
-"""Builds the content of nbcc's commits: one write stat per file, the schema, and nbcc's format mark
+"""Builds the content of nbcc's commits: one write stat per file, the schema, and the property ``nbcc.format``
 (docs/hudi-format.md).
 """
 
@@ -46,8 +46,8 @@ def _ranges(files: Sequence[WrittenFile]) -> dict[str, str]:
 
 
 def compaction_commit(config: TableConfig, requested: str, plan: CompactionPlan, files: Sequence[WrittenFile]) -> bytes:
-    """Return the content of a completed compaction, whose files are base files and logs with deletes that base files
-    cannot store.
+    """Return the content of a completed compaction. `files` are its base files, and its logs of kept deletes
+    (tombstones).
     """
     operations = {(operation.partition, operation.file_id): operation for operation in plan.operations}
     stats = tuple(

@@ -60,7 +60,7 @@ def conflict_of(
     A write conflicts if it completed after the timeline `sealed` was loaded, and has files in the same buckets or in
     partitions of `read_set`. The caller of `conflict_of` holds the lock under which it publishes. `now` is the timeline
     listed under the lock; if it is None, the function lists the timeline itself. Conflicts are checked only under
-    optimistic concurrency control. In every other concurrency mode, `conflict_of` returns None.
+    optimistic concurrency control.
     """
     if config.concurrency_mode != OPTIMISTIC:
         return None
@@ -80,9 +80,8 @@ def conflict_of(
 
 
 def completed_since(context: Context, sealed: Timeline, now: Timeline) -> Iterator[Instant]:
-    """Yield the instants that completed after the timeline `sealed` was loaded, in order of completion. Under
-    `Rules(conflict_window="requested")`, yield the instants that were requested after every completed instant of
-    `sealed`.
+    """Yield the writes that completed after the timeline `sealed` was loaded, in order of completion. Under
+    `Rules(conflict_window="requested")`, yield the writes requested later than all completed instants in `sealed`.
     """
     known = {instant.requested for instant in sealed.completed}
     if context.rules.conflict_window == "completion":

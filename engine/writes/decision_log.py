@@ -31,9 +31,9 @@ def uses_decision_log(context: Context) -> bool:
 
 def catch_up(context: Context, listed: Storage | None = None) -> Decision:
     """Publish the last entry of the decision log if it is not yet published, and return the entry. On return, the
-    timeline contains every decided instant, and the clock has passed the time of the last decision.
+    timeline contains every instant in the log, and the clock has passed the time of the last entry.
 
-    `listed` is a storage whose listings the caller has already started; the default is the storage of `context`.
+    `listed` is a storage with prefetched listings; the default is the storage of `context`.
     """
     storage, begun = listed or context.storage, time.time()
     while (last := last_decision(storage)) is not None and not is_published(storage, last):
@@ -68,8 +68,8 @@ def cut(context: Context, last: Decision | None) -> None:
 
 
 def latest_decision(context: Context) -> Decision | None:
-    """Publish the last entry of the decision log and return it; return None without a decision log. The caller of
-    `latest_decision` holds the table's lock and is about to make a plan.
+    """Publish the last entry of the decision log and return it; return None if the table has no decision log. The
+    caller of `latest_decision` holds the table's lock and is about to make a plan.
     """
     return catch_up(context) if uses_decision_log(context) else None
 
@@ -78,9 +78,8 @@ def put_plan(context: Context, last: Decision | None, requested: str, action: st
     """Publish a plan based on the table state after the entry `last`, and return the plan's instant. Returns None if
     another writer has put an entry after `last`.
 
-    Another writer can put an entry only if this process has lost the lock. If the lock was lost, the plan may be based
-    on an outdated state: a write that the plan undoes may have committed. If `put_plan` returns None, the caller makes
-    a new plan from the current state.
+    Another writer can put an entry only if this process has lost the lock. If `put_plan` returns None, the plan may be
+    outdated, and the caller makes a new plan from the current state.
     """
     if last is None:
         return put_requested(context.storage, requested, action, plan)
@@ -91,8 +90,7 @@ def put_plan(context: Context, last: Decision | None, requested: str, action: st
 def withdraw(context: Context, requested: str) -> None:
     """Before a plan is removed from the timeline, ensure that the plan is not the last entry of the decision log.
 
-    Otherwise, the next writer would publish the plan again: a writer publishes the last entry if its instant is missing
-    from the timeline.
+    If the removed plan were the last entry, the next writer would publish it again.
     """
     while uses_decision_log(context) and (last := catch_up(context)).requested == requested:
         taken = context.clock.take()

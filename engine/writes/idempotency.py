@@ -1,9 +1,9 @@
 """Batches with an id, which commit at most once however often the user sends them.
 
 The commit of a batch records the batch id and a digest of the batch's rows. If a batch is sent again, the writer
-compares the digest of its rows with the digest in the commit. If the digests of the two batches are equal, the writer
-returns the instant that committed the batch; otherwise, it raises `Conflict`. No batch is lost, because the writer
-acknowledges a batch only if the table contains the batch's rows.
+compares the digest of its rows with the digest in the commit. If both digests are equal, the writer returns the instant
+that committed the batch; otherwise, the writer raises `Conflict`. No batch is lost, because the writer acknowledges a
+batch only if the table contains the batch's rows.
 
 Each attempt to write a batch first puts an empty file, named after the attempt's instant, into the batch's folder. One
 listing of the batch's folder shows whether the batch was written, at a cost independent of the table's history. The
@@ -79,7 +79,7 @@ def digest_of_files(files: Iterable[WrittenFile]) -> Digest:
 
 
 def answer(context: Context, written: Repeated, digest: Digest, replay_difference: str) -> Instant:
-    """Return the instant that committed the batch if its commit has the digest `digest`. Otherwise raise `Conflict`, or
+    """Return the instant that committed the batch. If the committed digest differs from `digest`, raise `Conflict`, or
     only warn if `replay_difference` is "keep".
 
     A commit of an older nbcc release has no digest; its instant is returned without a comparison.
@@ -107,7 +107,7 @@ def differs(digest: Digest, recorded: Digest) -> bool:
 
 def claim(context: Context, requested: str, batch_id: str | None, owner: str = "") -> None:
     """Record that the instant requested at `requested` is an attempt by `owner` to write the batch `batch_id`. The
-    caller of `claim` holds the lock under which it puts the instant's requested file.
+    caller of `claim` must hold the lock under which it creates the instant's requested file.
     """
     if batch_id is not None:
         context.storage.put_if_absent(f"{_folder(batch_id)}/{requested}", owner.encode())

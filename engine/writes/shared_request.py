@@ -1,10 +1,9 @@
 """Lets all tasks of a streaming batch share one instant if no driver process can request it before the tasks start.
 
 Spark's streaming writer consists of tasks, which run on executors, and a commit on the driver. The first task that
-acquires the table's lock requests the instant. The task also puts a file that assigns the instant to the query run of
-the batch. When another task acquires the lock, it finds this file and uses the same instant. Restarting a streaming
-query, or using a copy of its checkpoint, begins another run of the query. A query run never continues an instant that
-another run has requested.
+acquires the table's lock requests the instant, and records it in a file in the folder of the batch. All later tasks
+find the file and use the same instant. Restarting a streaming query, or using a copy of its checkpoint, begins another
+run of the query. No run of a query continues an instant that another run has requested.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from .idempotency import claim, pending_attempt, repeated
 
 def shared_request(context: Context, action: str, batch_id: str, owner: str) -> str:
     """Return the requested time of the inflight instant with which `owner` attempts to write the batch. The first
-    caller for a batch requests the instant.
+    caller for a batch requests the instant; later callers use the same one.
 
     `shared_request` also renews the instant's heartbeat from this process. Raises `Repeated` if the batch has already
     been written.
