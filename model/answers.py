@@ -1,7 +1,7 @@
 """Computes the rows that each kind of query returns, from the file slices of `kernel/reads.py` and the rows in `data`.
 
 `data` has three levels: requested time of a write -> (file group, log version) -> key -> record. A key is opaque and
-belongs to one file group. If the same key occurs in several partitions, the partition must be part of the key.
+belongs to one file group. If partitions can contain equal record keys, a key must include its partition.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Query:
 
 
 class Record(NamedTuple):
-    """A row version or a delete. In an answer, `requested` identifies the write of the row by its requested time.
+    """A row version or a delete. In an answer, `requested` is the requested time of the write that wrote the row.
 
     `sets` names the columns set by a partial update; each of them gets the value `value`. In the answer of a table with
     partial updates, `value` lists the value of each column.
@@ -64,7 +64,7 @@ class Record(NamedTuple):
 
 class Change(NamedTuple):
     """One row of a change log: the row of a key before and after the window. `before` is None if the key has no row at
-    the start of the window. `after` is None if it has none at the end.
+    the start of the window. `after` is None if the key has no row at the end of the window.
     """
 
     before: Record | None
@@ -87,7 +87,9 @@ class Cleaned(ValueError):
 
 
 class BadInput(ValueError):
-    """Raised if the time of a read lies after the settled time, is a requested time, or lies before the first write."""
+    """Raised if the time of a read is after the settled time, before the first write, or the requested time of an
+    instant.
+    """
 
 
 class NoAnswer(ValueError):
@@ -143,8 +145,8 @@ class Lookup:
         return self.data.get(log[0], {}).get((self.group, log[1]), {})
 
     def rows(self, shape: Fold, deletes: bool = False) -> dict[Key, Record]:
-        """Merge the files of a `Fold`, and return the row of each key. With `deletes`, keys whose newest record is a
-        delete are included.
+        """Return the row of each key after merging the files of a merge tree. With `deletes`, keys whose newest record
+        is a delete are included.
         """
         keys = {key for log in logs_of(shape) for key in self.file(log)}
         if self.merger.combination:

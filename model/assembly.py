@@ -38,8 +38,8 @@ def names_of(composition: Composition, world: World, protocol: Protocol) -> Name
     """Return the names that guards and effects may use as parameters: components (state variables), actors, views and
     constants.
 
-    `protocol` and `rules` are constants of the acting actor. `world`, `table_protocol` and `table_rules` are the same
-    for all actors.
+    `protocol` and `rules` are those of the acting actor. `world`, `table_protocol` and `table_rules` are the same for
+    all actors.
     """
 
     def constants(actor: str) -> dict[str, Any]:

@@ -34,7 +34,9 @@ class Combination(Protocol):
         """Return the merged value of one key; None if the answer contains no row for the key."""
 
     def by_definition(self, logs: Iterable[Log], rows: Mapping[Log, Any], merger: Merger, deletes: bool) -> Any:
-        """Return the value of one key: merge all its log records in merge order, without file slices or base files."""
+        """Return the value of one key, computed by merging all its log records in merge order. File slices and base
+        files are ignored.
+        """
 
     def records_of(self, made: Any, records: Callable[[Log], Record], window: bool) -> Iterator[Record]:
         """Yield the records that an answer contains for one key."""
@@ -57,4 +59,4 @@ class Window(Protocol):
         """The winning record of one key, which may be a delete; None if the key has no record."""
 
     def renamed(self, rename: Callable[[Fold], Fold]) -> Window:
-        """Return a copy in which `rename` has been applied to each merge tree."""
+        """Return a copy with `rename` applied to each merge tree."""

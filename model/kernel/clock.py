@@ -22,7 +22,7 @@ def next_time(clock: int, after: int = 0, action: str = "") -> tuple[int, int]:
 
 
 def one_clock() -> TakeTime:
-    """Return the function that returns an actor's next requested or completion time. By default, all actors share a
+    """Return the function with which actors obtain their requested and completion times. By default, all actors share a
     single clock.
     """
     return next_time

@@ -1,8 +1,8 @@
 """Merges the records of one key into one row. The winner may be a delete.
 
-If the table merges by event time, the record with the greatest ordering value wins. If it merges by commit time, the
-record of the write that completed last wins. The module `tombstones` decides whether a base file retains a winning
-delete.
+If the table merges by event time, the record with the greatest ordering value wins. If the table merges by commit time,
+the record of the write that completed last wins. The module `tombstones` decides whether a compaction retains a winning
+delete in its base file.
 """
 
 from __future__ import annotations
@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 
 class Ranked(NamedTuple):
-    """A record in a merge. `place` is the record's position in merge order: by completion time, then by log version."""
+    """One of the records of a key that are merged. `place` is the record's position in merge order: by completion time,
+    then by log version.
+    """
 
     ordering: int
     place: float
@@ -52,9 +54,7 @@ def merger_of(world: Any) -> Merger:
 
 
 def rank(record: Ranked, event_time: bool) -> tuple[float, ...]:
-    """Return the rank of a record: (ordering value, merge position) with event-time ordering, (merge position,)
-    otherwise.
-    """
+    """Return the sort key of a record; the record with the greatest sort key wins."""
     return (record.ordering, record.place) if event_time else (record.place,)
 
 
@@ -76,12 +76,12 @@ class Fold(NamedTuple):
     """The merge tree of one file group: the base file, then the logs in merge order. A `Fold` refers to files and
     contains no rows.
 
-    `base` is the merge tree of the compaction that wrote the base file. If an element of `logs` is itself a `Fold`, a
-    log compaction wrote that log. With `logs_first`, the first `logs_before_tombstones` logs are merged before
-    tombstones of the base file. If `shown` is not None, a winning record is returned only if one of the logs in `shown`
-    contains the record. If `deletes` is True, the answer includes winning deletes. `logs_first` and `drops_deletes`
-    describe a compaction that did not follow the merge rules of the table. `files` defines how an incremental read
-    merges base files.
+    `base` is the merge tree of the compaction that wrote the base file. A nested `Fold` in `logs` represents the log
+    that a log compaction wrote. If `logs_first` is True, the first `logs_before_tombstones` logs are merged before the
+    base file's tombstones. If `shown` is not None, a winning record is returned only if one of the logs in `shown`
+    contains the record. If `deletes` is False, a winning delete is not returned. `logs_first` and `drops_deletes` state
+    how a compaction broke the merge rules of the table. If `files` is not None, its method `winner` determines the
+    result of an incremental read.
     """
 
     base: Fold | None
@@ -111,7 +111,7 @@ def logs_of(shape: Fold) -> Iterator[Log]:
 def evaluate(shape: Fold, record_of: Callable[[Log], Ranked | None], merger: Merger) -> Ranked | None:
     """Return the winning record of one key, which may be a delete; None if the key has no record. `record_of` returns
     the key's record in a log. Records of the base file are merged before records of the slice's logs. With
-    `logs_first`, deletes of the base file are instead merged after the first `logs_before_tombstones` logs.
+    `logs_first`, deletes of the base file are merged only after the first `logs_before_tombstones` logs.
     """
     if shape.files is not None:
         return shape.files.winner(record_of, merger)

@@ -1,8 +1,8 @@
 """Planning decides which files a compaction plan includes (RFC-66, "Non-Serial Compaction Plan Schedule").
 
 A new plan covers every file group that has no pending plan. The inputs are the base file of the group's newest slice,
-and its logs that completed before the plan's requested time. A file group is omitted from the plan if no log of its
-newest slice completed before the plan's requested time.
+and its logs that completed before the plan's requested time. A file group is omitted if no write to its newest slice
+completed before the plan's requested time.
 """
 
 from __future__ import annotations
@@ -42,5 +42,5 @@ def may_plan(table: Table, group: int) -> bool:
 
 
 def plan_takes(write: Write, barrier: float) -> bool:
-    """True if a write completed before `barrier`, so that a plan with that requested time includes the write's logs."""
+    """True if a write completed before `barrier`, so that a plan requested at `barrier` includes the write's logs."""
     return (write.completed or inf) < barrier

@@ -3,8 +3,8 @@ lock.
 
 RFC-66, "Assumption On Locks", requires one lock for taking the completion time and creating the completed file. Because
 of the lock, instants are published in the order of their completion times. Every publishing actor has three
-transitions: take the lock; take the completion time; publish and release the lock. Requested times are also taken under
-the lock. Readers list the timeline without the lock.
+transitions: take the lock; take the completion time; publish and release the lock. Requested times, like completion
+times, are taken under the lock. Readers list the timeline without the lock.
 """
 
 from __future__ import annotations

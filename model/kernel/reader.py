@@ -1,10 +1,10 @@
 """Readers list the timeline twice, then read the files (RFC-66, "Reader expectations").
 
 A listing of the timeline is not atomic. A listing shows every instant that existed when the listing began, and any
-subset of the instants published during the listing. A reader therefore lists the timeline, takes the greatest
-completion time in the listing as T, and lists again. Instants are published in the order of their completion times. So
-every instant that completed at or before T exists when the second listing begins. The reader uses exactly the instants
-that completed at or before T.
+subset of the instants published during the listing. A reader lists the timeline, chooses the greatest completion time
+in the listing as T, and lists the timeline again. Instants are published in completion order, so every instant that
+completed at or before T exists when the second listing begins. The reader uses exactly the instants that completed at
+or before T.
 
 Mechanisms may change what a reader observes by redefining four views: `shown_instants`, `newest_shown`, `kept_instants`
 and `kept_table`.
@@ -31,8 +31,8 @@ KEEPS = "keeps instants"
 
 
 class Reader(NamedTuple):
-    """The state of one reader. `at_start` and `plans` are the requested times of the completed instants and of the
-    plans that existed when the listing began.
+    """The state of one reader. `at_start` contains the requested times of the instants that were completed when the
+    listing began. `plans` contains the requested times of the plans that existed when the listing began.
 
     `time` is T, the time as of which the reader reads. `instants` are the requested times of the completed instants
     that the reader uses.
@@ -125,7 +125,9 @@ def kept_instants(own: Reader, published: Published) -> Published:
 
 
 def kept_table(own: Reader, kept_instants: Published, plans: Plans) -> Table:
-    """Return the table that a reader uses: its instants, and the plans that it listed or whose instants it uses."""
+    """Return the table that a reader uses: its instants, and each plan that it listed or whose completed instant it
+    uses.
+    """
     seen = {*own.plans, *own.instants}
     return table_of(kept_instants, tuple(plan for plan in plans if plan.requested in seen))
 

@@ -59,7 +59,9 @@ def base_and_writes(rules: Rules, table: Table, group: int, time: float) -> tupl
 
 
 def newest_first(rules: Rules, table: Table, group: int, time: float) -> Iterator[tuple[int | None, tuple[Write, ...]]]:
-    """Return the file slices of a file group, newest first. A read as of `time` searches them for its base file."""
+    """Return the file slices of a file group, newest first. A read as of `time` searches the slices in this order for
+    its base file.
+    """
     return reversed(writes_by_slice(rules, table, group).items())
 
 
@@ -87,8 +89,8 @@ def compacted(rules: Rules, table: Table, group: int, barrier: int | None) -> Fo
 
 
 def slice_fold(rules: Rules, table: Table, group: int, barrier: int | None, logs: tuple[Log, ...]) -> Fold:
-    """Return the merge tree of a file slice: its base file, if any, and `logs`. `barrier` is the requested time of the
-    compaction plan that writes this base file.
+    """Return the merge tree of a file slice, built from its base file (if any) and `logs`. `barrier` is the requested
+    time of the compaction plan that writes the base file of the slice.
     """
     return rules.fold_of(rules, table, group, barrier, base_file(rules, table, group, barrier), logs)
 
@@ -117,7 +119,7 @@ def incremental(rules: Rules, table: Table, group: int, after: float, until: flo
 
 
 def window(rules: Rules, table: Table, group: int, after: float, until: float) -> Fold:
-    """Return the merge tree of the logs whose writes completed in the window (after, until], without a base file."""
+    """Return the merge tree of only the logs whose writes completed in the window (after, until]."""
     return slice_fold(rules, table, group, None, rules.window_logs(rules, table, group, after, until))
 
 
@@ -132,7 +134,7 @@ def window_writes(rules: Rules, table: Table, group: int, after: float, until: f
 
 
 def changes(rules: Rules, table: Table, group: int, after: float, until: float) -> tuple[Fold, Fold]:
-    """Return the merge trees of two reads, as of `after` and as of `until`. Their difference is the change log of the
-    window (after, until].
+    """Return the merge trees of two reads, as of `after` and as of `until`. The difference between the two reads is the
+    change log of the window (after, until].
     """
     return as_of(rules, table, group, after), as_of(rules, table, group, until)

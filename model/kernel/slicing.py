@@ -1,10 +1,10 @@
 """File slicing assigns each log file to a file slice. A log belongs to the slice with the greatest barrier (requested
 time of a compaction plan) at or before the log's completion time.
 
-RFC-66, "Pseudocode for New File Slicing", says "less than" instead of "at or before". Both rules give the same slices,
-because times are unique. A barrier is the requested time of a compaction plan of the file group, pending or completed.
-A log that completed before all barriers belongs to a slice without a barrier. A variant (alternative rule, selected by
-an option) replaces a function of this module through the class `Rules`.
+RFC-66, "Pseudocode for New File Slicing", says "less than" instead of "at or before". Because times are unique, "less
+than" gives the same slices. A barrier is the requested time of a pending or completed compaction plan of the file
+group. A log that completed before all barriers belongs to a slice without a barrier. A variant (alternative rule,
+selected by an option) replaces a function of this module through the class `Rules`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 def barrier_of(rules: Rules, write: Write, group: int, among: tuple[int, ...]) -> int | None:
     """Return the barrier that starts the file slice of a write's logs; None if the slice has no barrier. `among`
-    contains the barriers to choose from.
+    contains the candidate barriers.
     """
     at = rules.slice_time(write, group)
     return max([barrier for barrier in among if barrier <= at], default=None)
@@ -86,7 +86,7 @@ def in_order(writes: Iterable[Write], group: int) -> tuple[Write, ...]:
 
 
 def log_time(rules: Rules, table: Table, group: int, log: Log) -> float:
-    """Return the completion time of the write that put the log, by which the logs of a file slice are ordered."""
+    """Return the time that orders a log within its file slice: the completion time of the log's write."""
     return next((write.completed or inf for write in table.writes if write.requested == log[0]), inf)
 
 

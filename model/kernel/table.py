@@ -2,8 +2,8 @@
 
 Times are whole numbers read from one clock, starting at 1. `requested` and `completed` are the two times of an instant
 (RFC-66, "Instant State Transition Time"); `completed` is None until the instant is published. A log file is identified
-by the requested time of its write and by a version. A mechanism can attach records, called `marks`, to these values
-(see `machine/marks.py`).
+by the requested time of its write and by a version. A mechanism can attach records, called `marks`, to tables, plans
+and writes (see `machine/marks.py`).
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Models the timeline, and the table described by the timeline's instants.
 
 The component (state variable) `published` contains the completed instants in the order of their publication, and only
-grows. A pending instant is part of its actor's state. Actors observe the timeline through views (named functions of the
-state), which mechanisms may change.
+grows. Actors observe the timeline through views (named functions of the state), which mechanisms may change.
 
 `active_instants` are the completed instants on the active timeline.
 `pending_instants` are the instants that are not completed.

@@ -72,7 +72,7 @@ def request_instant(own: Writer, clock: int, request_time: TakeTime) -> Changes:
 
 
 def start_writing(own: Writer) -> Changes:
-    """Put the inflight instant of the current write."""
+    """Put the inflight instant of the current write on the timeline."""
     return {"own": own._replace(inflight=True)}
 
 

@@ -13,9 +13,7 @@ from .transition import Component
 
 
 class Call:
-    """A function call under construction: one expression for each parameter, built from component values and fixed
-    values.
-    """
+    """A function call under construction. Each argument is an expression over component values and constants."""
 
     def __init__(self, constants: Mapping[str, object]) -> None:
         self.constants = constants
@@ -26,8 +24,8 @@ class Call:
         self.of_views: list[str] = []
 
     def constant(self, parameter: str) -> bool:
-        """Pass the constant that has the parameter's name to the function as its next argument. Return False if there
-        is none, or if it is a `Component`.
+        """Pass the constant with the parameter's name as the next argument. Return False if no such constant exists, or
+        if it is a `Component`.
         """
         is_constant = parameter in self.constants and not isinstance(self.constants[parameter], Component)
         if is_constant:
@@ -41,14 +39,14 @@ class Call:
         self.passed.append(f"v{self.reads.setdefault(name, len(self.reads))}{part}")
 
     def pass_value(self, value: object, *names: str, calls: bool = False) -> None:
-        """Pass a constant as the next argument. If `calls` is True, call `value` with the values of the components
-        `names`, and pass the result.
+        """Pass a constant as the next argument. If `calls` is True, pass the result of calling `value` with the values
+        of the components `names`.
         """
         values = [f"v{self.reads.setdefault(each, len(self.reads))}" for each in names]
         self.passed.append(f"{self._fix(value)}({', '.join(values)})" if calls else self._fix(value))
 
     def pass_view(self, view: Bound) -> None:
-        """Pass the value of a view, which may also depend on the arguments of the step."""
+        """Pass the value of a view as the next argument."""
         values = [f"v{self.reads.setdefault(each, len(self.reads))}" for each in view.reads]
         if not values and not view.keywords:
             self.pass_value(view.call())
@@ -62,7 +60,7 @@ class Call:
         return f"c{len(self.fixed) - 1}"
 
     def bound(self, function: Callable[..., Any]) -> Bound:
-        """Return a function of component values that calls `function` with the arguments passed so far."""
+        """Return a function that takes component values and calls `function` with the arguments passed so far."""
         everything = tuple(dict.fromkeys((*self.keywords, *self.of_views)))
         if self.keywords:
             self.passed.append(f"**{self._fix(_pick(tuple(self.keywords)))}(a)" if self.of_views else "**a")

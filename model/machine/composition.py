@@ -23,7 +23,7 @@ from .transition import Transition
 
 class Fact(Protocol):
     """Describes how one actor performs a task: for example, a `Publication` describes how an actor publishes. One
-    mechanism registers the fact, and other mechanisms use it.
+    mechanism registers a fact, and other mechanisms use it.
     """
 
     @property
@@ -91,7 +91,7 @@ class Composition:
     def withdraw(self, component: str) -> None:
         """Declare that an effect may remove elements from a component (state variable) that otherwise only grows.
 
-        If the component is `published`, the parallel search does not partition states by it.
+        If `published` may lose elements, the parallel search does not partition states by this component.
         """
         self.withdrawn.add(component)
 
@@ -99,7 +99,8 @@ class Composition:
         """Add a typed record to the state of each actor of a kind. Guards and effects read the record as the parameter
         `own_<name>`.
 
-        The record is reset when the actor's operation ends, that is, when an effect replaces the kernel record `own`.
+        An added record is reset when the actor's operation ends, that is, when an effect replaces the kernel record
+        `own`.
         """
         if name in self.fields.setdefault(kind, {}):
             raise ValueError(f"the field {name!r} of a {kind} is added twice")
@@ -107,9 +108,9 @@ class Composition:
 
     def map_view(self, name: str, function: Callable[..., Any], actors: Iterable[str] | None = None) -> None:
         """Add a function whose result replaces the value of a view. If the function has a parameter with the name of
-        the view, that parameter receives the view's value before the change.
+        the view, that parameter receives the view's previous value.
 
-        With `actors`, only reads by the given actors use the function. By default, the function applies to every read.
+        The function applies only to reads by `actors` (default: to every read).
         """
         step = ViewStep(function, None if actors is None else frozenset(actors))
         self.views[name] = (*self.views.get(name, ()), step)
@@ -123,20 +124,20 @@ class Composition:
             self.mechanism = current
 
     def refine_facts(self, kind: type[FactOfType], refine: Callable[[FactOfType], None]) -> None:
-        """Call `refine` for each fact of type `kind`, including facts registered later."""
+        """Call `refine` for each registered `Fact` of type `kind`, including facts registered later."""
         self._fact_refinements.setdefault(kind, []).append((self.mechanism, refine))
         for fact in self.facts(kind).values():
             refine(fact)
 
     def facts(self, kind: type[FactOfType]) -> dict[str, FactOfType]:
-        """Return the registered facts of type `kind`, by actor."""
+        """Return the registered facts of type `kind` as a mapping from actor to fact."""
         return self._facts.get(kind, {})
 
     def select(self, *names: str, actors: Iterable[str] | None = None) -> Selection:
         """Select the transitions whose action or tag is in `names`, for the given actors (default: all).
 
         Raises:
-            NoTransition: no transition of the model, or of one of the given actors, has any of the names.
+            NoTransition: the model, or one of the given actors, has no such transition.
         """
         chosen = None if actors is None else tuple(actors)
         selection = self.find(*names, actors=chosen)

@@ -13,7 +13,7 @@ from .bound import OWN, Bound, UnknownName
 
 class Declared(NamedTuple):
     """The components (state variables) for which the effects of a transition may return values. A step changes the
-    components in `writes`. The values of the components in `scratch` exist only during the step.
+    components in `writes`. Components in `scratch` have values only during a step and are not part of the state.
     """
 
     writes: frozenset[str]
@@ -31,17 +31,18 @@ class Declared(NamedTuple):
 
 
 class Records(NamedTuple):
-    """The records that mechanisms add to one actor. `first` maps the name of each added record to its initial value."""
+    """The records that mechanisms add to the state of one actor. `first` maps the name of each record to its initial
+    value.
+    """
 
     me: str
     first: Mapping[str, Any]
 
     def changed(self, own: Any, name: str, value: Any) -> Any:
-        """Return the actor's component (state variable) with one record replaced by `value`. The name "own" selects the
-        kernel record, and any other name a record added by a mechanism.
+        """Return the actor's component (state variable) with one record replaced by `value`. If `name` is "own", the
+        kernel record is replaced; otherwise, the record that a mechanism added under `name`.
 
-        When the kernel record is replaced, the operation has ended, and the added records are reset to their initial
-        values.
+        Replacing the kernel record ends the operation and resets the added records to their initial values.
         """
         if name == "own":
             return value if value.records or not self.first else value._replace(records=tuple(self.first.values()))

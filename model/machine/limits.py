@@ -14,8 +14,8 @@ nothing is false there but another component may exceed a limit."""
 
 
 class LimitChecker:
-    """Finds the actors that are blocked only by limits of the world. Results are cached by the values that a transition
-    reads.
+    """Finds the actors that are blocked only by limits of the world. Results are cached for each combination of the
+    values that a transition reads.
     """
 
     def __init__(self, coding: Coding, transitions: Iterable[Compiled]) -> None:
@@ -30,7 +30,7 @@ class LimitChecker:
 
     def stopped(self, state: State) -> Iterator[str]:
         """Yield each actor that is blocked only by limits of the world. Actors blocked by a limit on their own
-        component come first.
+        component are yielded first.
         """
         candidates = [self._candidates_of(own, state & mask, some) for own, mask, some in self._by_component]
         actors = set()

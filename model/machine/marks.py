@@ -1,8 +1,7 @@
 """Marks are records that mechanisms attach to a stored value, such as a write or a compaction plan.
 
-All fields of a mark have defaults. A mark whose fields all have their defaults is not stored. The last field, `kind`,
-is a constant that differs for each type of mark. Without it, marks of two types would be equal if their other fields
-were equal.
+Every field of a mark has a default value. A mark with only default values is not stored. The field `kind` differs for
+each type of mark, so that marks of two types are never equal.
 """
 
 from __future__ import annotations
@@ -21,8 +20,7 @@ class Marked(Protocol):
 
 
 def mark(value: Marked, kind: type[Record]) -> Record:
-    """Return the mark of type `kind` that is attached to a value. If there is none, return a mark with default values.
-    """
+    """Return the mark of type `kind` that is attached to a value, or a mark with default values if there is none."""
     for each in value.marks:
         if isinstance(each, kind):
             return each
@@ -30,17 +28,15 @@ def mark(value: Marked, kind: type[Record]) -> Record:
 
 
 def marks(*records: Any) -> Marks:
-    """Return the given marks, except those whose fields all have their defaults, which are not stored."""
+    """Return the given marks without those that have only default values."""
     return tuple([each for each in records if each != type(each)()])
 
 
 def with_mark(old: Marks, record: Any) -> Marks:
-    """Return the marks `old` with `record` added. It replaces a mark of the same type."""
+    """Return the marks `old` with the mark `record` added. The new mark replaces a mark of the same type."""
     return (*(each for each in old if type(each) is not type(record)), *marks(record))
 
 
 def marks_of(own: Any) -> Marks:
-    """Return the marks that an actor attaches to the instant it completes: those of its records that have a field
-    `kind`.
-    """
+    """Return the marks among an actor's records; the actor attaches them to the instant that it completes."""
     return marks(*(each for each in own.records if hasattr(each, "kind")))

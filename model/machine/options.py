@@ -1,8 +1,8 @@
 """Defines the options of a protocol and the limits of a world as typed values. Each mechanism declares its own options
 and limits. A protocol collects the options of all mechanisms, and a world collects the limits.
 
-An option is a choice between named values. A limit is a number that bounds a search, such as the number of crashes.
-Each declaration states the default, the meaning, and the kinds of actors that may override the value.
+An option is a choice between named values. A limit bounds a search, for example the number of crashes. Each declaration
+states the default, the meaning, and the kinds of actors that may override the value.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Options(Declarations):
 
 
 class Limits(Declarations):
-    """The base class for the limits of one mechanism. Each field is declared with `limit`."""
+    """The base class for the limits of one mechanism. Subclasses declare each field with `limit`."""
 
 
 Part = TypeVar("Part", Options, Limits)
@@ -33,7 +33,7 @@ Own = TypeVar("Own", bound=Options)
 
 
 class ProtocolOptions(Protocol):
-    """The operations on a protocol that the package `machine` uses. For example, `protocol[Slicing]` returns the
+    """The interface of a protocol, as used by the package `machine`. For example, `protocol[Slicing]` returns the
     options of the class `Slicing`.
     """
 

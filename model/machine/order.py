@@ -1,4 +1,4 @@
-"""Decides whether two refinements of one transition commute, that is, whether their order matters."""
+"""Decides whether the order of two refinements (changes by mechanisms) of one transition matters."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Operations that refine selected transitions, for example by adding a guard to each.
 
-A refinement adds a condition, an effect, an argument or a tag, or moves a transition to another step. A refinement may
-also add a transition before, after, or as an alternative to the selected transition. The composition checks that
-refinements without a declared order commute (see `order.py`).
+A refinement adds a condition, an effect, an argument or a tag to a transition, or changes the step at which it starts
+or ends. A refinement may also add a transition before, after, or as an alternative to the selected transition. The
+composition checks that refinements without a declared order commute (see `order.py`).
 """
 
 from __future__ import annotations
@@ -65,8 +65,8 @@ class Selection:
         )
 
     def add_argument(self, values: Callable[..., Iterable[Args]]) -> Selection:
-        """Add an argument to each selected transition. Each value of the new argument combines with all values of the
-        existing arguments.
+        """Add an argument to each selected transition. The transition then has one variant for each combination of the
+        values of its arguments.
         """
         return self._each("add_argument", lambda each: each.add_argument(values))
 
@@ -83,7 +83,9 @@ class Selection:
         return self._each("replace", change)
 
     def divert(self, when: Callable[..., object], *effects: Effect, changes: tuple[str, ...] = ()) -> Selection:
-        """Add an alternative outcome: if `when` holds, `effects` happen instead of the existing effects."""
+        """Add an alternative outcome to each selected transition: if `when` holds, `effects` replace the existing
+        effects.
+        """
         return self._each("divert", lambda each: each.divert(when, *effects, changes=changes))
 
     def remove(self) -> None:
@@ -102,8 +104,8 @@ class Selection:
             self.composition.add(then(whole))
 
     def insert_before(self, step: str, make: Callable[[str], Transition]) -> Selection:
-        """Insert a transition of the same actor before each selected transition. The new transition leads to `step`,
-        from which the selected transition continues.
+        """Insert a transition of the same actor before each selected transition. The new transition ends at `step`,
+        where the selected transition then starts.
         """
         for key in self.keys:
             later = self.composition.transitions[key]
@@ -112,8 +114,8 @@ class Selection:
         return self
 
     def insert_after(self, step: str, make: Callable[[str], Transition]) -> Selection:
-        """Insert a transition of the same actor after each selected transition. The selected transition is redirected
-        to `step`. The new transition leads from `step` to the original final step.
+        """Insert a transition of the same actor after each selected transition. The selected transition then ends at
+        `step`. The new transition starts at `step` and ends where the selected transition ended before.
         """
         for key in self.keys:
             earlier = self.composition.transitions[key]

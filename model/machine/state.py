@@ -1,8 +1,8 @@
 """Encodes each state of a model as one number.
 
-The values of each component (state variable) are numbered in the order in which they first occur. A state packs the
-numbers of all component values into one number, with `WIDTH` bits for each component. A state can be decoded only by
-the `Coding` that encoded it.
+The values of each component (state variable) are numbered in the order in which they first occur. A state is one
+integer that contains the number of each component's value, with `WIDTH` bits for each component. A state can be decoded
+only by the `Coding` that encoded it.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ class Coding:
     """Assigns a number to each value of each component (state variable).
 
     `first` maps each component to its initial value, which gets the number 0. `alike` lists groups of components whose
-    values have the same type, such as all writers. Components of one group with equal initial values share one
-    numbering, so that symmetry reduction can exchange them.
+    values have the same type, such as all writers. Components of one group with equal initial values use the same
+    numbers for equal values, as symmetry reduction requires.
     """
 
     def __init__(self, first: Mapping[str, Any], alike: Iterable[Sequence[str]] = ()) -> None:
@@ -51,7 +51,9 @@ class Coding:
         return number
 
     def value(self, state: State, position: int) -> Any:
-        """Return the value of the component at `position`. Raises `UndeclaredRead` if the component is masked."""
+        """Return the value of the component at `position`. Raises `UndeclaredRead` if the component is masked (see
+        `mask_undeclared`).
+        """
         try:
             return self._tables[position][0][state >> position * WIDTH & _FIELD]
         except IndexError:
@@ -75,7 +77,7 @@ class Coding:
         return state + (new - old << position * WIDTH)
 
     def mask_undeclared(self, names: Iterable[str]) -> State:
-        """Return a bit mask that covers every component except those in `names`. Reading a masked component raises
+        """Return a bit mask of all components except those in `names`. Reading a masked component raises
         `UndeclaredRead`.
         """
         return self.mask(range(len(self.names))) - self.mask(self.place[name] for name in names)
@@ -87,12 +89,11 @@ class Coding:
         return self.mask(self.place[name] for name in names).__and__
 
     def values(self, position: int) -> Sequence[Any]:
-        """Return every value that the component at `position` has had so far. The value with the number n has index n.
-        """
+        """Return every value that the component at `position` has had so far, indexed by the value's number."""
         return self._tables[position][0]
 
     def dump(self) -> list[list[Any]]:
-        """Return the values of every component in the order of their numbers, for storage in a search checkpoint."""
+        """Return the values of each component, ordered by number, for storage in a search checkpoint."""
         return [values for values, _ in self._tables]
 
     def load(self, dumped: Sequence[Sequence[Any]]) -> None:

@@ -2,8 +2,8 @@
 values that it reads.
 
 Each transition has a cache, which maps the values that the transition reads to the resulting steps. A cached step
-stores the difference between the numbers of the two states. A cache hit costs one lookup and one addition, and calls no
-function.
+stores the difference between the encoded successor and the encoded state. A cache hit costs one lookup and one
+addition, and calls no function.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ class CompiledGuard(NamedTuple):
     """A condition that refers to components (state variables) by their positions in a state. `memo` caches the result
     of the condition for each combination of component values.
 
-    `memo` is None if the condition reads every component that the transition reads: the transition's cache then
-    suffices.
+    `memo` is None if the condition reads every component that its transition reads, because the transition's cache is
+    then sufficient.
     """
 
     guard: BoundGuard
@@ -53,7 +53,7 @@ class Compiled(NamedTuple):
 
     @classmethod
     def of(cls, row: BoundTransition, coding: Coding) -> Compiled:
-        """Compile a transition, with empty caches."""
+        """Compile a transition."""
 
         def positions(names: Iterable[str]) -> tuple[int, ...]:
             return tuple(coding.place[name] for name in names)
@@ -82,7 +82,7 @@ class Stepper:
     `private` lists the transitions, as pairs (actor, action), that other actors cannot observe. Private steps are
     combined with the next visible step of the same actor. The module `simulator.explore.reduction` checks that merging
     private steps is sound. `continuations` lists actions that belong to a client call already in progress. While an
-    action in `continuations` is possible, all other actions are blocked.
+    action in `continuations` is possible, no other action is possible.
     """
 
     def __init__(

@@ -4,14 +4,14 @@ which state variables the function reads.
 `own` is the component (state variable) of the acting actor.
 `own_heartbeat` is the actor's record `heartbeat`, added by a mechanism (see `Composition.add_field`).
 `me` is the name of the acting actor.
-`every_writer` maps the name of each writer to the writer's component.
-Parameters such as `lock` and `clock` receive the shared component or view of that name. A parameter's default value is
+`every_writer` maps the name of each writer to the writer's state. Parameters such as `lock` and `clock` receive the
+shared component or view of that name. A parameter's default value is
     used if the world has no component with the parameter's name.
 `world` and `protocol` are constants of the model (see `assembly.names_of`).
 
 Keyword-only parameters of an effect are the arguments of the step. A function can read only the components named by its
-parameters. They are its footprint. The search evaluates a function once for each combination of the values of
-its footprint.
+parameters, which form its footprint. The search evaluates a function once for each combination of the values of its
+footprint.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ class Action(NamedTuple):
     field for each argument of the step.
 
     `continues_call` is True if the client performs the action in the same call as the actor's previous step. At
-    granularity `call`, no other actor acts between two steps of one call. `service` is True if a table service performs
-    the action although the mechanism is not declared as a service. `data_phase` is True if the action puts or deletes
-    data files, which may take arbitrarily long (promise WAIT).
+    granularity `call`, no other actor acts between two steps of one call. `service` marks the action of a table service
+    in a mechanism that is not declared as a service. `data_phase` is True if the action puts or deletes data files,
+    which may take arbitrarily long (promise WAIT).
     """
 
     name: str
@@ -61,8 +61,9 @@ class Guard:
 
     `reason` states the condition in words, in which {me} stands for the name of the actor. `limit` is True for a limit
     of the world, such as the number of writes, and False for a condition of the protocol. `negated` is True if the
-    opposite of the condition must hold. `place` is True if the condition, like `Transition.at`, describes how far the
-    actor's operation has progressed. An alternative transition (`Selection.exit`) inherits these conditions.
+    opposite of the condition must hold. `place` is True if the condition describes how far the actor's operation has
+    progressed, as `Transition.at` does. An alternative transition (`Selection.exit`) inherits the conditions in which
+    `place` is True.
     """
 
     reason: str
@@ -87,8 +88,8 @@ class Guard:
 
 
 class Component(str):
-    """The name of a component (state variable). Preset a parameter to a `Component` to read a component whose name
-    differs from the parameter's.
+    """The name of a component (state variable). A parameter that is preset to a `Component` reads that component
+    instead of the one with the parameter's name.
     """
 
 
@@ -252,8 +253,8 @@ def transition(
     arguments: Callable[..., Iterable[Args]] | None = None,
     tags: Iterable[str] = (),
 ) -> Transition:
-    """Make a transition with at most one effect. `changes` names the components (state variables) that it changes; with
-    `to`, it also changes the actor's component.
+    """Make a transition with at most one effect. `changes` names the components (state variables) that the effect
+    changes; the actor's component is added if `to` is given.
     """
     changes = _with(("own",) if to else (), tuple(changes))
     effects, values = (effect,) if effect else (), (arguments,) if arguments else ()
