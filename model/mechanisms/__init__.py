@@ -90,7 +90,9 @@ def limits() -> tuple[type[Limits], ...]:
 
 
 def kinds() -> dict[str, Kind]:
-    """Return each kind of actor by its name. Raises ValueError if two kinds would give their actors the same name."""
+    """Return a mapping from the name of each kind of actor to the kind. Raises ValueError if two kinds would give their
+    actors the same name.
+    """
     found = {kind.name: kind for part in every().values() for kind in part.kinds}
     named: dict[str, str] = {}
     for name, kind in sorted(found.items()):
@@ -100,8 +102,8 @@ def kinds() -> dict[str, Kind]:
 
 
 def kind_of(actor: str) -> str:
-    """Return the name of an actor's kind: `writer` for `w1`. The name of a kind of actor is returned unchanged; the
-    result for an unknown name is ''.
+    """Return the name of an actor's kind: `writer` for `w1`. The result is '' for an unknown name; the name of a kind
+    is returned unchanged.
     """
     known = kinds()
     if actor in known:

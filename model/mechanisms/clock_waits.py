@@ -1,9 +1,10 @@
 """Splits the choice of a time into several steps, for worlds (bounded configurations) in which an actor can lose the
-lock while waiting. With the option `claims`, an actor first claims each time, so that no two actors use the same time.
+lock while waiting. With the option `claims`, an actor claims a time before using it, so that no two actors use the same
+time.
 
 Under the lock, an actor waits until the clock-skew bound has passed (see `clocks`). If the lock is lost during the
-wait, another actor may read the same time. Therefore, if locks can be lost, obtaining a time has three steps: read the
-clock, wait, use the time. Otherwise, no other actor can act during the wait, so obtaining a time is one step.
+wait, another actor may read the same time. If locks can be lost, obtaining a time has three steps: read the clock,
+wait, use the time. If locks cannot be lost, no other actor can act during the wait, so obtaining a time is one step.
 
 To claim a time, an actor creates an object named after the time. If the object already exists, another actor has
 claimed the same time, so the actor chooses a later time.
@@ -74,8 +75,8 @@ def waits(world: World, protocol: ProtocolOptions) -> bool:
     """True if reading the clock and waiting are modelled as separate steps.
 
     A rollback identifies a write by its requested time. If actors do not claim their times, two instants can have the
-    same requested time, and a rollback would confuse them. In worlds with rollback actors, the steps are therefore
-    separate only if actors claim their times.
+    same requested time, and a rollback would confuse them. In worlds with rollback actors, reading the clock and
+    waiting are separate steps only if actors claim their times.
     """
     return world[LostLocks].lock_losses > 0 and (
         claims_times(world, protocol) or not world.actors.get("rollbacker")
@@ -193,7 +194,7 @@ def claim_time(own: Any, claims: frozenset[int], requested: str, own_held: Held 
 
 
 def refuse_time(own: Any, own_wait: Wait, clock: int) -> Changes:
-    """Give up the time that this actor has taken, because another actor has already claimed that time."""
+    """Discard the time that this actor has chosen, because another actor has already claimed it."""
     later = max(clock, own_wait.until)
     return {"own": own._replace(step=REFUSED_TIME), "own_wait": own_wait._replace(until=0), "clock": later}
 
@@ -201,7 +202,7 @@ def refuse_time(own: Any, own_wait: Wait, clock: int) -> Changes:
 def read_clock_again(
     own: Any, own_wait: Wait, clock: int, completion_time: TakeTime, requested: str, own_held: Held = NOTHING_HELD
 ) -> Changes:
-    """Read the clock again, and choose a time later than the one claimed by another actor."""
+    """After another actor has claimed the time, read the clock again and choose a later time."""
     time, later = completion_time(clock, after=_time_of(own, own_held, requested))
     wait: dict[str, object] = {"own_wait": own_wait._replace(until=later)}
     if own_held.requested and not own.completed:

@@ -3,8 +3,8 @@
 RFC-66, "Global Monotonically Increasing Timestamp", proposes TrueTime. The component (state variable) `clock` is the
 time on the slowest clock. An actor's own clock may be up to `skew` ticks ahead of the slowest clock (the one furthest
 behind). With TrueTime, an actor reads its clock under the lock, and waits for the clock-skew bound before releasing the
-lock. After this wait, every clock shows a later time than the one that the actor read. If clocks differ by more than
-this bound (`skew_beyond`, fault set F4), the wait is too short.
+lock. After the wait for the clock-skew bound, every clock shows a later time than the one that the actor read. If
+clocks differ by more than the clock-skew bound (`skew_beyond`, fault set F4), the TrueTime wait is too short.
 """
 
 from __future__ import annotations
@@ -67,15 +67,17 @@ class Clock(NamedTuple):
     coarse: bool = False
 
     def readings(self) -> Iterable[Args]:
-        """Return the possible readings of an actor's clock, as values of the step argument `ahead`. The argument is
-        omitted if all clocks are equal.
+        """Return the possible readings of an actor's clock, as values of the step argument `ahead`. The argument
+        `ahead` is omitted if all clocks are equal.
         """
         if self.coarse:
             return ((("ahead", -1),), (("ahead", 0),))
         return tuple((("ahead", ahead),) for ahead in range(self.most_ahead + 1)) if self.most_ahead else ((),)
 
     def take(self, clock: int, ahead: int, after: int) -> tuple[int, int]:
-        """Return a time later than `after`, and the time on the slowest clock at which the actor's wait ends."""
+        """Return a time later than `after`, and the slowest clock's reading at which the wait for the clock-skew bound
+        ends.
+        """
         time = max(clock + 1 + ahead, after + 1)
         return time, max(clock + min(1 + ahead, 1), time + self.wait - max(ahead, 0))
 
@@ -94,7 +96,7 @@ def clock_of(world: World, protocol: ProtocolOptions) -> Clock:
 
 
 def compose(composition: Composition) -> None:
-    """Let each transition that takes a time read the clock of its actor."""
+    """Let each transition that takes a requested or completion time read its actor's clock."""
     clock = clock_of(composition.world, composition.protocol)
     unique = composition.protocol[Clocks].uniqueness == "test_and_set"
     composition.map_view(LISTED, listed_instants)
@@ -120,7 +122,7 @@ def readings_with_logs(
     own_clock: Clock, clock: int, request_time: TakeTime, completed_table: Table, world: World, rules: Rules
 ) -> Iterator[Args]:
     """Yield the clock readings at which a compactor finds a log to compact. With a coarse clock, a plan's requested
-    time may precede all logs, and the plan would be empty.
+    time may precede the completion times of all logs; such a plan would be empty.
     """
     for args in own_clock.readings():
         ahead = next((value for _, value in args if isinstance(value, int)), 0)
@@ -134,7 +136,7 @@ def own_completion_time(own_clock: Clock, *, ahead: int = 0) -> TakeTime:
 
 
 def own_request_time(own_clock: Clock, *, ahead: int = 0) -> TakeTime:
-    """Define the view `request_time`: each actor obtains requested times from its own clock."""
+    """Define the view `request_time` so that each actor obtains requested times from its own clock."""
     return partial(_take, own_clock, ahead_of_slowest=ahead)
 
 
@@ -159,7 +161,7 @@ def listed_instants(
     """Define the view `listed_instants`: the instants that an actor lists under the lock before taking a requested
     time.
 
-    The view `other_writes` contains the instants of bulk inserters and of other actors that write but are not writers.
+    The view `other_writes` contains the instants of actors other than writers that write data, such as bulk inserters.
     """
     writers = (each for name, each in every_writer.items() if name != me)
     return Listing(published, plans, (*writers, *other_writes))
@@ -195,7 +197,7 @@ def _take_listed(
 
 
 def check(world: World) -> None:
-    """Raise ValueError if `skew_beyond` is greater than `skew`."""
+    """Raise ValueError if `skew_beyond`, the skew outside the bound, is greater than the total `skew`."""
     if world[Skew].skew_beyond > world[Skew].skew:
         raise ValueError(
             f"world: skew_beyond is a part of skew, found {world[Skew].skew_beyond} of {world[Skew].skew}"

@@ -1,11 +1,12 @@
 """Clustering rewrites the rows of a file group in an order that makes reads faster.
 
 By default, a clustering keeps the file ids: it is a compaction that also sorts the rows, and its plan begins a new file
-slice. Apache Hudi writes a new file group instead, which replaces the clustered file group (option `clustering =
-file_ids`). Under `clustering = file_ids`, clusterers and writers conflict. A clusterer gives up if a write has
-completed in the planned file groups since the plan. An optimistic writer aborts if a clustering of its file groups has
-completed since the write began. A non-blocking writer does not check for concurrent clusterings. If it completes after
-the clustering, its rows are in a replaced file group, which no reader reads.
+slice. Apache Hudi writes a new file group that replaces the clustered file group (option `clustering = file_ids`).
+Because the new file group lacks concurrent writes, clusterers and writers conflict under `clustering = file_ids`. A
+clusterer gives up if a write has completed in the planned file groups since the plan. An optimistic writer aborts if a
+clustering of its file groups has completed since the write began. A non-blocking writer does not check for concurrent
+clusterings. If a non-blocking write completes after the clustering, its rows are in a replaced file group, which no
+reader reads.
 """
 
 from __future__ import annotations
@@ -44,8 +45,8 @@ class Clustering(Options):
 
 
 class Clusters(NamedTuple):
-    """A record attached to a plan. `clusters` is True if the plan is a clustering that replaces its file groups with
-    new ones.
+    """A mark of a plan (see `machine/marks.py`). `clusters` is True if the plan is a clustering that replaces its file
+    groups with new ones.
     """
 
     clusters: bool = False
@@ -60,8 +61,8 @@ class Clustered(NamedTuple):
 
 
 class Into(NamedTuple):
-    """A record attached to a write in clustered file groups. `clusterings` contains pairs (file group, requested time
-    of the clustering).
+    """A mark of a write in clustered file groups (see `machine/marks.py`). `clusterings` contains pairs (file group,
+    requested time of the clustering).
     """
 
     clusterings: tuple[tuple[int, int], ...] = ()
@@ -115,7 +116,7 @@ REWRITING = "rewriting"
 
 class Clusterer(NamedTuple):
     """The state of one clusterer. `plan` is the requested time of the clusterer's plan, and `groups` lists the planned
-    file groups. `bases` counts the file groups already rewritten.
+    file groups. `bases` is the number of file groups already rewritten.
     """
 
     step: str = "idle"
@@ -172,7 +173,7 @@ def schedule(me: str, clock: int, published: Published, plans: Plans, world: Wor
 
 
 def start(own: Clusterer, plans: Plans) -> Changes:
-    """Put the inflight instant of the clustering."""
+    """Put the inflight instant of the clustering on the timeline."""
     return {"plans": tuple(p._replace(inflight=True) if p.requested == own.plan else p for p in plans)}
 
 

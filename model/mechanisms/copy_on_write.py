@@ -38,7 +38,7 @@ class TableKind(Limits):
 
 class Onto(NamedTuple):
     """A record attached to a write: the base files with which it merged its rows, as pairs (file group, requested
-    time). The requested time is None if the file group had no base file.
+    time). The requested time in a pair is None if the file group had no base file.
     """
 
     bases: tuple[tuple[int, int | None], ...] = ()
@@ -47,11 +47,11 @@ class Onto(NamedTuple):
 
 class ChangedFiles(NamedTuple):
     """An incremental query of a copy-on-write table. For each write in the window, in completion order, `files`
-    contains the merge of a base file with the rows of the write. The query returns only the changes made by these
-    writes.
+    contains the merge tree of the write's rows and their base file. The query returns only the changes made by the
+    writes in the window.
 
-    A change is an upsert that won in the new base file, or a delete of a row that existed. An upsert that loses to an
-    existing row is not a change. A delete of a missing row is not a change.
+    A change is an upsert that won in the new base file, or a delete of a row that existed. An upsert that an existing
+    row outranks is not a change. A delete of a missing row is not a change.
     """
 
     files: tuple[Fold, ...]
@@ -154,8 +154,8 @@ def newest_base(published: tuple[object, ...], group: int) -> int | None:
 
 
 def content(table: Table, group: int, base: int | None) -> Fold | None:
-    """Return the merge tree of the base file requested at `base`: the rows of its write, merged with the previous base
-    file.
+    """Return the merge tree of the base file whose write was requested at `base`: the rows of this write, merged with
+    the previous base file.
     """
     write = next((write for write in table.writes if write.requested == base), None)
     if write is None:
@@ -200,7 +200,7 @@ def compose(composition: Composition) -> None:
 
 
 def writes_base(writes_log: Transition) -> Transition:
-    """Return the transition that puts a base file, made from the transition that puts a log file."""
+    """Return a transition that puts a base file, derived from the transition `writes_log` that puts a log file."""
     return replace(writes_log.renamed("writer_writes_base"), arguments=(next_base,))
 
 

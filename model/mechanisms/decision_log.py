@@ -4,8 +4,8 @@ are written with put-if-absent, so that no two entries have the same number.
 An actor puts an entry only after the instants of all lower-numbered entries have been published. The completion time in
 a new entry is later than all times in lower-numbered entries. If a lock is lost, a write may have to retry, but the
 order of commits does not change. The plan of a table service gets an entry in the decision log as well. A write whose
-entry follows the plan's entry therefore cannot complete before the plan's requested time. If a rollback and a commit
-try to write the entry with the same number, the loser repeats its checks.
+entry follows a plan's entry cannot complete before that plan's requested time. If a rollback and a commit try to write
+the entry with the same number, the loser repeats its checks under the lock.
 """
 
 from __future__ import annotations
@@ -99,8 +99,8 @@ def unpublished_decisions(decisions: Decisions, published: tuple[Any, ...]) -> D
     """Return the commit that is decided but not yet published, as a tuple of at most one entry.
 
     Only the last decision can be unpublished, because an actor puts an entry only after all previous decisions are
-    published. The entry of a plan is the plan's requested time. It needs no publication, because the plan itself is put
-    in the same step.
+    published. The entry of a plan is only the plan's requested time. A plan is put in the same step as its entry, so it
+    is never unpublished.
     """
     return tuple(entry for entry in decisions[-1:] if not isinstance(entry, int) and entry not in published)
 
@@ -126,7 +126,7 @@ SOME_UNPUBLISHED = Guard("a commit must be decided and not published", some_unpu
 
 
 def without_published(pending_instants: Iterable[Instant], active_instants: tuple[Any, ...]) -> Iterator[Instant]:
-    """Define the view `pending_instants`: omit decided instants that another actor has already published."""
+    """Redefine the view `pending_instants` to omit decided instants that another actor has already published."""
     known = {(entry.requested, entry.action) for entry in active_instants}
     for each in pending_instants:
         if (each.requested, each.completes_as) not in known or each.action == "savepoint":
@@ -135,7 +135,7 @@ def without_published(pending_instants: Iterable[Instant], active_instants: tupl
 
 def decided(decisions: Decisions) -> Decisions:
     """Define the view of instants that need no further work: those in the decision log. The next actor that appends to
-    the decision log publishes them.
+    the decision log publishes an unpublished instant.
     """
     return decisions
 
@@ -146,7 +146,8 @@ def completion_after_decisions(completion_time: TakeTime, decisions: Decisions) 
 
 
 def request_after_decisions(request_time: TakeTime, decisions: Decisions) -> TakeTime:
-    """Define the view `request_time` of planning actors: times must be later than the last entry of the decision log.
+    """Redefine the view `request_time` for actors that plan, so that requested times are later than the decision log's
+    last entry.
     """
     return partial(_take_after, request_time, last_time(decisions))
 
@@ -174,8 +175,8 @@ def _publication(composition: Composition, each: Publication) -> None:
 
 
 def decides_later(timed: Transition) -> Transition:
-    """Return a copy of the transition in which the actor obtains its completion time. In the next step, the actor
-    appends an entry to the decision log.
+    """Return a copy of the transition that takes the completion time; the copy leads to the step that appends to the
+    decision log.
     """
     asked = (guard for guard in timed.guards if guard is not HOLDS_LOCK)
     return replace(timed, guards=(ALL_PUBLISHED, *asked), to=READY_TO_DECIDE)
@@ -200,7 +201,7 @@ def number_is_taken(own_seen: Seen, decisions: Decisions) -> bool:
 
 
 def look_again(own: Any) -> Changes:
-    """Repeat the checks under the lock, because another actor has put the entry with this actor's number."""
+    """Repeat the checks under the lock, because another actor has already put the entry with the same number."""
     return {"own": own._replace(step=UNDER_LOCK, completed=0), "own_seen": Seen()}
 
 
@@ -220,8 +221,8 @@ def publish_own_decision(
 
 
 def decide_time(own: Any, decisions: Decisions, published: tuple[Any, ...]) -> Changes:
-    """Publish the last decision, and append the time as of which a query reads to the decision log. All later entries
-    have greater times.
+    """Publish the last decision, and append the time of a query to the decision log. Subsequent entries have greater
+    times.
     """
     unpublished = unpublished_decisions(decisions, published)
     return {"published": (*published, *unpublished), "decisions": (*decisions, own.settled)}

@@ -1,9 +1,9 @@
 """Models endless writers with finitely many states: a run is infinite, but may return to earlier states.
 
 Writers write, retry and lose locks without limit; no component (state variable) counts these events. After each step,
-the model drops instants that cannot conflict with a pending write, and replaces all times with small numbers in the
-same order. Equivalent states then become equal. Guards only compare times with each other, so renumbering the times in
-the same order does not change the possible runs. Promises about infinite runs are checked with endless writers.
+the model drops instants that cannot conflict with a pending write. It also renumbers all times in the same order, so
+that equivalent states become equal. Guards only compare times with each other, so renumbering the times in the same
+order does not change the possible runs. Promises about infinite runs are checked with endless writers.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Endless(Limits):
 
 
 def compose(composition: Composition) -> None:
-    """Make every transition also drop old instants and renumber all times."""
+    """Let every transition also drop old instants and renumber all times, so that the number of states is finite."""
     if not composition.world[Endless].endless:
         return
     for me in composition.actors_of("writer"):
@@ -56,8 +56,8 @@ def compose(composition: Composition) -> None:
 def is_modelled(protocol: ProtocolOptions) -> bool:
     """True if the model supports endless writers under this protocol.
 
-    Shared logs are excluded, because they would grow without bound. Conflict checks by requested time are excluded,
-    because they need instants that the model has forgotten.
+    Shared logs are not supported, because they would grow without bound. Conflict checks by requested time are not
+    supported, because they need instants that the model has dropped.
     """
     return protocol[SharedLogs].log_layout == "own" and protocol[Occ].conflict_window == "completion"
 
@@ -87,8 +87,8 @@ def number_again(
 
 
 class Renumbering:
-    """Maps each time of a state to a small number, so that equivalent states become equal. Times up to the clock become
-    1, 2, ... in ascending order. Times after the clock keep their distance from the clock.
+    """Maps each time of a state to a small number, so that equivalent states become equal. Times up to the clock are
+    renumbered 1, 2, ... in ascending order. The difference between a later time and the clock does not change.
     """
 
     def __init__(self, past: Mapping[int, int], clock: int, now: int) -> None:
@@ -98,7 +98,7 @@ class Renumbering:
         return time - self.clock + self.now if time > self.clock else self.past.get(time, 0)
 
     def entry(self, entry: Any) -> Any:
-        """Return an instant, or a single time, with its times renumbered."""
+        """Return an instant with its times renumbered, or a single renumbered time."""
         if isinstance(entry, int):
             return self(entry)
         return entry._replace(requested=self(entry.requested), completed=self(entry.completed))

@@ -2,8 +2,8 @@
 
 A caller that got no answer sends the same rows again, in a second write with a new instant. A batch has an id and a
 digest of its rows; both are recorded in the completed instant. Under the lock, a writer searches for a completed
-instant of the same batch, both when requesting an instant and before publishing. The search before publication is
-needed because two attempts of one batch may be pending at once. If the digest in the completed instant differs, the
+instant of the same batch, both when requesting an instant and before publishing. The search is repeated before
+publication because two attempts of one batch may be pending at once. If the completed instant has another digest, the
 writer raises an error, because the new rows are not stored.
 """
 
@@ -63,7 +63,7 @@ def batch_of(world: World, actor: str, number: int) -> int:
 
 
 def rows_of(world: World, actor: str) -> int:
-    """Return a number that represents the digest of a writer's rows; 0 represents the rows of the first writer."""
+    """Return a number in place of the digest of a writer's rows; writers with equal numbers send equal rows."""
     limits, place = world[Resends], int(actor.removeprefix(WRITER.prefix)) if batch_of(world, actor, 1) else 0
     return place if place > limits.resends + 1 - limits.other_rows else 0
 

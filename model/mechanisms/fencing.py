@@ -53,7 +53,8 @@ def _refusable(publishes: Transition) -> Transition:
 
 
 def forget_lost_locks() -> Changes:
-    """Empty the list of actors whose puts the store accepts: a put under the newest lock invalidates all earlier locks.
+    """Empty the list of actors whose puts the store accepts, because a put under a newer lock invalidates all earlier
+    locks.
     """
     return {"fence": ()}
 
@@ -63,12 +64,12 @@ def note_newest_lock(fence: tuple[Any, ...], me: str) -> Changes:
 
 
 def lock_is_newest(fence: tuple[Any, ...], me: str) -> bool:
-    """True if the store has received no put under a lock acquired after the lock of `me`."""
+    """True if the store has received no put from an actor that acquired the lock after `me`."""
     return me in fence
 
 
 def note_put(fence: tuple[Any, ...], me: str) -> Changes:
-    """Record a put by `me`. The store then refuses puts under older locks."""
+    """Record that the store has received a put from `me`. The store then refuses puts under older locks."""
     return {"fence": fence[fence.index(me) + 1 :]}
 
 

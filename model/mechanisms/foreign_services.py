@@ -42,7 +42,7 @@ class ForeignServices(Options):
 
 
 class Unmarked(NamedTuple):
-    """A record attached to a plan: True if an engine other than nbcc completed the plan."""
+    """A mark of a plan: True if an engine other than nbcc completed the plan."""
 
     unmarked: bool = False
     kind: str = "unmarked"
@@ -62,7 +62,8 @@ def merges_by_theirs(rules: Rules, table: Table, group: int, base: int | None) -
     """True if the base file was written by an engine other than nbcc, so that logs merge with it by the rules of that
     engine.
 
-    Return False for the base file of a pending plan, because the engine that will complete the plan is not yet known.
+    The result is False for the base file of a pending plan, because the engine that will complete the plan is not yet
+    known.
     """
     if rules[ForeignServices].unmarked == "by_the_table":
         return False
@@ -104,7 +105,7 @@ def compose(composition: Composition) -> None:
 
 
 def note_engine(own: Any, plans: tuple[Plan, ...], protocol: Protocol) -> Changes:
-    """Record in the plan whether the engine that is completing it is an engine other than nbcc."""
+    """Record in the plan whether an engine other than nbcc is completing it."""
     foreign = protocol[ForeignServices].services == "foreign"
 
     def noted(plan: Plan) -> Plan:

@@ -68,8 +68,8 @@ def instants_left(active_instants: Published, removed: Times) -> Published:
 
 
 def visible_instants(visible_instants: Published, removed: Times) -> Published:
-    """Define the view `visible_instants` for readers that never read the archive: omit instants removed from the active
-    timeline.
+    """Redefine the view `visible_instants` to omit instants removed from the active timeline, for readers that never
+    read the archive.
     """
     return tuple(entry for entry in visible_instants if entry.requested not in removed)
 
@@ -118,9 +118,7 @@ def archive_instants(own: Archiver, archive: Times, archives: int, *, instants: 
 
 
 def instants_on_both(archive: Times, removed: Times) -> Iterable[Args]:
-    """Return the instants that are both archived and on the active timeline, because an archiver crashed before
-    removing them.
-    """
+    """Return the instants that a crashed archiver has archived but not yet removed from the active timeline."""
     return ((("instants", tuple(sorted(archive - removed))),),)
 
 

@@ -1,9 +1,9 @@
 """Archiving moves old completed instants from the active timeline to the archive, an LSM tree.
 
 Under the lock, an archiver selects instants, adds them to the archive, and puts the archive's manifest. The archiver
-then removes the archived instants from the active timeline one by one, oldest first. During the removal, and after a
-crash of the archiver, an instant may be in the archive and still on the active timeline. Every completed instant is on
-the active timeline, in the archive, or in both.
+then removes the archived instants from the active timeline one by one, oldest first. While an archiver removes
+instants, and after it crashes, an instant may be both in the archive and on the active timeline. Every completed
+instant is on the active timeline, in the archive, or in both.
 
     The module `archiver` defines the archiving actor. The module `reader` defines how a reader reads the archive.
 """

@@ -1,8 +1,8 @@
 """To find instants that were removed from the active timeline, a reader reads the archive.
 
 A listing of the active timeline may miss instants that an archiver removes during the listing. An instant is added to
-the archive before it is removed from the active timeline. A reader that reads the archive after each listing therefore
-misses no instant.
+the archive before it is removed from the active timeline. A reader misses no instant, because it reads the archive
+after each listing.
 """
 
 from __future__ import annotations
@@ -99,8 +99,7 @@ def keep_archived(own: Reader, own_archived: Archived, published: Published) -> 
 def read_archive(own: Reader, published: Published, archive: frozenset[int], raises: str) -> Changes:
     """Add the instants that a listing of the active timeline missed because an archiver removed them.
 
-    At the step `raises`, the reader's time T is raised to the greatest completion time in the archive, if that is
-    greater than T.
+    If the reader is at the step `raises`, its time T is raised to at least the greatest completion time in the archive.
     """
     if own.step == raises:
         own = own._replace(time=max(own.time, newest_archived(published, archive)))

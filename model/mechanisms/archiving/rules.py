@@ -3,9 +3,9 @@ timeline.
 
 Instants are archived in the order of requested times, because actors assume that instants older than the active
 timeline are completed. An instant requested or completed after the request of a pending instant stays on the active
-timeline. Actors can therefore recognise failed writes, and an optimistic writer finds every instant completed since it
-began. The newest writes, the newest clean and all restores stay on the active timeline. A write stays on the active
-timeline while snapshot queries merge its logs, because some readers search for it only there.
+timeline. Because newer instants stay active, actors can recognise failed writes, and an optimistic writer finds every
+instant completed since it began. The newest writes, the newest clean and all restores stay on the active timeline. A
+write stays on the active timeline while snapshot queries merge its logs, because some readers search for it only there.
 """
 
 from __future__ import annotations
@@ -53,8 +53,8 @@ def staying(rules: Rules, active: list[Any], table: Table, groups: int, retained
 
 def last_decided(decisions: tuple[Any, ...]) -> frozenset[int]:
     """Return the requested time of the last entry in a decision log (an append-only log of commit decisions). An
-    archiver must leave the instant of this entry on the active timeline. The next actor that appends to the log checks
-    there whether that instant has been published.
+    archiver must leave the last decided instant on the active timeline, because the next actor to append an entry
+    searches for it there.
     """
     return frozenset(entry if isinstance(entry, int) else entry.requested for entry in decisions[-1:])
 

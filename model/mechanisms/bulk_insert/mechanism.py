@@ -1,9 +1,8 @@
 """A bulk insert writes a base file into each empty file group, and a log file into each non-empty file group.
 
 A base file begins a new file slice at the requested time of its write, and readers ignore older slices. A bulk insert
-therefore publishes a base file only if no other write of the file group has completed. If another write completes
-first, the bulk insert is abandoned. Apache Hudi also checks bulk inserts for conflicts under non-blocking concurrency
-control.
+publishes a base file only if no other write to the file group has completed. If another write completes first, the bulk
+insert is abandoned. Apache Hudi also checks bulk inserts for conflicts under non-blocking concurrency control.
 """
 
 from __future__ import annotations
@@ -130,7 +129,7 @@ def compose(composition: Composition) -> None:
 
 
 def request_instant(clock: int, request_time: TakeTime) -> Changes:
-    """Under the lock, take a requested time and put the requested instant."""
+    """Under the lock, take a requested time and put the requested instant on the timeline."""
     time, clock = request_time(clock, action="deltacommit")
     return {"own": BulkInserter(requested=time), "clock": clock}
 

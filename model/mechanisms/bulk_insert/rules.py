@@ -15,7 +15,7 @@ from ...rules import Rules
 
 
 class Loaded(NamedTuple):
-    """A record attached to a write: the file groups in which it put a base file instead of logs."""
+    """A mark of a write: the file groups in which the write put a base file instead of logs."""
 
     groups: tuple[int, ...] = ()
     kind: str = "loaded"

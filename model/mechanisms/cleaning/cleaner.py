@@ -30,10 +30,9 @@ PLANNED, CLEANING = "about to start its clean", "cleaning"
 
 class Cleaner(NamedTuple):
     """The state of one cleaner. `clean` is the requested time of the cleaner's clean, and `groups` lists the files to
-    delete in each file group. `gone` counts the file groups whose files have been deleted.
+    delete in each file group. `gone` is the number of file groups whose planned files have been deleted.
 
-    `horizon` is the horizon of the clean (the oldest completion time that can be read) until the plan is on storage,
-    and 0 afterwards.
+    `horizon` is the oldest completion time that can be read, until the plan is on the timeline; 0 afterwards.
     """
 
     step: str = "idle"

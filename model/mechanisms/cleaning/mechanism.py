@@ -6,6 +6,7 @@ timeline, reads before the horizon are refused, whether or not the planned files
 resumes a pending plan deletes the remaining files of the plan; an absent file is not an error.
 
     The module `cleaner` defines the actor that plans and runs cleans. The module `reads` defines how readers and
+    compactors react to deleted files.
     compactors handle deleted files.
 """
 

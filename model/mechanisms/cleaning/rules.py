@@ -1,9 +1,9 @@
 """Decides which files a clean may delete: the files of slices that no read at or after the horizon needs.
 
-The horizon H is the oldest completion time that can be read. A read as of T >= H starts, in each file group, at the
-newest base file that was complete at T. Reads as of H or later need no slice older than the newest base file that was
-complete at H. The inputs of a pending compaction plan are the newest base file and the logs of its slice, so the plan
-needs no older slice.
+The horizon H is the oldest completion time that can be read. A read as of a time T at or after H starts, in each file
+group, at the newest base file completed by T. Reads as of the horizon H or later need no slice older than the newest
+base file completed by H. The inputs of a pending compaction plan are the newest base file and the logs of its slice, so
+the plan needs no older slice.
 """
 
 from __future__ import annotations
@@ -108,15 +108,15 @@ COUNTS: Mapping[str, Callable[[int, int | None, int], bool]] = {
 
 
 def oldest_kept(rules: Rules, table: Table, group: int, at: int) -> int:
-    """Return the barrier (start time) of the oldest file slice of a file group that a clean with the horizon `at`
-    retains; 0 if it retains all slices.
+    """For one file group, return the barrier (start time) of the oldest slice that a clean with the horizon `at`
+    retains; 0 if it retains all.
     """
     counts = COUNTS[rules[Cleaning].retention]
     return max((barrier for barrier, done in rules.bases(table, group) if counts(barrier, done, at)), default=0)
 
 
 def since(rules: Rules, table: Table, groups: int, at: int) -> Table:
-    """Return the table without the file slices that a clean with the horizon `at` deletes. If `at` is 0, the table is
+    """Return the table without the file slices that a clean deletes if its horizon is `at`. If `at` is 0, the table is
     returned unchanged.
     """
     if not at:

@@ -51,8 +51,8 @@ def cannot_be_read(
 def end_unread(
     own: Consumer, readable_writes: tuple[int, ...], cleans: Cleans, published: Published, rules: Rules
 ) -> Changes:
-    """End an incremental window without reading it. The consumer's step is "refused" if the window begins before the
-    cleaning horizon; otherwise "lost".
+    """End an incremental window without reading it. The consumer moves to the step "refused" if the window begins
+    before the cleaning horizon; otherwise, to the step "lost".
     """
     behind = _is_behind(own, readable_writes, cleans, published, rules)
     return {"own": own._replace(step="refused" if behind else "lost")}

@@ -1,8 +1,8 @@
 """Consumers list the timeline twice, read an incremental window of completion times, and store a checkpoint.
 
 An incremental window begins at the checkpoint and ends at the greatest completion time in the first listing. The second
-listing shows every instant that completed by the end of the window. A consumer stores the rows of a window atomically
-with the checkpoint. So a crash never causes a write to be delivered twice.
+listing shows every instant whose completion time is at or before the window's end. A consumer stores the rows of a
+window atomically with the checkpoint, so a crash never causes a write to be delivered twice.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ class Consumer(NamedTuple):
     `checkpoint` is the time at which the next incremental window begins. `after` and `until` bound the current or last
     incremental window. `kept` contains the requested times of the writes in the window from `after` to `until`.
     `delivered` contains the requested times of the writes delivered so far. `again` is the requested time of a write
-    that the consumer delivered twice. `store` is the checkpoint that will be stored with the rows of the current
-    window. `behind` is True if the window begins before the cleaning horizon, so that files of the window may have been
-    deleted.
+    that was delivered twice; 0 if there is none. `store` is the checkpoint that will be stored with the rows of the
+    current window. `behind` is True if the window begins before the cleaning horizon, so that files of the window may
+    have been deleted.
     """
 
     step: str = "idle"
@@ -87,8 +87,8 @@ def compose(composition: Composition) -> None:
 
 
 def time_of(entry: Any, protocol: Protocol) -> int:
-    """Return the time that decides whether an instant is in an incremental window. By the option `incremental_axis`,
-    this is the completion time or the requested time.
+    """Return the time that decides whether an instant is in an incremental window. The option `incremental_axis`
+    selects the completion time or the requested time.
     """
     time: int = entry.completed if protocol[Windows].incremental_axis == "completion" else entry.requested
     return time
@@ -99,8 +99,7 @@ def newest_time(published: Published, protocol: Protocol) -> int:
 
 
 def window_bounds(newest_time: int) -> tuple[int, int]:
-    """Return the end of the incremental window and the new checkpoint, which are both the greatest time in the listing.
-    """
+    """Return the end of the incremental window and the new checkpoint. Both are the greatest time in the listing."""
     return newest_time, newest_time
 
 
