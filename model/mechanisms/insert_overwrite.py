@@ -1,8 +1,8 @@
 """A replace (insert overwrite or delete partition) hides every write that completed in the replaced partitions before
 the replace was requested.
 
-By default, a replace has a plan that includes all file groups of the replaced partitions but no input files. The plan
-begins a new file slice in each of these file groups. The base files of these slices contain the new rows, if there are
+By default, the plan of a replace lists all file groups of the replaced partitions, without input files. The plan begins
+a new file slice in each file group that it lists. The base files of these slices contain the new rows, if there are
 any. A log that completed before the plan's requested time is hidden; a log that completes afterwards stays visible.
 Apache Hudi has no plan for a replace, but lists the replaced file ids (option `replacing = file_ids`). If buckets
 determine file ids, the list of replaced file ids permanently hides subsequent writes to the same buckets as well.
@@ -120,7 +120,7 @@ class Overwriter(NamedTuple):
 
     @property
     def number(self) -> int:
-        """Always 1, because an overwriter performs only one write."""
+        """The number of the overwriter's write, which is always 1."""
         return 1
 
 
@@ -195,18 +195,18 @@ def take_time(me: str, clock: int, request_time: TakeTime, world: World) -> Chan
 
 
 def put_plan(own: Overwriter, me: str, world: World, plans: Plans) -> Changes:
-    """Put a plan without inputs for all file groups of the replaced partitions."""
+    """Put a plan that lists all file groups of the replaced partitions, without inputs, on the timeline."""
     groups = tuple(GroupPlan(group, None, ()) for group in replaced_groups(world, me))
     return {"own": own._replace(step=SCHEDULED), "plans": (*plans, Plan(own.requested, me, False, groups))}
 
 
 def put_no_plan(own: Overwriter) -> Changes:
-    """Proceed without a plan, because the option `replacing` is `file_ids`."""
+    """Continue without a plan, because the option `replacing` is `file_ids`."""
     return {"own": own._replace(step=SCHEDULED)}
 
 
 def start(own: Overwriter, plans: Plans) -> Changes:
-    """Put the inflight instant of the replacecommit."""
+    """Put the inflight instant of the replacecommit on the timeline."""
     return {"plans": tuple(p._replace(inflight=True) if p.requested == own.requested else p for p in plans)}
 
 
@@ -231,7 +231,7 @@ def take_back(own: Overwriter, plans: Plans) -> Changes:
 def pending_replaces(
     pending_instants: Iterable[Instant], every_overwriter: Mapping[str, Overwriter]
 ) -> Iterator[Instant]:
-    """Add pending instants of overwriters without a plan to the view `pending_instants`."""
+    """Add the pending instants of overwriters, which have no plan, to the view `pending_instants`."""
     yield from pending_instants
     for own in every_overwriter.values():
         if own.requested:

@@ -37,7 +37,7 @@ class LostAnswers(Options):
 
 
 class Answers(Limits):
-    """The limit on the number of lost answers."""
+    """The limit on the number of lost storage responses."""
 
     lost_answers: int = limit(0, "how often the answer to a put that commits a write is lost")
 
@@ -107,8 +107,8 @@ IS_OWN_ENTRY = Guard("the existing entry must be its own, and the writer must re
 
 
 def decide_without_answer(own: Writer, me: str, world: World, decisions: Decisions, lost_answers: int) -> Changes:
-    """Put the entry in the decision log, but lose the store's response. The client of the store then repeats the put,
-    which fails because the entry already exists.
+    """Put the entry in the decision log, but lose the store's response. After the loss, the store's client repeats the
+    put, which fails because the entry already exists.
     """
     entry = write_of(world, me, own)
     return {"own_seen": Seen(), "decisions": (*decisions, entry), "lost_answers": lost_answers + 1}
@@ -133,7 +133,7 @@ def report_done(own: Writer, reported_done: tuple[Any, ...]) -> Changes:
 
 
 def report_failed(own: Writer, reported_failed: tuple[Any, ...]) -> Changes:
-    """Let the writer report a failure, although readers see the write, and release the lock."""
+    """Let the writer report a failure and release the lock, although readers see the write."""
     return {"own": Writer(number=own.number), "lock": None, "reported_failed": (*reported_failed, own.requested)}
 
 

@@ -2,7 +2,7 @@
 has failed.
 
 The holder of a lost lock is not notified and cannot detect the loss. An operation that is one step under a reliable
-lock therefore becomes two steps, between which other actors may act.
+lock becomes two steps, between which other actors may act.
 """
 
 from __future__ import annotations
@@ -99,9 +99,7 @@ def _divide(composition: Composition, planner: Planner) -> None:
 
 
 def plan_is_there(own: Any, plans: tuple[Any, ...], requested: str) -> bool:
-    """True if another plan already has the requested time that this actor chose. Two actors may have read the same
-    clock value.
-    """
+    """True if another plan already has the requested time that this actor chose."""
     return any(plan.requested == getattr(own, requested) for plan in plans)
 
 

@@ -27,7 +27,7 @@ def refuse(composition: Composition, kind: str, me: str, guard: Guard, give_up: 
     """Let an actor publish only if the condition `guard` holds; otherwise, the actor gives up.
 
     `give_up` is the effect that removes the actor's files and instant. `check` is the action or tag of the transitions
-    that require the condition.
+    to which the condition is added.
     """
     checks = composition.select(check, actors=[me])
     if earlier := composition.facts(Refusal).get(me):

@@ -5,8 +5,8 @@ pending plan. All runners of a plan write the same content, each into separate f
 under the lock whether another runner has completed the plan. A runner that finds the plan completed deletes its own
 files and publishes nothing.
 
-Before publishing, a runner deletes the files put by other runners of the plan. If a runner crashes after this deletion,
-the other runners find their files missing, and the plan stays pending.
+Before publishing, a runner deletes the files that other runners of the same plan have put. If a runner crashes between
+this deletion and publication, the other runners find their files missing, and the plan stays pending.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ def gives_way(composition: Composition, runs: Runner) -> None:
     ends if the plan is already completed.
 
     The step that takes the lock checks that the plan is still pending. If locks can be lost, or a decision log decides
-    commits, the committing step checks this.
+    commits, the committing step checks that the plan is pending.
     """
     me = runs.actor
     pending = is_pending(runs)
@@ -125,7 +125,7 @@ def gives_way(composition: Composition, runs: Runner) -> None:
 
 
 def is_pending(runs: Runner) -> Guard:
-    """Return the guard which requires that no other runner has completed the plan."""
+    """Return the guard that no other runner has completed the plan."""
     completed = preset(is_completed, completes=runs.completes, requested=runs.requested)
     return Guard(f"no other {runs.kind} may have completed its {runs.what}", completed, negated=True)
 
@@ -171,7 +171,7 @@ def lock_is_not_in_the_way(own: Any, lock: str | None, start: str) -> bool:
 
 
 def misses_input(composition: Composition, runs: Runner) -> None:
-    """Let a slow runner detect that a clean has deleted an input file, after another runner completed the plan."""
+    """Let a slow runner detect that a clean has deleted an input file of a plan that another runner has completed."""
     cleaned = preset(input_is_deleted, plans=Component(runs.plans))
     gone = Guard("a clean must have deleted a file of its plan", cleaned)
     there = Guard("no clean may have deleted a file of its plan", cleaned, negated=True)
@@ -187,8 +187,8 @@ def input_is_deleted(own: Any, plans: tuple[Plan, ...], deleted: frozenset[DataF
 
 
 def loses_files(composition: Composition, runs: Runner) -> None:
-    """Let a runner delete the files of other runners before publishing. Those runners then find their files missing and
-    give up.
+    """Let a runner delete the files of other runners before publishing. The other runners then find their files missing
+    and give up.
     """
     me, kind = runs.actor, runs.kind
     gone = (is_pending(runs), ~HAS_FILES) if checks_to_commit(composition, me) else (~HAS_FILES,)
@@ -225,7 +225,7 @@ def remove_files(
 
 
 def forget_files(me: str, without_files: frozenset[str]) -> Changes:
-    """Remove the actor from the set of runners whose files are missing."""
+    """Remove the actor from the set of runners whose files another runner has deleted."""
     return {WITHOUT_FILES: without_files - {me}}
 
 

@@ -1,9 +1,9 @@
 """A savepoint pins the table as of the newest completed instant, until the savepoint is dropped.
 
 Under the table's lock, a savepointer (an actor that creates savepoints) lists the files that a read as of the pinned
-instant opens. The savepointer puts the inflight savepoint, and then the completed savepoint. A savepoint has the same
-requested time as the pinned instant. Cleans are also planned under the table's lock, and by default retain the files of
-every savepoint.
+instant opens. The savepointer puts the inflight savepoint, and then the completed savepoint, on the timeline. A
+savepoint has the same requested time as the pinned instant. Cleans are also planned under the table's lock, and by
+default retain the files of every savepoint.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Savepoints(Options):
 
 
 class SavepointLimits(Limits):
-    """The limits on the numbers of savepoints and of dropped savepoints."""
+    """The limits on how many savepoints are created and dropped."""
 
     savepoints: int = limit(0, "how many savepoints may be begun")
     savepoints_dropped: int = limit(0, "how many savepoints may be dropped")
@@ -100,8 +100,8 @@ class Savepointer(NamedTuple):
 def compose(composition: Composition) -> None:
     """Add savepoint actors to a model, and make cleaners retain the files of savepoints.
 
-    The component (state variable) `savepoints` contains the savepoints on the timeline. The components `saved` and
-    `dropped` count the savepoints begun and dropped.
+    The component (state variable) `savepoints` contains the savepoints on the timeline. The component `saved` is the
+    number of savepoints begun; `dropped` is the number of savepoints dropped.
     """
     savepointers = composition.actors_of("savepointer")
     if not savepointers:

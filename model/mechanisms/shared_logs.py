@@ -89,7 +89,7 @@ def undone(blocks: Blocks, rollback_block: str) -> frozenset[Log]:
 
 
 def without_undone(entry: Published, logs: tuple[Blocks, ...], protocol: Protocol) -> Published:
-    """Return an instant without the blocks undone by rollback blocks."""
+    """Return a copy of an instant whose files omit the blocks undone by rollback blocks."""
     if not isinstance(entry, Write) or not places(entry):
         return entry
     skipped = [undone(blocks, protocol[SharedLogs].rollback_block) for blocks in logs]
@@ -161,8 +161,8 @@ def append_block(
 
 
 def choose_logs(own: Rollbacker) -> Changes:
-    """Choose one block of the failed write for each shared log, because one rollback block undoes all blocks of the
-    write in a log.
+    """For each shared log, choose one block of the failed write; its rollback block undoes all blocks of the write in
+    that log.
     """
     return {"own": own._replace(files=tuple({group: (group, version) for group, version in own.files}.values()))}
 
@@ -183,7 +183,8 @@ def append_rollback_block(own: Rollbacker, shared_logs: tuple[Blocks, ...], *, g
 
 
 def forget_nothing(rollbacks: tuple[Rollback, ...]) -> Changes:
-    """Let the next rollback of a write start again from its first file. It may append a second rollback block to a log.
+    """Let the next rollback of a write start again from the write's first file. The next rollback may therefore append
+    a second rollback block to a log.
     """
     return {"rollbacks": tuple(each._replace(forgotten=0) for each in rollbacks)}
 

@@ -2,10 +2,11 @@
 first.
 
 A checkpointer (an actor) lists the timeline, and chooses the latest time T at or before which no more instants can
-complete. After a second listing, the checkpointer writes a checkpoint as of T: the live base file and logs of each file
-group. Reads as of T or later merge the files in the checkpoint with the commits that completed after T. The
-checkpointer takes no lock, because a checkpoint is derived from commits and changes no answer (promise SAME). A restore
-planned after T invalidates the checkpoint, because it may undo writes that the checkpoint includes.
+complete. After a second listing of the timeline, the checkpointer writes a checkpoint as of T: the live base file and
+logs of each file group. Reads as of the checkpoint's time T or later merge the files in the checkpoint with the commits
+that completed after T. The checkpointer takes no lock, because a checkpoint is derived from commits and changes no
+answer (promise SAME). A restore planned after T invalidates the checkpoint, because it may undo writes that the
+checkpoint includes.
 """
 
 from __future__ import annotations
@@ -27,8 +28,8 @@ TOOK_TIME, LISTED = "has taken the time of its checkpoint", "has listed the stat
 
 
 class StateCheckpoint(NamedTuple):
-    """The state of a table as of `time`. `table` contains only the files that a read as of `time` needs. A plan in it
-    counts as completed only if this read needs its base file.
+    """The state of a table as of `time`. `table` contains only the files that a read as of `time` needs. A plan in
+    `table` counts as completed only if a read as of `time` needs the plan's base file.
     """
 
     time: int
@@ -36,8 +37,8 @@ class StateCheckpoint(NamedTuple):
 
 
 class Checkpointer(NamedTuple):
-    """The state of one checkpointer (an actor that puts state checkpoints). `time` and `checkpoint` describe the
-    checkpoint that the checkpointer is about to put.
+    """The state of one checkpointer (an actor that puts state checkpoints). `time` and `checkpoint` are the time and
+    the content of the checkpoint that the checkpointer is about to put.
     """
 
     step: str = "idle"
@@ -108,8 +109,8 @@ def list_state(
     own: Checkpointer, table: Table, published: Published, unpublished_writes: tuple[Write, ...], rules: Rules,
     world: World,
 ) -> Changes:  # fmt: skip
-    """List the timeline again, and find the live files as of the checkpoint's time. This listing shows every instant
-    that completed at or before that time.
+    """List the timeline again, and find the live files as of the checkpoint's time. The second listing shows every
+    instant that completed at or before the checkpoint's time.
     """
     writes = writes_of_state(table.writes, unpublished_writes, own.time)
     there = rules.table_as_of(rules, table, own.time)._replace(writes=writes)

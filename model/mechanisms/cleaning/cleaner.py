@@ -49,7 +49,7 @@ CLEANER = Kind(name="cleaner", prefix="clean", first=Cleaner(), in_random_worlds
 
 class CleanPlan(NamedTuple):
     """The files that a clean deletes in each file group, and the horizon (the oldest completion time that can be read).
-    The horizon is 0 if too few writes have completed.
+    The horizon is 0 if fewer writes have completed than a clean retains.
     """
 
     horizon: int

@@ -1,5 +1,5 @@
-"""A log compactor plans the compaction of several logs of a file slice under the lock, writes one log that replaces
-them, and publishes.
+"""Under the lock, a log compactor plans the compaction of several logs of a file slice. It then writes one log that
+replaces them, and publishes the log compaction.
 
 The logs of a plan are contiguous in completion order, so that the new log can take the position of the planned logs in
 the merge order. A plan lists its input logs, so that another log compactor can resume the plan.
@@ -33,7 +33,7 @@ LOG_PLAN = "log_plan"
 
 class LogCompactor(NamedTuple):
     """The state of one log compactor. `plan` is the requested time of the log compactor's plan, and `groups` lists the
-    planned file groups. `logs` counts the logs that the log compactor has written.
+    planned file groups. `logs` is the number of logs written so far.
 
     `parts` holds the inputs of the plan until the plan is on storage.
     """
@@ -93,17 +93,17 @@ def completed_table(completed_table: Table, published: Published, log_plans: Pla
 
 
 def visible_table(table: Table, visible_instants: Published, log_plans: Plans) -> Table:
-    """Add log compactions to the view `table`, the table that reads use."""
+    """Add log compactions to the view `table`."""
     return with_log_plans(table, visible_instants, log_plans)
 
 
 def kept_table(kept_table: Table, kept_instants: Published, log_plans: Plans) -> Table:
-    """Add the log compactions known to a reader to its view `kept_table`."""
+    """Add the log compactions that a reader has seen to the view `kept_table`."""
     return with_log_plans(kept_table, kept_instants, log_plans)
 
 
 def latest_time(latest_time: int, log_plans: Plans) -> int:
-    """Include the plans of log compactions in the view `latest_time`."""
+    """Let the view `latest_time` also cover the requested times of log compaction plans."""
     return max(latest_time, *(plan.requested for plan in log_plans), 0)
 
 

@@ -1,13 +1,13 @@
-"""Evaluates reads of a table with a user-defined merge function: merges the records of one key, file by file.
+"""Evaluates reads of a table with a user-defined merge function by merging the records of one key, file by file.
 
-The merge tree (`Fold`) has the same form as in tables without a merge function. The model uses the most general merge
+The merge tree (`Fold`) has the same form as for a table without a merge function. The model uses the most general merge
 function that satisfies the given laws: a merged value retains as much information as the laws allow. If a property
-holds for this function, it holds for every function that satisfies the same laws.
+holds for this most general function, it holds for every function that satisfies the same laws.
 
-If all laws hold, the model represents a merged value as the set of merged records. For a function that is not
-idempotent, such as a sum, the value also counts how often each record was merged. For a function that is not
-commutative, it lists the records in the order of their first merge. For a function that is not associative, it also
-records how partial results were grouped.
+If the function is associative, commutative and idempotent, the model represents a merged value as the set of merged
+records. For a function that is not idempotent, such as a sum, the value also counts how often each record was merged.
+For a function that is not commutative, the value lists the records in the order of their first merge. For a function
+that is not associative, the value also records how partial results were grouped.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ class Merged(NamedTuple):
 
 
 def join(older: Merged, newer: Merged, laws: str) -> Merged:
-    """Merge two consecutive states of one key. A delete in `newer` hides the whole value of `older`, because a merged
-    value cannot be split.
+    """Merge two states of one key that are adjacent in merge order. A delete in `newer` hides the whole value of
+    `older`, because a merged value cannot be split.
     """
     if newer.delete is not None or not older.value:
         return newer._replace(delete=newer.delete or older.delete)
@@ -70,8 +70,8 @@ def read(shape: Fold, content: Contents, laws: str, deletes: bool) -> Merged | N
 
 
 def of_fold(shape: Fold, content: Contents, laws: str) -> Merged:
-    """Return the state of one key in a merge tree of files. Deletes in base files are dropped, because they cannot hide
-    records of newer logs.
+    """Return the state of one key after merging the files in a merge tree. Deletes in base files are dropped, because
+    they cannot hide records of newer logs.
     """
     made = Merged() if shape.base is None else of_fold(shape.base, content, laws)._replace(delete=None)
     for log in shape.logs:
@@ -129,8 +129,8 @@ def logs_in(value: Value) -> Iterator[Log]:
 
 
 def text_of(value: Value, name: Callable[[Log], str], laws: str) -> str:
-    """Return a merged value as text, which consists of the names of its records. The names are sorted if the merge
-    function is commutative. In the text, `(a b)` stands for the merge of the records a and b.
+    """Return a merged value as text, which consists of the names of its records. Record names are sorted if the merge
+    function is commutative. `(a b)` stands for the merge of the records a and b.
     """
     parts = []
     for part in value:

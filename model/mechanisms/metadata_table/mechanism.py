@@ -1,11 +1,11 @@
 """The metadata table (RFC-15) is a second table that lists the files of the data table, and must agree with it.
 
-By default, an actor commits the added and removed files to the metadata table before publishing an instant. This commit
-is a deltacommit with the requested time of the instant, made under the lock that covers publication. After the commit
-to the metadata table, the instant completes in the data table. Because it is written first, the metadata table contains
-every completed instant of the data table. It may also contain instants of crashed actors. Readers list files through
-the metadata table, and use only deltacommits whose instant is complete in the data table. RFC-22, "Updating Metadata
-Table", says that "the reconciliation of the metadata will be done by the metadata reader".
+By default, an actor commits the added and removed files to the metadata table before publishing an instant. The commit
+to the metadata table is a deltacommit with the requested time of the instant, made under the lock that covers
+publication. The instant then completes in the data table. Because the metadata table is written first, it contains
+every completed instant of the data table. The metadata table may also contain instants of crashed actors. Readers list
+files through the metadata table, and use only deltacommits whose instant is complete in the data table. RFC-22,
+"Updating Metadata Table", says that "the reconciliation of the metadata will be done by the metadata reader".
 
 The metadata table has one writer at a time, so a pending deltacommit found there must belong to a crashed actor. An
 actor rolls back the deltacommit of a crashed actor before beginning a new deltacommit. If an instant is applied twice,
@@ -114,7 +114,7 @@ def _list_after_publication(composition: Composition, each: Publication) -> None
 
 
 def begin_listing(own: Any, metadata: MetadataTable, requested: str) -> Changes:
-    """Begin a deltacommit of the actor's instant in the metadata table, and roll back any pending deltacommit."""
+    """Roll back any pending deltacommit of the metadata table, and begin a deltacommit for the actor's instant."""
     return {"own": own._replace(step=BEGUN), "metadata": metadata.begin(getattr(own, requested))}
 
 
@@ -146,24 +146,24 @@ def append_instant(own: Any, published: tuple[Any, ...], publish: Publish) -> Ch
 
 
 def leave(own: Any, publish: Publish) -> Changes:
-    """Set the actor to its state after publication."""
+    """Move the actor to its state after publication."""
     return {"own": publish(own)[0]}
 
 
 def listed_instants(visible_instants: tuple[Any, ...], metadata: MetadataTable) -> tuple[Any, ...]:
-    """Define the view `visible_instants`: remove the files of instants that the metadata table does not list."""
+    """Redefine the view `visible_instants` to omit the files of instants that the metadata table does not list."""
     return through(visible_instants, metadata.listed)
 
 
 def every_write(unpublished_writes: tuple[Write, ...]) -> tuple[Write, ...]:
-    """Define the view `visible_writes` for readers that trust the metadata table instead of the timeline: all pending
-    writes.
+    """Define the view `visible_writes` as all unpublished writes, for readers that trust the metadata table instead of
+    the timeline.
     """
     return unpublished_writes
 
 
 def listed_writes(visible_writes: tuple[Write, ...], metadata: MetadataTable) -> tuple[Write, ...]:
-    """Define the view `visible_writes`: remove writes whose files the metadata table does not list."""
+    """Redefine the view `visible_writes` to omit writes whose files the metadata table does not list."""
     return tuple(write for write in visible_writes if write.requested in metadata.listed)
 
 
@@ -188,7 +188,7 @@ def list_files(metadata: MetadataTable) -> Changes:
 
 
 def kept_instants(kept_instants: Published, own_files: ListedFiles) -> Published:
-    """Restrict the view `kept_instants` to the files that the reader has found in the metadata table."""
+    """Remove from the view `kept_instants` the files that the reader has not found in the metadata table."""
     return through(kept_instants, own_files.instants)
 
 

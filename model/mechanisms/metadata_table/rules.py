@@ -21,8 +21,8 @@ class MetadataTable(NamedTuple):
     begun: frozenset[int] = frozenset()
 
     def begin(self, requested: int) -> MetadataTable:
-        """Begin a deltacommit. Roll back any pending deltacommit, and remove a completed one with the same requested
-        time.
+        """Begin a deltacommit with the given requested time in the metadata table. Roll back any pending deltacommit,
+        and remove a completed deltacommit with the same requested time.
         """
         return MetadataTable(self.listed - {requested}, frozenset({requested}))
 
@@ -39,7 +39,7 @@ def refine(rules: Rules, protocol: Protocol) -> Rules:
 
 def through(published: tuple[Any, ...], listed: frozenset[int] | None) -> tuple[Any, ...]:
     """Return the published instants as a reader sees them through the metadata table. If `listed` is None, the reader
-    does not use the metadata table, and all instants are returned unchanged.
+    does not use the metadata table, and the result is `published`.
 
     A write that is not in `listed` has no files in the result. A compaction that is not in `listed` is omitted.
     """

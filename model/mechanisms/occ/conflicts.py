@@ -24,7 +24,7 @@ class Attempt(NamedTuple):
     """An unpublished write whose conflicts are to be checked.
 
     `groups` contains the file groups that the write changes, and `file_ids` their file ids. `sealed` is the number of
-    published instants when the actor began.
+    instants that were published when the actor began, and therefore cannot conflict.
     """
 
     groups: tuple[int, ...]
@@ -36,7 +36,7 @@ def concurrent(published: Published, sealed: int, protocol: Protocol) -> Publish
     """Return the instants that may conflict with an unpublished write, in the order of publication.
 
     With `conflict_window = requested`, only instants requested after the newest instant seen by the write can conflict.
-    This check misses instants that were requested earlier but complete after the write began.
+    This option value misses instants that were requested earlier but complete after the write began.
     """
     if protocol[Occ].conflict_window == "completion":
         return published[sealed:]

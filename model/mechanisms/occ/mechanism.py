@@ -83,7 +83,7 @@ def take_back(own: Writer, own_validation: Validation, world: World) -> Changes:
 
 
 def request_again(own: Writer, clock: int, request_time: TakeTime) -> Changes:
-    """Request a new instant for an aborted write. The new attempt retains the writer's count of attempts."""
+    """Request a new instant for an aborted write. The writer's count of attempts is not reset."""
     changes = request_instant(own._replace(number=own.number - 1), clock, request_time)
     requested: Any = changes["own"]
     return {**changes, "own": requested._replace(records=own.records)}
@@ -91,7 +91,7 @@ def request_again(own: Writer, clock: int, request_time: TakeTime) -> Changes:
 
 def sealing(composition: Composition, me: str) -> None:
     """Let a writer record how many instants are completed when it requests an instant. With the option `timeline =
-    reloaded`, the writer updates this number whenever it puts a file.
+    reloaded`, the writer counts the completed instants again whenever it puts a file.
     """
     requests = composition.select(REQUESTS, actors=[me]).extend(seal_timeline, "own_validation")
     if composition.actors_of("clusterer"):
@@ -115,7 +115,7 @@ def find_clusterings(own: Writer, me: str, world: World, published: tuple[Any, .
 
 
 def reload_timeline(own_validation: Validation, published: tuple[Any, ...]) -> Changes:
-    """List the timeline again during the write. The conflict check then ignores all instants completed so far."""
+    """List the timeline again during the write, so that the conflict check ignores all instants completed so far."""
     return {"own_validation": own_validation._replace(sealed=len(published))}
 
 

@@ -23,8 +23,8 @@ ROW = ""
 
 
 class Made(NamedTuple):
-    """The answer for one key. `columns` lists pairs (column, log that contains its value), beginning with the column
-    `ROW`. `delete` is the log of the highest-ranked delete, if the answer includes deletes.
+    """The answer of a read for one key. `columns` lists pairs (column, log that contains its value), beginning with the
+    column `ROW`. `delete` is the log of the highest-ranked delete, if the answer includes deletes.
     """
 
     columns: tuple[tuple[str, Log], ...] = ()
@@ -47,7 +47,7 @@ def read(shape: Fold, content: Contents, merger: Merger, column_merge: str, dele
 def state_of_fold(shape: Fold, content: Contents, merger: Merger, column_merge: str) -> State:
     """Return the state of one key in a merge tree of files.
 
-    A record's rank consists of its ordering value, the position of its log in the merge tree, and the log itself.
+    A record's rank consists of its ordering value, the position of its log in the merge tree, and the log's identifier.
     """
     base = State() if shape.base is None else _placed(state_of_fold(shape.base, content, merger, column_merge), -1)
     if column_merge != "by_column":
@@ -86,11 +86,11 @@ def _of_one_rank(state: State) -> State:
 
 
 def _join_rows(older: State, newer: State) -> State:
-    """Merge two rows that each have a single rank for all columns. If both rows set a column, the value of the
-    higher-ranked row wins.
+    """Merge two rows, each with one rank for all its columns. If both rows set a column, the value of the higher-ranked
+    row wins.
 
-    All columns of the result get the greater rank. A delete is compared with the whole resulting row instead of each
-    column.
+    All columns of the result get the rank of the higher-ranked row. The rank of a delete is compared with the rank of
+    the whole resulting row, not with each column.
     """
     low, high = sorted((older, newer), key=lambda state: state.row)
     columns = {name: log for name, _, log in (*low.columns, *high.columns)}
@@ -103,8 +103,8 @@ def _log(rank: Rank) -> Log:
 
 
 def by_definition(logs: Iterable[Log], rows: Mapping[Log, Content], merger: Merger, deletes: bool) -> Made | None:
-    """Return the answer for one key by definition: merge its log records in rank order, without file slices or base
-    files.
+    """Return the answer for one key, computed by merging its log records in rank order. File slices and base files are
+    ignored.
     """
     parts = [
         _part(log, rows[log], (float(rows[log].ordering) * merger.event_time, place, *log))

@@ -1,9 +1,9 @@
-"""Defines the columns of a key after partial updates (promise SNAP in docs/contract.md).
+"""Defines the column values of a key after partial updates (promise SNAP in docs/contract.md).
 
-Each record has a rank, and either deletes the row or sets some columns. The row exists if and only if some record
-outranks every delete. The value of a column comes from the highest-ranked record that sets the column and outranks
-every delete. A `State` retains what subsequent merges need: the rank of the highest-ranked delete, and each column that
-outranks that delete.
+Each record has a rank (merge priority), and either deletes the row or sets some columns. A key has a row if and only if
+an upsert outranks every delete. The value of a column comes from the highest-ranked record that sets the column and
+outranks every delete. A `State` contains the rank of the highest-ranked delete, and each column that outranks that
+delete.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ class Part(NamedTuple):
 
 
 class State(NamedTuple):
-    """The state of one key. `delete` is the rank of the highest-ranked delete; () if there is no delete. `row` is the
-    rank of the highest-ranked record above every delete; () if the key has no row. `columns` contains the (name, rank,
-    value) of each column that is set by such a record.
+    """The merge state of one key. `delete` is the rank of the key's highest-ranked delete; () if there is no delete.
+    `row` is the rank of the highest-ranked upsert that outranks every delete; () if the key has no row. `columns`
+    contains the (name, rank, value) of each column whose rank is above every delete.
     """
 
     delete: Rank = ()
@@ -41,15 +41,15 @@ def row_of(parts: Iterable[Part]) -> dict[str, Any] | None:
 
 
 def state_of(part: Part) -> State:
-    """Return the state that consists of one record."""
+    """Return the state of a key that has a single record."""
     if part.values is None:
         return State(delete=part.rank)
     return State(row=part.rank, columns=tuple((name, part.rank, value) for name, value in sorted(part.values.items())))
 
 
 def join(one: State, other: State) -> State:
-    """Merge two states of one key. The merge is commutative, associative and idempotent, so the order and repetition of
-    merges do not matter.
+    """Merge two states of one key. Merges may be reordered and repeated, because the merge is commutative, associative
+    and idempotent.
     """
     delete, row = max(one.delete, other.delete), max(one.row, other.row)
     best: dict[str, tuple[str, Rank, Any]] = {}
@@ -61,5 +61,5 @@ def join(one: State, other: State) -> State:
 
 
 def row_of_state(state: State) -> dict[str, Any] | None:
-    """Return the row of a state, which equals `row_of` for the records merged into the state."""
+    """Return the row of a state: the result of `row_of` for the records merged into the state."""
     return {name: value for name, _, value in state.columns} if state.row else None

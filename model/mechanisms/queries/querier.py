@@ -1,11 +1,12 @@
-"""A querier lists the timeline, settles the time of the query, lists the timeline again, and reads the files.
+"""A querier lists the timeline, ensures that the query's time is settled, lists the timeline again, and reads the
+files.
 
 A time T is settled once an instant that completed at or after T has been published. If the first listing shows no
-instant that completed at or after T, the querier obtains a time later than T under the lock. After that, no instant can
-complete at or before T. The second listing of the querier shows every instant that completed at or before T. The first
-listing covers only the active timeline. If the newest instant is archived, the first listing misses it, so the querier
-obtains a time under the lock. A read-optimised query states no time; its T is the greatest settled time in the first
-listing.
+instant that completed at or after the query's time T, the querier obtains a later time under the lock. Once T is
+settled, no further instant can complete at or before T. The second listing of the querier shows every instant that
+completed at or before T. If the newest instant is archived, a listing of the active timeline misses it, so the querier
+obtains a time under the lock. A read-optimised query specifies no time; it reads as of the greatest settled time in the
+first listing.
 """
 
 from __future__ import annotations
@@ -46,8 +47,8 @@ class Querier(NamedTuple):
     """The state of one querier. `kind`, `after` and `until` describe the current or last query. `settled` is the
     greatest time that the querier knows to be settled.
 
-    `table` is the table as the second listing describes it. `refusal` is the class of the error with which the table
-    refuses the query; empty if the query is answered. `queries` counts the queries so far.
+    `table` is the table as seen in the second listing of the timeline. `refusal` is the class of the error with which
+    the table refuses the query; empty if the query is answered. `queries` counts the queries so far.
     """
 
     step: str = "idle"
@@ -62,7 +63,7 @@ class Querier(NamedTuple):
 
     @property
     def query(self) -> Query:
-        """The current or last query. A read-optimised query has no time."""
+        """The current or last query. A read-optimised query specifies no time."""
         if self.kind == "as_of":
             return Query(self.kind, until=self.until)
         stated = self.kind != "read_optimized"
@@ -119,16 +120,16 @@ def any_time(clock: int) -> Iterator[Args]:
 
 
 def any_window(clock: int, published: Published) -> Iterator[Args]:
-    """Yield every window whose start and end are 0, a completion time, the current time or a time far in the future."""
+    """Yield every window between two of these times: 0, the completion times, the current time, and a time far in the
+    future.
+    """
     ends = sorted({0, *(entry.completed for entry in published), clock, clock + FUTURE})
     for window in combinations(ends, 2):
         yield (("window", window),)
 
 
 def ask_as_of(own: Querier, active_instants: Published, restores: Restores = (), *, at: tuple[int]) -> Changes:
-    """Begin an as-of query. The first listing shows whether its time is settled, so that no instant can still complete
-    at or before it.
-    """
+    """Begin an as-of query. The first listing shows whether the query's time is settled."""
     return _ask(own, "as_of", (0, *at), found_settled(active_instants, restores))
 
 
@@ -136,7 +137,7 @@ def ask_window(
     own: Querier, active_instants: Published, restores: Restores = (), *, window: tuple[int, int]
 ) -> Changes:
     """Begin an incremental query of a window of completion times. The first listing shows whether the end of the window
-    is settled, so that no instant can still complete at or before it.
+    is settled.
     """
     return _ask(own, "incremental", window, found_settled(active_instants, restores))
 
@@ -151,13 +152,13 @@ def ask_changes(
 
 
 def ask_read_optimized(own: Querier, published: Published, restores: Restores = ()) -> Changes:
-    """Begin a read-optimised query as of the latest time that the first listing proves to be settled."""
+    """Begin a read-optimised query as of the latest time that is settled according to the first listing."""
     settled = found_settled(published, restores)
     return _ask(own, "read_optimized", (0, settled), settled)
 
 
 def found_settled(published: Published, restores: Restores) -> int:
-    """Return the latest time that a listing proves to be settled: a completion time, or the requested time of a
+    """Return the latest time that is settled according to a listing: a completion time, or the requested time of a
     restore.
     """
     return max((*(each.completed for each in published), *(each.requested for each in restores)), default=0)
@@ -206,7 +207,7 @@ def read(
     own: Querier, world: World, rules: Rules, deleted: frozenset[DataFile] = frozenset(),
     restores: Restores = (),
 ) -> Changes:  # fmt: skip
-    """Read the files of the query. The query is refused if a clean or restore has deleted a file that it needs."""
+    """Read the files that the query needs. The query is refused if a clean or restore has deleted one of them."""
     if own.refusal or own.table is None or not (deleted or restores):
         return {"own": own}
     files = (file for group in range(world.groups) for file in opened(rules, own.table, group, own.query, own.until))

@@ -38,10 +38,10 @@ Planned = tuple[Restore, ...]
 
 
 class Seen(NamedTuple):
-    """The state that restores add to each reader. `restores` and `before` count the restores that were planned when the
-    current listing and the first listing began.
+    """The state that restores add to each reader. `restores` counts the restores planned when the current listing
+    began, and `before` those planned when the first listing began.
 
-    `first` contains the requested times of the writes and compactions that the previous listing showed, up to the
+    `first` contains the requested times of the writes and compactions in the previous listing that completed by the
     reader's time T.
     """
 
@@ -95,8 +95,8 @@ def end_first_listing(
     own: Reader, own_seen: Seen, shown_instants: Published, restores: Planned, takes_time: bool,
     *, seen: tuple[int, ...],
 ) -> Changes:  # fmt: skip
-    """Record which instants the listing shows. The reader's time becomes the latest listed completion time or requested
-    time of a restore.
+    """Record which instants the listing shows. The reader's time becomes the latest of the listed completion times and
+    the requested times of the listed restores.
     """
     time = newest(shown_instants, known(own_seen, seen, restores)) if takes_time else own.time
     first = up_to(shown_instants, time)
@@ -182,7 +182,9 @@ def shown_instants(
 
 
 def newest_shown(shown_instants: Published, own_seen: Seen, restores: Planned, *, seen: tuple[int, ...]) -> int:
-    """Define the view `newest_shown`: the greatest time in the listing."""
+    """Define the view `newest_shown`: the latest of the listed completion times and the requested times of the listed
+    restores.
+    """
     return newest(shown_instants, known(own_seen, seen, restores))
 
 
@@ -194,12 +196,13 @@ def newest(entries: Published, restores: Planned) -> int:
 
 
 def kept_instants(own: Reader, published: Published, restores: Planned) -> Published:
-    """Define the view `kept_instants`: the instants that a reader has listed, including those undone since."""
+    """Define the view `kept_instants`: the instants that a reader has listed, even if a restore has undone them since.
+    """
     return tuple(entry for entry in ever_published(published, restores) if entry.requested in own.instants)
 
 
 def table_of_kept(own: Reader, kept_instants: Published, plans: tuple[Plan, ...], restores: Planned) -> Table:
-    """Add the compaction plans undone by a restore to the view `kept_table`."""
+    """Let the view `kept_table` include the compaction plans that a restore has undone."""
     return kept_table(own, kept_instants, all_plans(plans, restores))
 
 
@@ -208,7 +211,7 @@ def _throughout(own: Reader, published: Published, restores: Planned) -> set[int
 
 
 def hidden(own_seen: Seen, seen: tuple[int, ...], restores: Planned) -> set[int]:
-    """Return the requested times of the instants undone by restores in the listing."""
+    """Return the requested times of the instants undone by the restores that the listing shows."""
     return {undone for each in known(own_seen, seen, restores) for undone in each.undone}
 
 

@@ -40,11 +40,11 @@ PLANNED = "about to start its restore"
 
 
 class Restorer(NamedTuple):
-    """The state of one restorer. `restore` is the requested time of the restorer's restore. `undone` lists the instants
-    to undo, and `done` counts those already undone.
+    """The state of one restorer. `restore` is the requested time of the actor's restore. `undone` lists the instants to
+    undo, and `done` counts those already undone.
 
-    Until the plan is put, `to` is the completion time of the savepoint's instant, and `kept` contains the writes that
-    the savepoint retains.
+    Until the plan is on the timeline, `to` is the completion time of the savepoint's instant, and `kept` contains the
+    writes that the savepoint retains.
     """
 
     step: str = "idle"
@@ -132,7 +132,7 @@ def put_plan(
     own: Restorer, me: str, restores: Planned, published: Published, plans: Plans, savepoints: Savepoints,
     read_meanwhile: bool, log_plans: Plans | None = None,
 ) -> Changes:  # fmt: skip
-    """Put the plan of the restore. From this step on, no actor sees the instants listed in the plan."""
+    """Put the plan of the restore on the timeline. From then on, no actor sees the instants listed in the plan."""
     gone = tuple(plan for plan in (*plans, *(log_plans or ())) if plan.requested in own.undone)
     entries = taken_off(published, own.undone) if read_meanwhile else ()
     plan = Restore(own.restore, own.to, me, False, own.undone, own.kept, gone, entries=entries)
@@ -169,7 +169,7 @@ def published_restore(me: str, own: Restorer) -> tuple[Restorer, Restored]:
 def pending_restores(
     pending_instants: Iterable[Instant], restores: Planned, published: Published
 ) -> Iterator[Instant]:
-    """Define the view `pending_instants`: omit undone writes, and add pending restores."""
+    """Redefine the view `pending_instants` to omit undone writes and to include pending restores."""
     for instant in pending_instants:
         if instant.action != "deltacommit" or not is_undone(restores, instant.requested):
             yield instant
@@ -178,5 +178,5 @@ def pending_restores(
 
 
 def settled_time(settled_time: int, restores: Planned) -> int:
-    """Define the view `settled_time`: raise it to the requested time of the newest restore."""
+    """Redefine the view `settled_time` so that it is at least the requested time of the newest restore."""
     return max(settled_time, *(each.requested for each in restores), 0)

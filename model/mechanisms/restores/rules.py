@@ -84,14 +84,12 @@ def still_there(published: tuple[Any, ...], undone: tuple[int, ...]) -> tuple[An
 
 
 def taken_off(published: tuple[Any, ...], undone: tuple[int, ...]) -> tuple[Any, ...]:
-    """Return the published instants that a restore undoes, which running reads may still use."""
+    """Return the published instants that a restore undoes but that running reads may still use."""
     return tuple(entry for entry in published if isinstance(entry, WRITES) and entry.requested in undone)
 
 
 def has_put_files(entry: Any) -> bool:
-    """True if the action of a completed instant puts data files. Log compactions count as well, because their logs may
-    contain undone rows.
-    """
+    """True if a completed instant is a write, a compaction or a log compaction, whose files may contain undone rows."""
     return isinstance(entry, WRITES)
 
 
@@ -106,7 +104,7 @@ def is_gone(restores: tuple[Restore, ...], requested: int) -> bool:
 
 
 def loses_input(plan: int, group: int, restores: tuple[Restore, ...]) -> bool:
-    """True if a restore has deleted an input file, in one file group, of the compaction plan requested at `plan`."""
+    """True if, in one file group, a restore has deleted an input file of the compaction plan requested at `plan`."""
     for each in restores:
         found = next((known for known in each.plans if known.requested == plan), None)
         part = found.part_in(group) if found else None
@@ -116,7 +114,5 @@ def loses_input(plan: int, group: int, restores: tuple[Restore, ...]) -> bool:
 
 
 def hides(restores: tuple[Restore, ...], time: float) -> Restore | None:
-    """Return a restore that makes reads as of `time` impossible, because the restore has undone writes that completed
-    by then; None if there is none.
-    """
+    """Return a restore that has undone writes that a read as of `time` needs; None if there is none."""
     return next((each for each in restores if each.at < time < each.requested), None)

@@ -36,7 +36,7 @@ def compose(composition: Composition) -> None:
 
 
 def newest_time(newest_time: int, restores: Planned) -> int:
-    """Raise the view `newest_time` to the requested time of the newest restore, if that is later."""
+    """Redefine the view `newest_time` so that it is at least the requested time of the newest restore."""
     return max(newest_time, *(each.requested for each in restores), 0)
 
 

@@ -1,9 +1,9 @@
 """Models heartbeats, and the rollback of failed writes (RFC-22, "Inline rollback").
 
 A writer renews its heartbeat while it writes. A rollback actor (rollbacker) plans the rollback of a pending write whose
-heartbeat has expired. The rollbacker then deletes the files of the failed write, and removes its instant from the
-timeline. Before publishing, a slow writer checks whether its heartbeat has expired or a rollback of its write is
-planned.
+heartbeat has expired. After planning a rollback, the rollbacker deletes the files of the failed write and removes the
+write's instant from the timeline. Before publishing, a slow writer checks whether its heartbeat has expired or a
+rollback of its write is planned.
 """
 
 from __future__ import annotations

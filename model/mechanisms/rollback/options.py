@@ -25,7 +25,7 @@ class Rollbacks(Options):
 
 
 class Failures(Limits):
-    """The limits on the numbers of rollbacks and of stalls, in which a live writer's heartbeat expires."""
+    """The limits on rollbacks and on stalls. During a stall, a live writer's heartbeat expires."""
 
     stalls: int = limit(0, "how often a live writer stalls until its heartbeat expires",
                         in_random_worlds=(1, 2), needs="rollbacker")  # fmt: skip

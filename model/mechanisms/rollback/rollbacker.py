@@ -1,8 +1,8 @@
 """A rollbacker (rollback actor) plans a rollback under the lock, runs it without the lock, and publishes it.
 
-RFC-22, "Inline rollback", has two policies. Under `failed_writes = lazy`, pending writes whose heartbeat has expired
-are rolled back. Under `failed_writes = eager`, all pending writes are rolled back, because the table has only one
-writer process. A rollback deletes data files first and then the instant, so that an interrupted rollback can be
+RFC-22, "Inline rollback", describes two policies. Under `failed_writes = lazy`, pending writes whose heartbeat has
+expired are rolled back. Under `failed_writes = eager`, all pending writes are rolled back, because the table has only
+one writer process. A rollback deletes data files first and then the instant, so that an interrupted rollback can be
 resumed. Any rollbacker may resume a planned rollback, and several may do so at once.
 """
 
@@ -190,7 +190,7 @@ def start_own(
     own: Rollbacker, world: World, published: Published, rollbacks: Plans, every_writer: Writers,
     restores: Restores = (),
 ) -> Changes:  # fmt: skip
-    """Put the inflight instant of the rollback, and list the files of the failed write."""
+    """Put the inflight instant of the rollback on the timeline, and list the files of the failed write."""
     mine = next(each for each in rollbacks if each.requested == own.rollback)
     return started(mine, world, published, rollbacks, every_writer, restores)
 

@@ -10,11 +10,11 @@ Published = TypeVar("Published")
 
 
 class Rollback(NamedTuple):
-    """A planned rollback, by the actor `planner`, of the write requested at `target`.
+    """A rollback, planned by the actor `planner`, of the write with the requested time `target`.
 
-    `deleted` is the number of the write's files deleted so far, oldest first. `forgotten` is the number of these files
-    that another rollback of the write skips. `removed` is the state (requested or inflight) in which the write's
-    instant was removed from the timeline; '' before the removal.
+    `deleted` is the number of the write's files deleted so far; the oldest file is deleted first. `forgotten` is the
+    number of files that another rollback of the same write skips. `removed` is the state (requested or inflight) in
+    which the write's instant was removed from the timeline; '' before the removal.
     """
 
     requested: int

@@ -2,8 +2,8 @@
 files.
 
 The component (state variable) `schemas` contains the time at which each column was added. A writer or table service
-that opened the table before a column was added continues without the column. The commit without files serves readers
-that take the table's columns from the newest commit.
+that opened the table before a column was added continues without the column. The commit without files makes the new
+column visible to readers that take the table's columns from the newest commit.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ CHANGE_LEFT = Guard("a change of columns must be left", change_is_left, limit=Tr
 
 
 def add_column(clock: int, completion_time: TakeTime, schemas: Schemas) -> Changes:
-    """Under the lock, add a column, and take the time at which it was added."""
+    """Under the lock, add a column, and record the time at which it was added."""
     since, clock = completion_time(clock)
     return {"own": SchemaEvolver(columns=len(schemas) + 1), "clock": clock, "schemas": (*schemas, since)}
 
@@ -101,7 +101,7 @@ def request_instant(own: SchemaEvolver, clock: int, request_time: TakeTime) -> C
 
 
 def start_commit(own: SchemaEvolver) -> Changes:
-    """Put the inflight instant of a commit without files."""
+    """Put the inflight instant of a commit without files on the timeline."""
     return {"own": own._replace(inflight=True)}
 
 
@@ -127,7 +127,7 @@ def open_plan(schemas: Schemas, table_protocol: Protocol) -> Changes:
 
 
 def keep_columns(own: Any, own_known_columns: Columns, plans: tuple[Plan, ...]) -> Changes:
-    """Under the lock, record in the plan how many added columns its base files will have."""
+    """Under the lock, record in the plan how many added columns the plan's base files will have."""
     known = PlanColumns(own_known_columns.found)
 
     def marked(plan: Plan) -> Plan:

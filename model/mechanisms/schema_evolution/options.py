@@ -23,6 +23,6 @@ class SchemaEvolution(Options):
 
 
 class Alterations(Limits):
-    """The limit on the number of added columns."""
+    """The limit on how many columns are added to the table."""
 
     alterations: int = limit(0, "how often a column is added to the table")

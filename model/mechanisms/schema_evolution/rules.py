@@ -1,12 +1,13 @@
-"""Defines which added columns a read shows. A schema is modelled as the number of nullable columns that have been added
-to the table.
+"""Defines which of the added columns a read returns. A schema is modelled as the number of nullable columns that have
+been added to the table.
 
-A schema change is recorded by an instant, but takes effect before the instant completes. The table has the new column
-from the time that the schema evolver takes under the lock. An actor that opened the table before a column was added
-continues without the new column. `schemas` contains the time at which each column was added.
+A schema change is recorded by an instant, but takes effect before the instant completes. The schema evolver chooses the
+time of the change under the lock; the table has the new column from then on. An actor that opened the table before a
+column was added continues without the new column. `schemas` contains the time at which each column was added.
 
     A snapshot query shows the current columns of the table. By default, a read as of a time shows the columns that the
-    table had at that time. A row has values in the columns that its writer knew, except those dropped by a compaction.
+    table had at that time. A row has a value in each column that its writer knew, unless a compaction has dropped the
+    column.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ class Altered(NamedTuple):
 
 
 class Columns(NamedTuple):
-    """A record attached to a write. `found` is the number of added columns known to the writer."""
+    """A mark of a write (see `machine/marks.py`). `found` is the number of added columns that the writer knew."""
 
     found: int = 0
     kind: str = "columns"
@@ -55,8 +56,8 @@ class PlanColumns(NamedTuple):
 
 
 class Schemas(NamedTuple):
-    """A record attached to a table. `since` lists the times at which columns were added, and `altered` the commits that
-    record them.
+    """A mark of a table (see `machine/marks.py`). `since` lists the times at which columns were added, and `altered`
+    the commits that record them.
     """
 
     since: tuple[int, ...] = ()
@@ -70,7 +71,7 @@ def columns(write: Write) -> int:
 
 
 def columns_in(table: Table, schemas: tuple[int, ...], published: Iterable[Any]) -> Table:
-    """Attach the times of added columns, and the commits that record them, to a table."""
+    """Attach to a table the times at which columns were added, and the commits that record these additions."""
     altered = tuple(each for each in published if isinstance(each, Altered))
     return table._replace(marks=with_mark(table.marks, Schemas(schemas, altered)))
 
@@ -101,7 +102,7 @@ def refine(rules: Rules, protocol: Protocol) -> Rules:
 def with_columns(
     rules: Rules, table: Table, query: Query, show: Callable[[Fold, Ranked], Record]
 ) -> Callable[[Fold, Ranked], Record]:
-    """Wrap `show`, which returns a row of a read, so that each row includes its values in the shown columns."""
+    """Wrap the function `show` so that each row that it returns includes the values of the visible columns."""
     of_now = query.kind not in ("as_of", "incremental") or query.until is None
     shown = shown_at(rules, table, inf if of_now else query.until or 0)
 
@@ -121,7 +122,7 @@ def had_at(schemas: Iterable[int], time: float) -> int:
 
 
 def shown_at(rules: Rules, table: Table, time: float) -> int:
-    """Return the number of added columns that a read as of `time` shows. For a snapshot query, `time` is infinity."""
+    """Return the number of added columns that a read as of `time` returns. For a snapshot query, `time` is infinity."""
     shown, schemas = rules[SchemaEvolution].columns_shown, mark(table, Schemas)
     if shown == "current":
         return len(schemas.since)
@@ -134,8 +135,8 @@ def shown_at(rules: Rules, table: Table, time: float) -> int:
 
 
 def kept_of(shape: Fold, log: Log) -> float:
-    """Return how many added columns the rows of a log still have in a merge tree. Return infinity if no compaction has
-    merged the log.
+    """Return how many added columns a log's rows still have after the compactions in a merge tree. The result is
+    infinity if no compaction has merged the log.
     """
     if log in shape.logs:
         return inf
@@ -147,8 +148,8 @@ def kept_of(shape: Fold, log: Log) -> float:
 
 
 def text_of(value: str, own: float, shown: int) -> str:
-    """Return the values of a row in the shown columns as text, for example `w1.1 c1:w1.1 c2:-`. The row has values only
-    in the first `own` columns.
+    """Return the values of a row's visible columns as text, for example `w1.1 c1:w1.1 c2:-`, where `-` means null. Only
+    the first `own` columns have values.
     """
     return " ".join((value, *(f"c{n}:{value if n <= own else '-'}" for n in range(1, shown + 1))))
 

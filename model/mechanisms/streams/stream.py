@@ -1,9 +1,9 @@
 """A stream is a Spark streaming query that reads the table. The sink of a stream writes each batch exactly once.
 
 For each batch, the stream chooses the next offset, which is a completion time, and Spark stores it in the offset log.
-The stream then reads an incremental window, and the sink writes the rows under the id of the batch. Finally, Spark
-stores the batch id in the commit log. After a restart, Spark resends a batch that is in the offset log but not in the
-commit log.
+After Spark has stored the offset, the stream reads an incremental window, and the sink writes the rows under the
+batch's id. Finally, Spark stores the batch id in the commit log. After a restart, Spark resends a batch that is in the
+offset log but not in the commit log.
 
 The Spark checkpoint consists of the offset log, the commit log and the id of the query. After a restart, the Spark
 checkpoint may be intact, lost, or replaced by an older copy.
@@ -24,8 +24,8 @@ from .options import StreamLimits, Streams
 
 
 class Checkpoint(NamedTuple):
-    """A Spark checkpoint. `query` is the id of the query. `ends` lists the end offsets in the offset log, and
-    `committed` is the length of the commit log.
+    """The content of a Spark checkpoint. `query` is the id of the streaming query. `ends` lists the end offsets in the
+    offset log, and `committed` is the length of the commit log.
     """
 
     query: int = 1
@@ -46,9 +46,9 @@ class Stream(NamedTuple):
     """The state of one stream. `next_end` is the chosen end offset of the next batch. `sink` lists the batches that the
     sink has written.
 
-    `copy` is a copy of the Spark checkpoint. `queries` counts the query ids used so far. `sent` counts the batches that
-    the stream has begun. `restarts` counts all restarts of the stream, and `lost` the restarts without a Spark
-    checkpoint. `copies` counts the copies made of the Spark checkpoint.
+    `copy` is a saved copy of the Spark checkpoint, from which the stream may restart. `queries` counts the query ids
+    used so far. `sent` is the number of batches that the stream has begun. `restarts` counts all restarts of the
+    stream, and `lost` the restarts without a Spark checkpoint. `copies` counts the copies made of the Spark checkpoint.
     """
 
     step: str = "idle"
@@ -104,8 +104,8 @@ def newest_offset(published: Published) -> int:
 
 
 def present_offset(published: Published, clock: int) -> int:
-    """Return the current time as an offset. The current time is not settled: a write with an earlier completion time
-    may still be published.
+    """Return the current time for use as an offset. The current time is not settled: a write with an earlier completion
+    time may still be published.
     """
     return max(newest_offset(published), clock)
 
@@ -138,7 +138,7 @@ def has_newer(own: Stream, newest_offset: int) -> bool:
 
 def is_not_other_rows(own: Stream, published: Published, protocol: Protocol) -> bool:
     """True unless the sink already contains other rows under the id of the batch. With `batch_identity = number`, the
-    sink does not compare rows, and the result is always True.
+    sink does not compare rows, so the function returns True.
     """
     if protocol[Streams].batch_identity == "number":
         return True
@@ -211,7 +211,7 @@ def restart(own: Stream) -> Changes:
 
 
 def lose_checkpoint(own: Stream) -> Changes:
-    """Restart as a new query without a Spark checkpoint. The new query reads from the beginning of the table and
+    """Restart as a new query without a Spark checkpoint. The restarted query reads from the beginning of the table and
     numbers its batches from 1.
     """
     begun = own._replace(restarts=own.restarts + 1, lost=own.lost + 1, queries=own.queries + 1)
@@ -230,6 +230,6 @@ def restore_checkpoint(own: Stream) -> Changes:
 
 
 def resumed(own: Stream, checkpoint: Checkpoint) -> Changes:
-    """Return the stream after it starts from a Spark checkpoint."""
+    """Return the state of the stream after it has started from a Spark checkpoint."""
     step = SENDS if len(checkpoint.ends) > checkpoint.committed else "idle"
     return {"own": own._replace(step=step, checkpoint=checkpoint, next_end=0)}
