@@ -90,7 +90,8 @@ class Model:
     def shard_key(self) -> tuple[str, Callable[[Any], Hashable]] | None:
         """How a parallel search partitions states into shards: a component (state variable), and a function from its
         value to the shard. States before the first publication belong to no shard: the function returns None.
-        `shard_key` is None if the model can remove published instants, as a restore does.
+        `shard_key` is None if the model can remove published instants, because the first published instant may then
+        change.
         """
         return None if "published" in self.composition.withdrawn else ("published", _first_published)
 
@@ -153,8 +154,8 @@ class Model:
         return self.coding.projection(names)
 
     def derive(self, state: State, reads: tuple[str, ...], key: Hashable, compute: Callable[..., Value]) -> Value:
-        """Return the result of `compute` for the values of the components `reads` in a state. The result is cached by
-        `key` and these values.
+        """Return the result of `compute` for the values of the components `reads` in a state. Results are cached for
+        each `key` and combination of component values.
         """
         mask, positions = self._footprints.get(reads) or self._footprint(reads)
         at = (key, state & mask)
@@ -171,7 +172,7 @@ class Model:
 
     def view(self, state: State, name: str, actor: str = "") -> Any:
         """Return the value of a view (a derived value, such as `visible_instants`), as `actor` observes it. If `actor`
-        is empty, changes to the view that apply only to some actors are left out.
+        is empty, the result omits changes to the view that apply only to some actors.
         """
         key = (name, actor) if actor else name
         bound = self._views.get(key) or self._views.setdefault(key, self._names.view(name, actor))
@@ -226,8 +227,8 @@ class Model:
         return tuple(each for each in savepoints if each.completed is not None)
 
     def settled(self, state: State) -> int:
-        """Return the settled time, which a query uses if it states no time. By default, the settled time is the
-        greatest published completion time.
+        """Return the settled time, which is the default time of a query. By default, the settled time is the greatest
+        published completion time.
         """
         return int(self.view(state, SETTLED))
 
@@ -242,7 +243,8 @@ class Model:
         return restores
 
     def rows(self, state: State, query: Query, data: Data) -> dict[Hashable, Record | Change | Several]:
-        """Return the answer to a query by key, computed from the rows in `data` (see `answers.answer`).
+        """Return the answer to a query as a mapping from key to row, computed from the rows in `data` (see
+        `answers.answer`).
 
         Raises:
             BadInput: a time of the query is not settled, is a requested time, or is before the first write.
@@ -280,8 +282,8 @@ class Model:
         return Cleaned("a file that the read needs is deleted") if missing else None
 
     def window_rows(self, state: State, kept: tuple[int, ...], query: Query, data: Data) -> dict[Hashable, Any]:
-        """Return the answer of an incremental query by a consumer (a recurring incremental reader): the merge of the
-        writes requested at the times `kept`.
+        """Return the answer of a consumer's incremental query: the merge of the writes whose requested times are in
+        `kept`.
 
         A clean or restore after the query does not change the answer.
         """
@@ -307,7 +309,7 @@ class Model:
         return self.derive(state, self._all_actors, "busy", compute)
 
     def is_busy(self, actor: str, own: Any) -> bool:
-        """True if an actor is alive and in the middle of an operation. `own` is the value of the actor's component."""
+        """True if an actor is alive and in the middle of an operation. `own` is the actor's state."""
         return own.step != DEAD and own.step not in self._idle_steps[actor]
 
     def stopped_by_limits(self, state: State) -> Iterator[str]:

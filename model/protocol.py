@@ -1,7 +1,7 @@
 """A protocol is a choice of one value for each option of the model. With the default values, a model satisfies every
 promise.
 
-Each non-default value of an option reproduces a behaviour of an RFC, an older table layout, or another reader.
+Each non-default value reproduces a rule of an RFC, of an older table layout, or of another reader.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ class Protocol:
     defaults for all other options.
 
     Raises:
-        ValueError: an option name or a value is unknown. The error message suggests the most similar known word.
+        ValueError: an option name or a value is unknown. For an unknown name or value, the error message suggests the
+            most similar valid one.
     """
 
     options: Mapping[type[Options], Options]

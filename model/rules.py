@@ -108,7 +108,8 @@ def is_refused(table: Table, time: float) -> bool:
 
 
 def instants_with_logs(table: Table, group: int) -> set[int]:
-    """Return the requested times of the instants that may have logs in a file group: by default, of all writes."""
+    """Return the requested times of the instants that may have logs in a file group. By default, these are all writes.
+    """
     return {write.requested for write in table.writes}
 
 

@@ -27,8 +27,8 @@ class World:
 
     `actors` maps each kind of actor, such as `writer`, to the number of its actors. A kind that is absent in `actors`
     has no actors.
-    `writes` maps (writer, number of its write) to the number of log files in each file group. Writes are numbered from
-    1. A write that is absent from `writes` puts `log_versions` log files in every file group.
+    `writes` maps each (writer, number of the write) to the number of log files in each file group. Writes are numbered
+    from 1. A write that is absent from `writes` puts `log_versions` log files in every file group.
     `reads` maps (writer, number of its write) to the file groups that the write reads; by default, the groups that it
     writes. The option `conflict_reads` decides whether an optimistic writer checks the groups it reads for conflicts.
     `settings` maps an actor, or a kind of actor, to the protocol options that it overrides.
@@ -37,7 +37,7 @@ class World:
     ignores them.
     `granularity` sets how much happens in one step of the model. At granularity `storage`, a step is one access to
     storage that other actors can observe. At granularity `call`, no other actor acts during a client's call, for
-    example while a writer puts all its data files. Each run at granularity `call` is also a run at granularity
+    example while a writer puts all its data files. Every run with granularity `call` is also possible with granularity
     `storage`.
     """
 
@@ -146,7 +146,7 @@ class World:
         return tuple(dict.fromkeys(group for group, _ in self.files(writer, number)))
 
     def alike(self, one: str, other: str) -> bool:
-        """True if two actors have the same options, writes and reads, so that they may be symmetric."""
+        """True if two actors have the same options, writes and reads and may therefore be symmetric."""
         numbers = range(1, max(1, self.writes_per_writer) + 1)
         limits = [part.of_write for part in mechanisms.every().values() if part.of_write]
 

@@ -1,7 +1,7 @@
 """Promise BOUND: while table services run, the backlog of a table stays below a bound (docs/contract.md).
 
 A state violates BOUND if a file group is in two pending plans. A state without successors violates BOUND if a live
-compactor still has logs to compact, or a live rollback actor a failed write to remove.
+compactor has logs to compact, or if a live rollback actor has a failed write to remove.
 
 Worlds (bounded configurations) with table services have finitely many writes, so that every run ends. BOUND is not
 checked in worlds with endless writers.

@@ -16,7 +16,7 @@ from .view import on_table, settled_times
 
 def clean_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
     """Check promise CLEAN: no clean deletes a file that a read at or after the horizon, a pending plan or a savepoint
-    needs. A reader or consumer may fail because of a deleted file only if the time of its read is before the horizon.
+    needs. A deleted file may make a read fail only if the time of the read is before the horizon.
     """
     table, bound, deleted = model.table(after), model.horizon(after), model.component(after, "deleted")
     if missing := deleted & needed_by_plans(table):

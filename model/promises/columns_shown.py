@@ -1,8 +1,8 @@
 """Checks which added columns a read shows, and whether each row has values in the columns that its writer knew.
 
 Each log is checked separately, because any log may contain the only row of a key. A row must have values in all columns
-that its writer knew and that existed at the time of the read. A read must show an added column once the schema change
-has completed, and must not show it before the column was added.
+that its writer knew and that existed as of the read's time. A read must show an added column if the schema change
+completed by the read's time. It must not show a column that was added after that time.
 """
 
 from __future__ import annotations

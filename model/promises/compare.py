@@ -16,7 +16,7 @@ from .view import View
 def against_oracle(
     view: View, what: str, group: int, shape: Fold, *, right: tuple[Log, ...], deletes: bool = False
 ) -> str | None:
-    """Compare a read of one file group with the required answer. `right` contains the logs to merge for the required
+    """Compare a read of one file group with the required answer. `right` contains the logs whose merge is the required
     answer.
     """
     if reads_right(shape, right, view.merger, deletes):

@@ -1,5 +1,5 @@
-"""Promises about concurrent writes: FIRST (of two conflicting writes, at most one is published) and KEY (a key is in
-one file group).
+"""Promises about concurrent writes: FIRST (of two conflicting writes, at most one is published) and KEY (all records of
+a key are in one file group).
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ def _writes(published: Published) -> tuple[Write, ...]:
 
 
 def checks_conflicts(model: Model, actor: str) -> bool:
-    """True in every concurrency mode except `nbcc`: the actor must not publish a conflicting write."""
+    """True if the actor must not publish a conflicting write, as in every concurrency mode except `nbcc`."""
     return protocol_of(model, actor)[Occ].concurrency != "nbcc"
 
 

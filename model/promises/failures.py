@@ -88,8 +88,8 @@ REPORTS = ("reported_done", "reported_failed", "lost_answers")
 def nothing_lost(model: Model) -> str | None:
     """Return the reason why promise ACK does not apply to a model; None if it applies.
 
-    If no answer of the store is lost, a write returns in the step that publishes it. If no instant is archived, a
-    listing shows every instant that existed when the listing began.
+    If no response of the store is lost, publishing a write and returning to the caller are one step. If no instant is
+    archived, a listing shows every instant that existed when the listing began.
     """
     if model.world[Answers].lost_answers or _reads_archived_tables(model):
         return None
@@ -198,7 +198,7 @@ def streams_served(model: Model, state: State) -> str | None:
 
 
 def passed_offset(own: streams.Stream) -> int:
-    """Return the offset up to which the stream will not resend rows, unless it restarts from an older Spark checkpoint.
+    """Return the offset before which the stream never resends rows, unless it restarts from an older Spark checkpoint.
     """
     ends = own.checkpoint.ends
     under_way = own.step in (streams.SENDS, streams.REFUSED)

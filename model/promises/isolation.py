@@ -4,7 +4,7 @@ A transaction is a write that reads file groups when it begins (`World.reads`; b
 Each entry of `ANOMALIES` is the promise that an anomaly cannot occur. If the promise about an anomaly is VIOLATED, the
 anomaly can occur under the protocol. ISO is the promise that optimistic writers cause no lost update and no write skew.
 The concurrency modes `nbcc` and `single_writer` exclude dirty reads, non-repeatable reads and phantom reads. The mode
-`occ` excludes these, lost updates, and write skew between writes that declare their reads.
+`occ` also excludes lost updates, and write skew between writes that declare their reads.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Holds = Callable[[Model, State | None, Step | None, State], str | None]
 
 
 def dirty_read(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """A read sees a write that has not completed, or only a part of a write."""
+    """The anomaly in which a read sees a write that has not completed, or only a part of a write."""
     return atomic_holds(model, before, step, after)
 
 
@@ -67,8 +67,7 @@ def _row_changes(view: View, group: int, one: Fold, other: Fold, *, appears: boo
 
 
 def lost_update(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """Two completed transactions read and wrote one file group, and neither transaction saw the write of the other.
-    """
+    """Two completed transactions read and wrote the same file group, and neither saw the other's write."""
     return first_or_none(_lost(model, after, all_writers=True))
 
 

@@ -30,7 +30,7 @@ RESUMED_BY = {
 
 
 def outstanding(model: Model, state: State) -> Mapping[str, str]:
-    """Return the unfinished operations that must end, by name, each with a sentence about it.
+    """Return a mapping from the name of each unfinished operation that must end to a sentence about it.
 
     A pending plan need not complete unless a live actor can resume it. A failed write need not be removed unless a
     rollback actor is alive.
@@ -72,7 +72,9 @@ def needs_lock(model: Model, step: Step) -> bool:
 
 
 def progress_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """Check promise PROGRESS at a state without a successor. The search checks PROGRESS for infinite runs."""
+    """Check promise PROGRESS at a state without a successor. On infinite runs, the search checks PROGRESS instead of
+    this function.
+    """
     if next(model.successors(after), None) is not None or limited(model, after):
         return None
     left = outstanding(model, after)

@@ -37,18 +37,17 @@ class Promise:
     runs.
 
     `holds(model, before, step, after)` returns None if the promise holds; otherwise it returns a sentence about the
-    violation. If the promise is about states, `holds` uses only `after`, and its other arguments may be None.
-    `sometimes` returns True if a state exercises the promise, so that the promise is not vacuously true. If no state
-    exercises the promise, a search provides no evidence for it. `reads` names the components (state variables) that
-    `holds` and `sometimes` read. `unfit` returns the reason why the promise does not apply to a model, or None.
-    `shape(model, *states)` returns an optional key; the promise has the same verdict for states with equal keys (see
-    `promises.shape`).
+    violation. If `kind` is `state`, `holds` uses only `after`, and its other arguments may be None. `sometimes` returns
+    True if a state exercises the promise. A search in which no state exercises the promise provides no evidence that
+    the promise holds. `reads` names the components (state variables) that `holds` and `sometimes` read. `unfit` returns
+    the reason why the promise does not apply to a model, or None. `shape(model, *states)` returns a key or None; the
+    promise has the same verdict for states with equal keys (see `promises.shape`).
 
     If the promise is about runs, `outstanding` maps each event that must still occur to a sentence about it. `limited`
     names the actors that are blocked only by limits of the world. `fair` returns True for a step whose action, if it
     stays possible, must eventually happen. `often` returns True for a step whose action, if it becomes possible
-    infinitely often, must eventually happen. `first(model, states)` searches all states of a finished search for the
-    first that violates the promise. The result is the index of that state and a sentence about the violation, or None.
+    infinitely often, must eventually happen. `first(model, states)` returns the first violation among all states of a
+    finished search: the index of the state and a sentence, or None.
     """
 
     name: str
@@ -68,7 +67,7 @@ class Promise:
 
 
 def in_ending_worlds(promise: Promise) -> Promise:
-    """Restrict a promise to worlds without endless writers; a promise about runs is returned unchanged.
+    """Restrict a promise to worlds without endless writers. A promise about runs is returned unchanged.
 
     With endless writers, the model drops old instants and renumbers times, so promises about states and steps are not
     checked.

@@ -70,8 +70,8 @@ def _wrong(seen: View, what: str, time: float, right: View, until: float) -> str
 
 
 def same_reads(old: View, new: View, times: tuple[float, ...]) -> str | None:
-    """Compare the reads as of each of `times` in two states. Return a sentence about the first read whose results
-    differ; None if there is none.
+    """Compare the reads as of each of `times` in two states. Return a sentence about the first read that differs
+    between the two states; None if there is none.
     """
     if old is new:
         return None
@@ -138,7 +138,7 @@ def _does_not_add_up(view: View, what: str, group: int, window: tuple[float, flo
 
 
 def consumers_served(model: Model, state: State) -> str | None:
-    """Return a sentence if a consumer's incremental windows miss a write, or deliver one twice; None otherwise."""
+    """Return a sentence if a consumer missed a write or received a write twice; None otherwise."""
     done = view_of(model, state).done
     for name in model.actors_of("consumer"):
         consumer = model.component(state, name)

@@ -44,7 +44,7 @@ def planned_between_writes(model: Model, state: State) -> bool:
 
 
 def served_between_writes(model: Model, state: State) -> bool:
-    """True if a table service has planned to process completed writes, rolled back a write, or archived an instant."""
+    """True if a table service has planned work on completed writes, rolled back a write, or archived an instant."""
     if value_in(model, state, "removed"):
         return True
     rolled_back = value_in(model, state, "rollbacks")
@@ -135,7 +135,8 @@ def _bases_by(view: View, group: int) -> list[tuple[int, int]]:
 
 
 def files_of(view: View, piece: FileSlice) -> tuple[Log, ...]:
-    """Return the logs of a file slice, the inputs of its log compactions, and its base file if a write put that file.
+    """Return the logs of a file slice, the inputs of its log compactions, and its base file if a write (not a
+    compaction) put it.
     """
     logs = covered(view.table, piece.group, piece.logs)
     # If times are not unique, a base file and a log of different instants can have the same name.

@@ -1,9 +1,9 @@
 """A shape is an abstraction of states: every promise that uses shapes has the same verdict for two states with the same
 shape.
 
-Promises compare times only with each other, and do not depend on which actor made a write. A shape replaces each time
-with its position in the order of all times, and omits the names of actors. A search reaches far fewer shapes than
-states.
+Promises compare times only with each other, and do not depend on which actor made a write. The shape of a state
+replaces each time with its position in the order of all times, and omits actor names. A search reaches far fewer shapes
+than states.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ NOTHING, UNKNOWN = Abstract(None), Abstract("unsupported")
 
 
 def shape_of(model: Model, *states: State) -> int | None:
-    """Return a number that identifies the shape of the given states; None if a value has no abstraction."""
+    """Return a number that identifies the shape of the given states; None if they have no shape."""
     return model.derive(model.initial, (), "shapes", lambda: _Shapes(*_fields(model))).of(states)
 
 

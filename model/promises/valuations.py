@@ -1,9 +1,9 @@
-"""A valuation assigns a possible record of one key to each log of a file group. The functions search for a valuation in
-which two reads, or a read and the required answer, return different rows.
+"""A valuation assigns a possible record of one key to each log of a file group. The functions of this module search for
+a valuation in which two reads, or a read and the required answer, return different rows.
 
 In a valuation, each log contains no record of the key, an upsert (of some columns) or a delete. Ordering values form a
-weak order. The answer for one key depends only on the valuation (the key's record in each log). Before the evaluation,
-each log is replaced by its position in the merge order, so that states with equal merge trees share results.
+weak order. The answer for one key depends only on the valuation (the key's record in each log). Before a comparison,
+each log is replaced by its position in merge order, so that states with equal merge trees share results.
 """
 
 from __future__ import annotations
@@ -47,14 +47,14 @@ def valuations(count: int, event_time: bool, columns: tuple[str, ...] = ()) -> t
 
 
 def of_merger(count: int, merger: Merger) -> tuple[Valuation, ...]:
-    """Return every valuation (records of one key) of `count` logs. Ordering values differ only if `merger` uses
-    event-time ordering.
+    """Return every assignment of records of one key to `count` logs. The records' ordering values differ only if
+    `merger` uses event-time ordering.
     """
     return valuations(count, merger.event_time, merger.columns)
 
 
 def weak_orders(count: int) -> Iterator[tuple[int, ...]]:
-    """Yield every weak order of `count` values, as a tuple of ranks from 1 without gaps."""
+    """Yield every way to order `count` values with ties, as a tuple of ranks from 1 without gaps."""
     for ranks in product(range(1, count + 1), repeat=count):
         if set(ranks) == set(range(1, max(ranks, default=0) + 1)):
             yield ranks
@@ -85,7 +85,7 @@ def records_by_definition(
 
 
 def names_for(logs: tuple[Log, ...]) -> dict[Log, Log]:
-    """Map each log to a short name (position, 0); positions in `logs` count from 1."""
+    """Map the first log to the short name (1, 0), the second log to (2, 0), and so on."""
     return {log: (place + 1, 0) for place, log in enumerate(logs)}
 
 
@@ -119,7 +119,7 @@ def expected(logs: tuple[Log, ...], rows: Valuation, merger: Merger, deletes: bo
 
 @lru_cache(maxsize=1 << 16)
 def reads_right(shape: Fold, logs: tuple[Log, ...], merger: Merger, deletes: bool) -> bool:
-    """True if, for every valuation, reading `shape` has the same result as merging the completed `logs`."""
+    """True if, for every valuation, the merge tree `shape` gives the same row as merging the completed `logs`."""
     names = names_for(_once_each(logs, logs_of(shape)))
     wanted = tuple([names[log] for log in logs])
     return differs_from_oracle(renamed(shape, names), wanted, len(names), merger, deletes) is None
@@ -154,7 +154,8 @@ def differ(one: Fold, other: Fold, count: int, merger: Merger, deletes: bool) ->
 @lru_cache(maxsize=1 << 16)
 def adds_up_wrongly(before: Fold, window: Fold, after: Fold, count: int, merger: Merger) -> Valuation | None:
     """Merge an incremental query's answer into the state at the start of its window, and compare the result with the
-    state at the end. Return the first valuation (records of one key) for which they differ; None if there is none.
+    state at the end. Return the first valuation (records of one key) for which the two results differ; None if there is
+    none.
 
     The state at the start includes tombstones. Only rows are compared, because a table service may drop a tombstone
     that can no longer hide a write.

@@ -1,4 +1,4 @@
-"""A view of one state: the reads of the table and the completed writes, which promises compare."""
+"""Provides the reads of the table and the completed writes of one state, so that promises can compare them."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class View:
     # Reads, by slices and plans.
 
     def as_of(self, group: int, time: float = inf) -> Fold:
-        """Return the merge tree of a read of a file group as of a time (default: a snapshot)."""
+        """Return the merge tree for reading a file group as of a time (default: a snapshot)."""
         return self._once(("as of", group, time), lambda: as_of(self.model.rules, self.table, group, time))
 
     def window(self, group: int, after: float, until: float) -> Fold:
@@ -62,8 +62,8 @@ class View:
         return self._once(("slices", group), lambda: file_slices(self.model.rules, self.table, group))
 
     def bases(self, group: int) -> list[tuple[int, Fold]]:
-        """Return the requested time and merge tree of each base file of a file group, including the base files of
-        pending plans.
+        """Return the requested time and merge tree of each base file of a file group. Base files of pending plans are
+        included.
         """
         shapes = (
             (barrier, base_file(self.model.rules, self.table, group, barrier))
@@ -77,7 +77,7 @@ class View:
 
     @cached_property
     def done(self) -> dict[int, Write]:
-        """The completed writes by requested time."""
+        """The completed writes, keyed by requested time."""
         return {write.requested: write for write in self.completions}
 
     @cached_property
@@ -113,8 +113,8 @@ class View:
 
     @cached_property
     def other_times(self) -> dict[float, int]:
-        """Maps each time in `asked_times` that is not a completion time to the newest completion time before it (0 if
-        there is none).
+        """Maps each time in `asked_times` that is not a completion time to the preceding completion time (0 if there is
+        none).
 
         If the protocol selects instants by requested time, the mapping is empty, and only reads as of completion times
         are checked.
@@ -127,7 +127,7 @@ class View:
     def repeated_times(self) -> dict[float, int]:
         """Maps a time in `other_times` to the preceding completion time if the reads as of both times are equal.
 
-        Only one of the two reads needs a check.
+        Because such reads are equal, only one of them is checked.
         """
         others = ((time, nearest) for time, nearest in self.other_times.items() if nearest)
         return {
@@ -138,8 +138,8 @@ class View:
 
     @cached_property
     def other_windows(self) -> tuple[tuple[float, float], ...]:
-        """Windows that start or end at a requested time and need a check of their own. A window is omitted if moving
-        this bound to the preceding completion time does not change the read.
+        """Windows that start or end at a requested time and must be checked separately. A window is omitted if moving
+        its bound from the requested time to the preceding completion time does not change the read.
         """
         if self.model.protocol[Windows].incremental_axis != "completion":
             return ()
@@ -183,8 +183,8 @@ class View:
     # Names by rank, under which valuations are shared.
 
     def names(self, group: int, *shapes: Fold) -> dict[Log, Log]:
-        """Return short names for the logs of a file group: first its completed logs in merge order, then other logs in
-        the merge trees `shapes`.
+        """Return short names for the logs of a file group: first the completed logs in merge order, then the remaining
+        logs of the merge trees `shapes`.
         """
         known = self._once(("names", group), lambda: names_for(self.logs(group)))
         if all(log in known for shape in shapes for log in logs_of(shape)):
@@ -212,22 +212,21 @@ def view_of(model: Model, state: State) -> View:
 
 
 def settled_times(model: Model, state: State) -> tuple[float, ...]:
-    """Return the settled times of a state: completion times, times between them, and the default time of queries."""
+    """Return the settled times to check: completion times, times between them, and the default time of queries."""
     view, settled = view_of(model, state), model.settled(state)
     others = (time for time in view.other_times if time <= settled)
     return tuple(sorted({*view.times, *others, settled} - {0}))
 
 
 def answered_times(model: Model, state: State) -> tuple[float, ...]:
-    """Return the settled times as of which the table must answer a read."""
+    """Return the settled times for which the table must answer a read."""
     table, restores = model.table(state), model.restores(state)
     times = (t for t in settled_times(model, state) if not hides(restores, t))
     return tuple(t for t in times if not model.rules.is_refused(table, t))
 
 
 def distinct_times(view: View, times: tuple[float, ...]) -> list[float]:
-    """Return `times`, completion times first. Leave out each time whose read equals the read at a completion time in
-    `times`.
+    """Return `times`, completion times first, without times whose read equals the read at a completion time in `times`.
     """
     return completions_first(view, (time for time in times if view.repeated_times.get(time, 0) not in times))
 
@@ -263,7 +262,7 @@ def truths(model: Model, state: State, name: str) -> list[View]:
 
 
 def everything(model: Model, state: State) -> View:
-    """Return the view of a state as if no restore had happened."""
+    """Return the view that a state would have without its restores."""
     return _as_before(view_of(model, state), model.restores(state))
 
 

@@ -1,8 +1,8 @@
 """Promise WAIT: no live writer waits for the data phase of another actor (docs/contract.md).
 
 The data phase of an actor consists of the actions that put or delete data files. While the lock is held, WAIT is
-violated if the holder would put or delete data files, or take too many steps, before releasing the lock. While the lock
-is free, WAIT is violated if a writer is blocked until another actor puts or deletes data files.
+violated if its holder puts or deletes data files, or exceeds a limit of steps, before releasing it. While the lock is
+free, WAIT is violated if a writer is blocked until another actor puts or deletes data files.
 
 To check a state, the module follows the steps that each actor can take while no other actor acts.
 """
@@ -37,8 +37,8 @@ def first_wait(model: Model, states: Sequence[State]) -> tuple[int, str] | None:
     """Return the index of the first state that violates promise WAIT, and the message; None if WAIT holds in all
     states.
 
-    The steps of an actor that acts alone depend only on the components (state variables) that its transitions read.
-    States in which these components have equal values are therefore checked only once.
+    The check depends only on the components (state variables) that an actor's transitions read, so states that agree in
+    them are checked once.
     """
     place = model.coding.place
     writers = [(me, _reads(model, me), set[State]()) for me in model.actors_of("writer")]
@@ -114,9 +114,7 @@ def _waits_for(model: Model, state: State, me: str) -> str | None:
 
 
 def _halt(model: Model, state: State, me: str) -> State | None:
-    """Return a state in which a writer that acts alone can neither continue its write nor begin the next one; None if
-    there is none.
-    """
+    """Return a state in which a writer that acts alone is blocked; None if there is none."""
     if model.component(state, me).step == DEAD:
         return None
     for each, following in _alone(model, state, me):
@@ -126,8 +124,8 @@ def _halt(model: Model, state: State, me: str) -> State | None:
 
 
 def _held_up(model: Model, state: State, me: str) -> tuple[str, ...]:
-    """Return the conditions that prevent an actor from acting; () if the actor can act, or if only limits of the world
-    prevent it.
+    """Return the conditions that prevent an actor from acting; () if it can act or if only limits of the world prevent
+    it.
     """
     own, reasons = model.component(state, me), dict[str, None]()
     for row in model.transitions:
@@ -141,8 +139,8 @@ def _held_up(model: Model, state: State, me: str) -> tuple[str, ...]:
 
 
 def _alone(model: Model, state: State, me: str) -> Iterator[tuple[State, list[tuple[Step, State]]]]:
-    """Yield each state that one actor reaches while no other actor acts, up to the end of its operation. With each
-    state, yield the actor's possible steps.
+    """Yield each state that one actor reaches while no other actor acts, up to the end of its operation. Each state is
+    yielded with the actor's possible steps.
     """
     queue = [state]
     for each in queue:  # grows meanwhile
@@ -153,10 +151,10 @@ def _alone(model: Model, state: State, me: str) -> Iterator[tuple[State, list[tu
 
 
 def _frees(model: Model, state: State, me: str, other: str) -> tuple[bool, Step | None]:
-    """Return True if `other`, acting alone, enables `me` to continue without putting or deleting data files.
+    """Return (True, None) if `other`, by steps that put or delete no data files, enables `me` to continue.
 
-    Otherwise, the second result is a step with which `other` must first put or delete data files; None if `other`
-    cannot help.
+    If `other` must first put or delete data files, return False and that step; if `other` cannot help, return (False,
+    None).
     """
     first: dict[State, Step | None] = {state: None}
     queue = [state]

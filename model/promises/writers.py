@@ -55,8 +55,7 @@ def _has_written(model: Model, state: State) -> bool:
 
 @lru_cache(maxsize=2)
 def algebra_broken(event_time: bool) -> str | None:
-    """Return the first algebraic law that merging by rank violates on a small set of records; None if it violates none.
-    """
+    """Return the first algebraic law that `merge` violates on a small set of records; None if it satisfies all laws."""
     records = [Ranked(o, p, d, (o, p, d)) for p, (o, d) in enumerate(product((1, 2), (False, True)))]
     records += [Ranked(1, 4.0, False, "late"), Ranked(2, 5.0, True, "latest")]
     for a, b, c in product([None, *records], repeat=3):

@@ -51,9 +51,9 @@ def refine(rules: Rules, protocol: Protocol) -> Rules:
 
 
 def visible_by(by_completion: bool, before: bool) -> IsVisible:
-    """Return the rule that decides whether an as-of read includes an instant. The completion time of the instant must
-    be at or before the time of the read; if `by_completion` is False, its requested time must be. With `before`, equal
-    times do not suffice.
+    """Return the rule that decides whether an as-of read includes an instant. The instant's completion time (requested
+    time if `by_completion` is False) must be at or before the time of the read. If `before` is True, an instant at
+    exactly the time of the read is not included.
     """
 
     def is_visible(requested: int, completed: int | None, time: float) -> bool:
@@ -69,9 +69,9 @@ def newest_first(rules: Rules, table: Table, group: int, time: float) -> Iterato
     """Yield the file slices that begin at or before `time`, newest first. The first slice, which has no barrier, begins
     with its earliest log.
 
-    See `get_file_slice_barriers` in RFC-66. If the option `as_of_axis` is `requested`, a pending plan requested after
-    `time` begins no slice. If the option is `requested_slices`, even a pending plan requested after `time` begins a
-    slice. A read as of `time` then omits the logs in that slice.
+    See `get_file_slice_barriers` in RFC-66. If the option `as_of_axis` is `requested`, a pending plan whose requested
+    time is after `time` does not begin a slice. If the option is `requested_slices`, a plan requested after `time`
+    begins a slice, whose logs a read as of `time` omits.
     """
     if rules[AsOf].as_of_axis == "requested":
         plans = [(p, done) for p, done in zip(table.plans, table.completed, strict=True) if done or p.requested <= time]

@@ -41,7 +41,7 @@ class Completion(Options):
 
 
 def compose(composition: Composition) -> None:
-    """Let actors with the option value `outside_lock` take the completion time before the lock."""
+    """Let actors with the option value `outside_lock` take the completion time before they take the lock."""
 
     def exchange(each: Publication) -> None:
         me, since = each.actor, each.since

@@ -14,7 +14,7 @@ from ..machine.transition import Changes, Transition
 
 
 class Listing(Options):
-    """The options that decide how often a reader lists the timeline, and as of which time it reads."""
+    """The options that decide how often a reader lists the timeline and how it chooses its time."""
 
     read_time: Literal["settled", "clock"] = option(
         "settled",

@@ -52,8 +52,8 @@ def merger_of(inner: Callable[[Any], Merger], options: Merging) -> Callable[[Any
 
 
 def with_tombstones_among_logs(inner: FoldOf) -> FoldOf:
-    """Wrap the rule `fold_of` so that a compaction's tombstones take the compaction's place in the merge order, like a
-    log.
+    """Wrap the rule `fold_of` so that a compaction's tombstones are merged at the compaction's position, as if they
+    were a log.
 
     A base file has no tombstones if its compaction dropped deletes. The base file of a bulk insert has no tombstones.
     """

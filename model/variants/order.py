@@ -26,8 +26,8 @@ class Order(Options):
 
 
 def refine(rules: Rules, protocol: Protocol) -> Rules:
-    """Return the rules that follow the option `merge_order = requested`. The mechanism `shared_logs` implements the
-    option `merge_order = appended`.
+    """Return the rules for the option `merge_order`; its value `appended` is implemented by the mechanism
+    `shared_logs`.
     """
     if protocol[Order].merge_order != "requested":
         return rules

@@ -50,21 +50,19 @@ class Slicing(Options):
 
 
 class BaseInstants(NamedTuple):
-    """A record attached to a write in the layout before RFC-66: for each file group, the base instant in the names of
-    its logs.
-    """
+    """A mark of a write in the layout before RFC-66: the base instant in the names of its logs, for each file group."""
 
     groups: tuple[int | None, ...] = ()
     kind: str = "base instants"
 
 
 def by_request(write: Write, group: int) -> float:
-    """Return the requested time of a write, which decides the file slice of its logs under `slicing = requested`."""
+    """Return the time that decides the file slice of a write's logs under `slicing = requested`: the requested time."""
     return write.requested
 
 
 def by_base_instant(write: Write, group: int) -> float:
-    """Return the base instant in the names of a write's logs. Before RFC-66, it determined their file slice."""
+    """Return the base instant in the names of a write's logs, which determined the logs' file slice before RFC-66."""
     return mark(write, BaseInstants).groups[group] or 0
 
 
@@ -93,8 +91,7 @@ def refine(rules: Rules, protocol: Protocol) -> Rules:
 
 
 def keep_writes(rules: Rules, keeps: Callable[[Rules, Table, int], Callable[[Write], bool]]) -> Rules:
-    """Return rules under which file slices contain only the writes for which the predicate returned by `keeps` is true.
-    """
+    """Return rules under which file slices contain only the writes accepted by the predicate that `keeps` returns."""
     inner = rules.sliced_writes
 
     def sliced_writes(rules: Rules, table: Table, group: int) -> list[Write]:
@@ -126,16 +123,16 @@ def is_not_under_way_at_a_barrier(rules: Rules, table: Table, group: int) -> Cal
 
 
 def is_no_tombstone_log(rules: Rules, table: Table, group: int) -> Callable[[Write], bool]:
-    """Return a predicate that rejects a write whose requested time is also that of a completed base file. Readers take
-    the logs of this write for the compaction's tombstones.
+    """Return a predicate that rejects a write whose requested time equals that of a completed compaction. Readers
+    mistake the logs of a write with the compaction's requested time for the compaction's tombstones.
     """
     taken = {requested for requested, done in rules.bases(table, group) if done}
     return lambda write: write.requested not in taken
 
 
 def is_after_the_first_request(rules: Rules, table: Table, group: int) -> Callable[[Write], bool]:
-    """Return a predicate that rejects all writes of a file group while its write with the earliest requested time is
-    pending. File groups with a base file or plan are not affected.
+    """Return a predicate that rejects a file group's writes while the write with the earliest requested time is
+    pending. It accepts all writes of a file group that has a base file or plan.
 
     The pending write counts as completed if it was requested before every completed write of the table.
     """
@@ -148,7 +145,7 @@ def is_after_the_first_request(rules: Rules, table: Table, group: int) -> Callab
 
 
 def slice_begin(rules: Rules, members: tuple[Write, ...]) -> int:
-    """Return the requested time at which the first file slice of a file group begins; 0 if the slice is empty."""
+    """Return the requested time at which a file group's first slice begins; 0 if that slice is empty."""
     if rules[Slicing].first_slice == "first_completed" and members:
         return members[0].requested
     return min((write.requested for write in members), default=0)
@@ -181,8 +178,8 @@ def compose(composition: Composition) -> None:
 
 
 def note_base_instants(plans: tuple[Plan, ...], world: World) -> Changes:
-    """For each file group, record the newest planned base file as the base instant of the write's logs. In the layout
-    before RFC-66, the name of a log file contains the base instant.
+    """For each file group, record the requested time of the newest planned base file as the base instant of the write's
+    logs. In the layout before RFC-66, the name of a log file contains the base instant.
     """
     newest = (max((p.requested for p in plans if p.part_in(group)), default=None) for group in range(world.groups))
     return {"own_base_instants": BaseInstants(tuple(newest))}
@@ -194,7 +191,7 @@ def all_unpublished(unpublished_writes: tuple[Write, ...]) -> tuple[Write, ...]:
 
 
 def table_with_unpublished(completed_table: Table, unpublished_writes: tuple[Write, ...]) -> Table:
-    """Return the table from which a compactor plans, with the log files of unpublished writes added."""
+    """Return the table as a compactor sees it when planning, including the log files of unpublished writes."""
     completed = (write for write in completed_table.writes if write.completed is not None)
     return completed_table._replace(writes=(*completed, *sorted(unpublished_writes)))
 

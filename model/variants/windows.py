@@ -62,7 +62,7 @@ def requested_in(table: Table, after: float, until: float) -> tuple[Write, ...]:
 
 
 def without_deletes(inner: OneWindow) -> OneWindow:
-    """Wrap an incremental query so that winning deletes are omitted from the answer."""
+    """Wrap an incremental query so that keys whose winning record is a delete are omitted."""
 
     def incremental(rules: Rules, table: Table, group: int, after: float, until: float) -> Fold:
         return inner(rules, table, group, after, until)._replace(deletes=False)
@@ -99,10 +99,12 @@ def _slice_of_files(
 
 
 def slice_of_window(rules: Rules, table: Table, group: int, after: float, until: float) -> Fold:
-    """Read an incremental window like a snapshot of a table that contains only the files completed in the window.
+    """Read an incremental window like a snapshot of a table that contains only the files of instants completed in the
+    window.
 
-    Only the newest of the base files is merged, with the logs of its slice and of newer slices. Pending plans also
-    begin slices. Rows of the base file that were written outside the incremental window are removed before the merge.
+    If the window contains several base files, only the newest is merged, with the logs of its slice and of newer
+    slices. Pending plans also begin slices. Rows of the base file that were written outside the incremental window are
+    removed before the merge.
     """
     inside = rules.in_window(table, after, until)
     compacted, first, last = _requests(rules, table, group, (after, until), inside)
@@ -120,11 +122,11 @@ def slice_of_window(rules: Rules, table: Table, group: int, after: float, until:
 
 
 def slice_of_table(rules: Rules, table: Table, group: int, after: float, until: float) -> Fold:
-    """Read an incremental window from one file slice of the whole table. This is the newest slice that begins at or
-    before the last requested time of the window's instants. Only completed plans begin slices.
+    """Read an incremental window as one file slice, chosen among all slices of the table. It is the newest slice that
+    begins at or before the last requested time of the window's instants. Only completed plans begin slices.
 
     Logs are merged if they were requested between the first and last requested time of the window's instants. The base
-    file of the slice is not merged if it was requested before all instants of the window.
+    file of the slice is not merged if its instant was requested before all instants of the window.
     """
     inside = rules.in_window(table, after, until)
     _, first, last = _requests(rules, table, group, (after, until), inside)
