@@ -4,8 +4,8 @@ which state variables the function reads.
 `own` is the component (state variable) of the acting actor.
 `own_heartbeat` is the actor's record `heartbeat`, added by a mechanism (see `Composition.add_field`).
 `me` is the name of the acting actor.
-`every_writer` maps the name of each writer to the writer's state. Parameters such as `lock` and `clock` receive the
-shared component or view of that name. A parameter's default value is
+`every_writer` maps the name of each writer to the writer's state.
+Parameters such as `lock` and `clock` receive the shared component or view of that name. A parameter's default value is
     used if the world has no component with the parameter's name.
 `world` and `protocol` are constants of the model (see `assembly.names_of`).
 
