@@ -146,7 +146,7 @@ def ask_changes(
     own: Querier, active_instants: Published, restores: Restores = (), *, window: tuple[int, int]
 ) -> Changes:
     """Begin a change-log query of a window of completion times. The first listing shows whether the end of the window
-    is settled, so that no instant can still complete at or before it.
+    is settled.
     """
     return _ask(own, "changes", window, found_settled(active_instants, restores))
 
