@@ -38,10 +38,10 @@ class _Election(NamedTuple):
     """The result of merging each column separately: the indices of the winning records of each key (-1 means no
     record).
 
-    `top` is the highest-ranked row that no delete removes. `delete` is the highest-ranked delete. `fence` is the last
-    delete without an ordering value; it removes all earlier records of the key. `columns` contains, for each column,
-    the record whose value wins. `codes` contains an integer that identifies each record's key, and `ordering` contains
-    each record's ordering value.
+    `top` is the highest-ranked row that no delete removes. `delete` is the highest-ranked delete after `fence`. `fence`
+    is the last delete without an ordering value; it removes all earlier records of the key. `columns` contains, for
+    each column, the record whose value wins. `codes` contains an integer that identifies each record's key, and
+    `ordering` contains each record's ordering value.
     """
 
     top: Numbers
