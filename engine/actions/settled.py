@@ -1,4 +1,4 @@
-"""Returns the greatest time at or before which no instant can still complete."""
+"""Returns the greatest settled time: the newest completion time, up to which no instant can still complete."""
 
 from __future__ import annotations
 
