@@ -90,15 +90,14 @@ class WallClock:
         return to_instant(millis)
 
     def read(self) -> str:
-        """Return a new time without waiting until the clocks of other writers have passed the time (the first half of
-        `take`).
+        """Return a new time immediately. Unlike `take`, `read` does not wait until the clocks of other writers have
+        passed the time.
         """
         with self._guard:
             return to_instant(self._read())
 
     def wait(self, instant: str) -> None:
-        """Wait until every writer's clock has passed `instant`, a time returned by `read` (the second half of `take`).
-        """
+        """Wait until every writer's clock has passed `instant`, a time returned by `read`."""
         self._wait_until(to_millis(instant) + self._skew + 1)
 
     def not_before(self, instant: str) -> None:

@@ -45,7 +45,7 @@ class Unsupported(NbccError):
 
 
 class LimitExceeded(Unsupported):
-    """Raised if a file would need more memory to decode than `nbcc.engine.limits.Limits` allows."""
+    """Raised if decoding a file would need more memory than `nbcc.engine.limits.Limits` allows."""
 
 
 class Conflict(NbccError):

@@ -1,8 +1,8 @@
 """Reads Parquet files within a memory limit. Dictionary pages let a small file expand to any number of long values.
 
-For most columns, the Parquet footer determines an upper bound of the decoded size. If the upper bound of a file exceeds
-the limit, string columns are read as Arrow dictionaries. The module computes the decoded size of all string columns
-before it decodes any of them.
+For most columns, the Parquet footer determines an upper bound of the decoded size. If the decoded size of a file may
+exceed the memory limit, string columns are read as Arrow dictionaries. The module computes the decoded size of all
+string columns before it decodes any of them.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Opened(NamedTuple):
     """An open Parquet file of `size` bytes. `reopen` opens the file again and reads the given columns as Arrow
     dictionaries.
 
-    `few` lists the columns that are always read as Arrow dictionaries. `row_groups` lists the numbers of the row groups
+    `few` lists the columns that are always read as Arrow dictionaries. `row_groups` lists the indexes of the row groups
     to read; None means all row groups.
     """
 
@@ -74,8 +74,8 @@ def read_bounded(opened: Opened, wanted: Sequence[str] | None, bounds: Limits) -
 
 
 def read_batches(opened: Opened, wanted: Sequence[str] | None, bounds: Limits) -> Iterator[pa.Table]:
-    """Yield the rows that `read_bounded` would return, in batches that do not cross row groups. The memory limits apply
-    to each row group separately.
+    """Yield the rows that `read_bounded` would return, in batches with rows of a single row group. The memory limits
+    apply to each row group separately.
     """
     for number in opened.numbers:
         group = opened._replace(row_groups=[number])

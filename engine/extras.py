@@ -27,8 +27,8 @@ def install(extra: str) -> str:
 
 
 def missing_extra(error: ImportError) -> CannotRun | None:
-    """Return the `CannotRun` error for an import that failed because a pip extra of nbcc is not installed. Return None
-    if the import failed for a different reason.
+    """Return the `CannotRun` error for the failed import of a missing pip extra, or None if the import failed for
+    another reason.
     """
     module = (error.name or "").partition(".")[0]
     if module not in EXTRAS:

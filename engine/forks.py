@@ -1,4 +1,4 @@
-"""Thread locks that are always free in a forked child process.
+"""Thread locks that a forked child process never inherits in a locked state.
 
 A forked child process contains only the thread that called fork. A plain `threading.Lock` held by another thread at the
 fork would stay locked permanently in the child.

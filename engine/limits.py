@@ -1,7 +1,7 @@
 """Memory limits of the decoders of table files. A small malicious file can decode to more data than fits into memory.
 
 The memory limits are global to a process. A Spark task carries the limits of the driver to the executor. `task_bytes`
-bounds the memory of a task, and all other limits bound the memory for one file.
+bounds the memory of a task; each of the other limits applies to one file.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ class Limits:
     file, log block or archive file. `decoded_ratio` limits the decoded size to a multiple of the size of the file or
     block. The limit that applies is the greater of `decoded_bytes` and `decoded_ratio` times the file size.
     `task_bytes` limits the memory for the rows of a task. A file group that needs more memory than `task_bytes` is
-    processed in parts; other tasks that exceed `task_bytes` fail (docs/clusters.md). By default `task_bytes` sets no
-    limit.
+    processed in parts; other tasks that exceed `task_bytes` fail (docs/clusters.md). By default, the memory of a task
+    is not limited.
     """
 
     metadata_bytes: int = 1 << 26

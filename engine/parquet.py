@@ -42,10 +42,10 @@ def encode_parquet(rows: pa.Table) -> bytes:
 def encode_base_file(rows: pa.Table, *, is_sorted: bool = False) -> bytes:
     """Return the bytes of a base file with column statistics and a page index, which let readers skip rows.
 
-    Row groups have `GROUP_ROWS` rows. If the rows are sorted, row groups are smaller, so that a range query on the sort
-    column reads a small part of the file. Floating-point columns with NaN have no statistics, because Parquet's
-    statistics ignore NaN. The footer key `NO_NAN` records that columns with statistics contain no NaN, which is not
-    guaranteed in files of other engines.
+    Row groups have `GROUP_ROWS` rows. Sorted rows are written in smaller row groups, so that a range query on the sort
+    column reads less of the file. Floating-point columns with NaN have no statistics, because Parquet's statistics
+    ignore NaN. The footer key `NO_NAN` records that columns with statistics contain no NaN, which is not guaranteed in
+    files of other engines.
     """
     group_rows = GROUP_ROWS
     if is_sorted:
@@ -62,8 +62,8 @@ def encode_base_file(rows: pa.Table, *, is_sorted: bool = False) -> bytes:
 def write_base_file(parts: Iterable[pa.Table], target: BinaryIO) -> int:
     """Write Arrow tables with equal schemas to one base file, and return the number of rows.
 
-    Only one of the tables is in memory at a time. The base file has no statistics for floating-point columns, because a
-    later one of the tables may contain NaN.
+    Only one table is in memory at a time. Floating-point columns have no statistics, because any of the tables may
+    contain NaN.
     """
     parts = iter(parts)
     first = next(parts)
@@ -86,7 +86,7 @@ def _is_counted(kind: pa.DataType) -> bool:
 
 
 def has_statistics(column: pa.ChunkedArray) -> bool:
-    """Return True if the column's minimum and maximum bound all its non-null values."""
+    """Return True if the column's type has statistics and the column contains no NaN."""
     kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
     if pa.types.is_floating(kind):
         return not pc.any(pc.is_nan(column)).as_py()
@@ -94,8 +94,8 @@ def has_statistics(column: pa.ChunkedArray) -> bool:
 
 
 def is_ranged_type(kind: pa.DataType) -> bool:
-    """Return True if nbcc writes statistics for columns of the type `kind`, whose values Parquet and Arrow must order
-    identically.
+    """Return True if nbcc writes statistics for columns of the type `kind`. Parquet and Arrow must order the values of
+    such columns identically.
     """
     return bool(
         kind in (pa.bool_(), pa.int32(), pa.int64(), pa.float32(), pa.float64(), pa.string(), pa.date32())
@@ -141,7 +141,7 @@ def decode_parquet(
     row_groups: Sequence[int] | None = None,
 ) -> pa.Table:
     """Return the rows of a Parquet file with all columns, or only with `columns`. Columns that the file lacks are
-    ignored. `row_groups` lists the numbers of the row groups to decode (default: all).
+    ignored. `row_groups` lists the indexes of the row groups to decode (default: all).
 
     The columns have the types of the file, and dictionary columns are decoded to plain values. If `packed` is True, the
     columns in `FEW_VALUES` remain dictionary-encoded, which suits callers that merge and write rows. `name` is the file
@@ -171,9 +171,8 @@ def parquet_batches(
     bounds: Limits,
     row_groups: Sequence[int],
 ) -> Iterator[pa.Table]:
-    """Yield the rows of a Parquet file in batches. The columns in `FEW_VALUES` remain dictionary-encoded, as in
-    `decode_parquet` with `packed`. `reopen` opens the file and reads the given columns as Arrow dictionaries. `size` is
-    the file size in bytes.
+    """Yield the rows of a Parquet file in batches. Columns in `FEW_VALUES` remain dictionary-encoded. `reopen` opens
+    the file and reads the given columns as Arrow dictionaries. `size` is the file size in bytes.
     """
     file = reopen(FEW_VALUES)
     opened = Opened(name, size, reopen, file, FEW_VALUES, row_groups)

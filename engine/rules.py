@@ -17,8 +17,8 @@ Axis = Literal["completion", "requested"]
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """The options that determine how a table is read and written. The first value in the type of each option is the
-    default.
+    """The options that determine how a table is read and written. The first value in each option's `Literal` type is
+    the default.
 
     `slicing` selects the time of a log that determines its file slice: the completion time, the requested time, or the
         base instant in the log's name (as in timeline layout 1).
@@ -31,12 +31,12 @@ class Rules:
     `listing` states whether a reader lists the timeline once or twice; a single listing is not a consistent snapshot.
     `read_time` selects the time as of which a snapshot query reads: the greatest completion time in its first listing,
         or the clock's time.
-    `fold` states how the records of a key are merged: all together, or the logs first and then their
-        winner with the base file's record.
+    `fold` states how the records of a key are merged: in one step, or first the logs and then the result with the base
+        file.
     `scheduling` states whether a compaction may be planned at any time, or only if no write is pending.
     `plan_takes` selects the logs of a compaction plan: logs that completed before the plan's requested time, or all
         logs.
-    `visibility` states whether readers show only the rows of completed instants, or the rows of all instants.
+    `visibility` states whether readers return only the rows of completed instants, or the rows of all instants.
     `conflict_check` states whether an optimistic writer checks for conflicts under the lock for publishing, or before
         it takes the lock.
     `conflict_window` selects the writes that can conflict with an optimistic writer: those that completed, or those
@@ -44,11 +44,11 @@ class Rules:
     `conflict_reads` states whether a write to a partition that an optimistic writer has read is also a conflict.
     `priority` states whether a completed compaction conflicts with an optimistic writer of the same file group.
     `failed_writes` states whether a rollback undoes only writes with an expired heartbeat, or all pending writes.
-    `batch_ids` states whether a repeated batch is detected when a write is requested and again when it is published,
-        only when it is requested, or never.
+    `batch_ids` states when a writer checks for a repeated batch: at the request and at publication, only at the
+        request, or never.
     `retention` selects the time that the horizon (the oldest readable time) must reach before a clean may delete a
-        slice. The options are the completion time or the requested time of the next slice's base file, and the
-        requested time of the next plan.
+        slice. Possible values are the completion time and the requested time of the next slice's base file, and the
+        next plan's requested time.
     `savepoint_keeps` states whether a clean keeps all files of a savepoint, only base files, or no files.
     `restore_by` selects the instants that a restore undoes: those that completed, or were requested, after the
         savepoint's instant.
@@ -59,7 +59,7 @@ class Rules:
     `decision` states how a commit is decided: by holding the lock, or by creating the next numbered entry of the
         decision log.
     `claims` states whether an actor with a decision log reserves each time by creating an object with that time in its
-        name. If times are not reserved, a compaction and a write may have the same requested time.
+        name. Without reservation, a compaction and a write may get the same requested time.
     `tombstone_logs` states how a compaction's tombstone log is recognized: it is listed in the compaction's commit, or
         has the same requested time as the base file.
     `files` selects the files that readers use: files listed in completed instants, all files in the directories, files
@@ -67,8 +67,8 @@ class Rules:
     `log_compaction_rank` selects the completion time that determines the merge position of a log compaction's output:
         that of the newest input log, or its own.
     `bulk_insert` states whether a bulk insert checks, before publication, that its file groups are still empty.
-    `unmarked` selects the rules for a file group whose base file another engine wrote: that engine's rules, or the
-        table's rules.
+    `unmarked` selects the rules for reading a file group whose base file was written by another engine: the rules of
+        that engine or of the table.
     """
 
     slicing: Literal["completion", "requested", "base_instant"] = "completion"

@@ -64,7 +64,7 @@ class StreamSource:
         return stream_tasks(self.context, config, after, end["completed"], self.changes)
 
     def commit(self, end: Offset) -> None:
-        """Publish that the sink has written all rows up to the offset `end`."""
+        """Publish the progress of the stream: the sink has written all rows up to the offset `end`."""
         self._publish(end["completed"])
 
     def _publish(self, completed: str) -> None:
@@ -91,7 +91,7 @@ def end_of_next(
 
     A window ends at the completion time of a write, not of a table service. No instant can still complete at or before
     the end of a window. A window contains at least one write, and ends before the write that would exceed `most_files`
-    or `most_bytes`. No window ends after the time `last`.
+    or `most_bytes`. The window ends at `last` at the latest.
     """
     timeline = load_settled(context.storage, context.rules, commits=context.commits)
     newest = timeline.greatest_completion or BEGINNING

@@ -145,13 +145,13 @@ class Table(TableReads):
         An optimistic writer raises `Conflict` if a concurrent write to the same buckets completes first. `retries` is
         the number of further attempts after a `Conflict`, each under a new instant. `based_on` is the time of the read
         from which the rows were computed. If the rows were computed from only some partitions, `reads` lists these
-        partitions. If `based_on` is given, a write to a partition in `reads` that completes after `based_on` is also a
-        conflict. `columns` lists the columns to set in addition to key, partition and ordering columns (partial
+        partitions. If `based_on` is given, a write to a partition in `reads` also conflicts if it completes after
+        `based_on`. `columns` lists the columns to set in addition to key, partition and ordering columns (partial
         update). `batch_id` identifies the batch: only one batch with a given id is committed, even if several writers
         submit it. If a repeated batch has the same digest as the committed batch, `upsert` returns the committed
-        instant. If the digests differ, `upsert` raises `Conflict`, or only warns if `replay_difference` is "keep". Set
-        `replay_difference` to "keep" for nondeterministic queries, such as queries with `rand`, stream-static joins or
-        sums of floats.
+        instant. If a repeated batch has a different digest, `upsert` raises `Conflict`, or only warns if
+        `replay_difference` is "keep". Set `replay_difference` to "keep" for nondeterministic queries, such as queries
+        with `rand`, stream-static joins or sums of floats.
         """
         given = {"retries": retries, "reads": reads, "based_on": based_on, "batch_id": batch_id, "columns": columns}
         return cast("Instant", self.run("upsert", data=data, replay_difference=replay_difference, **given))
@@ -181,9 +181,9 @@ class Table(TableReads):
         """Replace whole partitions with the rows in `data`: the partitions that occur in `data`, and those whose paths
         are in `partitions`.
 
-        When the replacing write completes, it hides the writes to these partitions that had completed before it was
-        requested. Writes that were pending when the replacing write was requested become visible when they complete.
-        Raises `Conflict` while a compaction or another replacing write of one of the partitions is pending.
+        The completed overwrite hides all rows of the replaced partitions that were committed before the overwrite was
+        requested. Writes that were pending at that time become visible when they complete. Raises `Conflict` while a
+        compaction or another replacing write of one of the partitions is pending.
         """
         return cast("Instant", self.run("insert_overwrite", data=data, partitions=partitions))
 

@@ -97,8 +97,8 @@ class TableReads:
         replacing write.
 
         A consumer that maintains a copy of the table by incremental queries drops the rows of a replaced partition
-        before it merges the query's result. If a replacing write was pending when the copy was last updated, the copy
-        must be rebuilt from a snapshot.
+        before it merges the query's result. If a replacing write was pending when the copy was last updated, the
+        consumer must rebuild its copy from a snapshot.
         """
         return cast("tuple[Replaced, ...]", self.run("replaced", after=after, until=until))
 

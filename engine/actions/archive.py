@@ -41,7 +41,6 @@ def run(context: Context, config: TableConfig, retained: int = RETAINED) -> tupl
 
 
 def _archive_some(context: Context, retained: int) -> tuple[Instant, ...]:
-    """Add the next instants to the archive, and delete their requested and inflight files from the active timeline."""
     with held(context.lock):
         last = latest_decision(context)
         timeline = load(context.storage)

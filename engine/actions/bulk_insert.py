@@ -61,9 +61,9 @@ def run(context: Context, config: TableConfig, data: Any) -> Instant:
 
 
 def filled_groups(context: Context, timeline: Timeline) -> frozenset[Group]:
-    """Return the file groups that have a file of a completed instant or a pending compaction plan.
+    """Return the file groups that contain a completed instant's file or have a pending compaction plan.
 
-    Under `Rules(bulk_insert="unchecked")` the returned set is always empty.
+    Under `Rules(bulk_insert="unchecked")`, the function checks nothing and returns an empty set.
     """
     if context.rules.bulk_insert == "unchecked":
         return frozenset()
@@ -77,8 +77,8 @@ def filled_groups(context: Context, timeline: Timeline) -> frozenset[Group]:
 def overtaken(
     context: Context, requested: str, based: Collection[Group], now: Timeline | None = None
 ) -> Conflict | None:
-    """Return a `Conflict` if another write has published files in one of the file groups `based`. Callers of
-    `overtaken` must hold the table's lock.
+    """Return a `Conflict` if another write has published files in the new file groups, `based`, of this bulk insert.
+    The caller must hold the table's lock.
     """
     taken = sorted(filled_groups(context, now or load(context.storage)) & set(based))
     if not taken:

@@ -24,12 +24,12 @@ def run(
     old decision-log entries, reserved completion times, old batch ids, and the markers and heartbeats of completed or
     rolled-back instants.
 
-    A batch id is deleted if the write of its batch was undone. The id of a completed batch is deleted if it is
-    `batch_hours` older than the newest completion and no write of the batch is pending. If a batch is repeated after
-    the deletion of its id, the batch is written again. Markers and heartbeats are deleted if their instant is no longer
-    pending and was requested more than `leftover_seconds` before the newest completion. A marked data file is deleted
-    before its marker, unless a completed instant lists the file; an interrupted call can therefore be repeated. The
-    files to delete are selected under the table's lock.
+    A batch id is deleted if the write of its batch was undone. The id of a completed batch is kept for `batch_hours`,
+    or longer if a write of the batch is pending. If a batch is repeated after the deletion of its id, the batch is
+    written again. Markers and heartbeats are deleted if their instant is no longer pending and was requested more than
+    `leftover_seconds` before the newest completion. A marked data file is deleted before its marker, so that an
+    interrupted call can be repeated. Data files that a completed instant lists are kept. The files to delete are
+    selected under the table's lock.
     """
     config.check_writable()
     listing = Listing.of(context)

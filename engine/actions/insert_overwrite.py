@@ -20,9 +20,9 @@ def run(
     """Replace the rows of all partitions that occur in `data` with the rows of `data`. `partitions` lists the paths of
     further partitions whose rows are replaced even if `data` has no rows for these partitions.
 
-    The completed replace hides all rows in its partitions whose writes completed before the replace was requested. If a
-    write was pending when the replace was requested, its rows are merged with the new rows when it completes. The
-    replace neither waits for other writers nor aborts them.
+    The completed overwrite hides all rows in its partitions whose writes completed before the overwrite was requested.
+    Rows of a write that was pending at that time are merged with the new rows once that write completes. The overwrite
+    neither waits for other writers nor aborts them.
     """
     config.check_writable()
     rows = as_upserts(data, config.schema, config.session_time_zone)

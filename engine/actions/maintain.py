@@ -50,8 +50,8 @@ class ServiceStep:
 
     `service` is rollback, compact, log_compact, clean, archive, collect or state. `did` states the result of the step,
     such as "ran" or "planned", or "would plan" in a dry run. `instants` lists the requested times of the step's
-    instants. `counts` contains the numbers of files, rows or instants that the step processed. `because` maps each
-    reason for the step to a count, such as ``5 commits``.
+    instants. `counts` contains the numbers of files, rows or instants that the step processed. `because` contains the
+    counts that made the service due, such as ``{"commits": 5}``.
     """
 
     service: str
@@ -88,7 +88,7 @@ def run(
 
     The services run in the order rollback, compaction, log compaction, clean, archiving, collection of leftover files.
     Several processes may maintain one table at the same time; plans completed by another process are not run again. If
-    `dry_run` is True, nothing is changed, and the steps describe what the call would do.
+    `dry_run` is True, nothing is changed, and each `ServiceStep` describes what the service would do.
     """
     return tuple(steps(context, config, policy or MaintenancePolicy(), dry_run))
 

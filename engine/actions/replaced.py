@@ -1,4 +1,4 @@
-"""Lists the partitions that were replaced in a time interval, and the times before which older rows are hidden."""
+"""Lists the partitions that were replaced in a time interval, with the times of the replacing writes."""
 
 from __future__ import annotations
 

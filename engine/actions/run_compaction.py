@@ -97,7 +97,7 @@ def _task(
 def _listed_with_base(
     context: Context, timeline: Timeline, operation: CompactionOperation, barrier: str | None
 ) -> frozenset[str]:
-    """Return the paths listed in the commit that wrote the operation's base file."""
+    """Return the paths listed in the commit that wrote the base file of a compaction operation."""
     if barrier is None or operation.base_file is None or not any(f"_{barrier}.log." in name for name in operation.logs):
         return frozenset()
     base = in_partition(operation.partition, operation.base_file)

@@ -1,4 +1,4 @@
-"""Runs a planned restore: deletes the data files of each undone instant, then the instant, newest instant first."""
+"""Runs a planned restore: for each undone instant, newest first, deletes the data files and then the timeline files."""
 
 from __future__ import annotations
 

@@ -25,8 +25,8 @@ def run(
     The clean plan records the horizon (the oldest time that stays readable). Once the clean plan is published, reads as
     of times before its horizon raise `Cleaned` (docs/contract.md, CLEAN). The horizon does not exceed the progress of a
     named consumer (a stream), unless the consumer is too far behind. The clean is planned under the table's lock, so
-    that a later compaction plan selects only files that the clean keeps. With a decision log, None is also returned if
-    another actor has created the next log entry first (`put_plan`). Raises `BadInput` if the policy is unknown.
+    that a later compaction plan selects only files that the clean keeps. In a table with a decision log, None is also
+    returned if another actor created the next log entry before this plan. Raises `BadInput` if the policy is unknown.
     """
     config.check_writable()
     chosen = Policy(policy, retained)

@@ -1,4 +1,4 @@
-"""Returns the greatest settled time, the newest time as of which reads always return the same result."""
+"""Returns the greatest settled time: the newest completion time, up to which no instant can still complete."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ import re
 
 
 def several(count: int, noun: str, plural: str = "") -> str:
-    """Return a count with its noun, like ``1 file`` or ``1,200 files``. `plural` is the plural of an irregular noun."""
+    """Return a count with its noun, like ``1 file`` or ``1,200 files``. `plural` is needed only for irregular nouns."""
     return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
 
 
@@ -23,5 +23,5 @@ def size(count: int) -> str:
 
 
 def natural(name: str) -> list[tuple[int, str]]:
-    """Return a sort key for names that compares digits as numbers: ``month=2`` comes before ``month=10``."""
+    """Return a sort key under which numbers in names are ordered by value: ``month=2`` comes before ``month=10``."""
     return [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", name) if part]

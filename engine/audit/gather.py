@@ -1,10 +1,10 @@
 """Reads the metadata of a table even if some files are damaged. An audit lists all files, lists the timeline again,
 reads the archive, and then reads the timeline file of each instant.
 
-The audit lists the data files before the timeline, and lists the data files again if the timeline has grown since. A
-writer requests its instant before it writes its first data file. An instant is archived before it is removed from the
-active timeline. The order of the listings ensures that a data file whose instant is neither active nor archived belongs
-to no live writer.
+An audit lists the data files before the timeline. If the second timeline listing shows new files, the data files are
+listed again. A writer requests its instant before it writes its first data file. An instant is archived before it is
+removed from the active timeline. Because of this order, a data file whose instant is neither active nor archived
+belongs to no live writer.
 """
 
 from __future__ import annotations
@@ -109,8 +109,8 @@ class _Gatherer:
         )
 
     def _timeline_names(self, first: Iterable[str]) -> tuple[list[str], bool]:
-        """List the timeline a second time, and return the file names found by either listing. The flag in the result is
-        True if the second listing contains a file name that the first listing, `first`, lacks.
+        """List the timeline again. Return the file names found by either listing, and True if the second listing
+        contains new names.
         """
         before, after = {*first}, {*paths_below(self.storage, FOLDER)}
         names = (path.removeprefix(f"{FOLDER}/") for path in before | after)
@@ -232,8 +232,6 @@ class _Gatherer:
 
 
 def _by_request(commits: Iterable[Commit]) -> tuple[dict[str, Commit], tuple[Commit, ...]]:
-    """Return the commits by requested time, and separately those that share it with a later commit of another action.
-    """
     by_request: dict[str, Commit] = {}
     twins = []
     for commit in commits:

@@ -37,8 +37,8 @@ class FileRow:
 
 @dataclass(frozen=True, slots=True)
 class SliceRow:
-    """A file slice in an inventory. `logs` are in merge order; `tombstones` are the logs of deletes that a compaction
-    wrote together with `base`.
+    """A file slice in an inventory. `logs` are in merge order. `tombstones` are the logs with the deletes that a
+    compaction kept when it wrote `base`.
 
     `role` states how a snapshot query uses the slice. The role "superseded" means that a snapshot query ignores the
     slice because of a newer base file. The role "planned" means that the base file is not yet written, so that a
@@ -97,9 +97,9 @@ class LeftOut:
 class Inventory:
     """A description of a table, computed from file names and metadata files.
 
-    `rules` is the name of the rules by which the table is read: ``nbcc``, ``hudi`` or ``names``. `rules` is ``names``
-    if the table records no completion times, so that log file names determine the slices. `as_of` is the completion
-    time for which the inventory was requested; None means the newest completion time.
+    `rules` names the rules by which the table is read: ``nbcc``, ``hudi`` or ``names``. ``names`` applies to tables
+    without recorded completion times, where log file names determine the slices. `as_of` is the completion time for
+    which the inventory was requested; None means the newest completion time.
     """
 
     name: str

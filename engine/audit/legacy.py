@@ -30,7 +30,7 @@ _RANK: Final = {"requested": 0, "inflight": 1, "completed": 2}
 
 
 def legacy_files(inventory: Inventory, audit: Audit) -> Inventory:
-    """Add the instants and file slices that can be derived from file names to the inventory."""
+    """Add to the inventory the instants and file slices that can be derived from file names."""
     bases = [file for file in audit.files.values() if isinstance(file, BaseFile)]
     logs = [file for file in audit.files.values() if isinstance(file, LogFile)]
     names = (*audit.listing, *(f"{FOLDER}/{name}" for name in audit.names))

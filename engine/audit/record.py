@@ -1,4 +1,4 @@
-"""Data classes for the audit of a table. Times are instant strings, sizes are bytes."""
+"""Data classes for the audit of a table. Times are strings in Hudi's instant format, and sizes are in bytes."""
 
 from __future__ import annotations
 
@@ -101,11 +101,11 @@ class Audit:
     `names` are the names of all files in the timeline folder. `completions` are the completed instants in the timeline
     folder; an instant appears once for each of its completion times. `listing` maps every object outside the timeline
     folder to its size. `files` maps the path of each data file in `listing` to its parsed file name. `settled` is the
-    greatest completion time in the first listing of the timeline, up to which the audit knows all completed instants.
-    `commits`, `plans`, `log_plans` (of log compactions) and `clean_plans` map the requested times of active and
-    archived instants to parsed files. `archived` maps the requested time of each archived write to its completion time;
-    `archive` contains the states of all archived instants. `twins` are commits that share a requested time with another
-    instant; they are not in `commits`. `reads` is the number of files that the audit read.
+    greatest completion time in the first listing of the timeline. The audit has found every instant that completed at
+    or before `settled`. `commits`, `plans`, `log_plans` (of log compactions) and `clean_plans` map the requested times
+    of active and archived instants to parsed files. `archived` maps the requested time of each archived write to its
+    completion time; `archive` contains the states of all archived instants. `twins` are commits that share a requested
+    time with another instant; they are not in `commits`. `reads` is the number of files that the audit read.
     """
 
     url: str
@@ -142,7 +142,7 @@ class Audit:
 
     @cached_property
     def serious_faults(self) -> tuple[Fault, ...]:
-        """All faults of the table, except missing plan files of completed instants, which other engines may delete."""
+        """All faults except missing plan files of completed instants, because other engines may delete those files."""
         pending = {instant.requested for instant in self.timeline.pending if instant.writes}
         return tuple(
             fault
@@ -219,7 +219,7 @@ class Audit:
 
     @cached_property
     def rewritten(self) -> frozenset[str]:
-        """The paths of the unread data files whose rows `repair` has rewritten."""
+        """The paths of the log files that readers ignore and whose rows `repair` has rewritten."""
         batches = (commit.batch for commit in self.commits.values() if commit.batch)
         return frozenset(batch.removeprefix(REWRITE) for batch in batches if batch.startswith(REWRITE))
 

@@ -23,7 +23,8 @@ Rename = Callable[[str], str]
 
 
 def redacted(inventory: Inventory) -> Inventory:
-    """Return the inventory with pseudonyms. The paths of damaged files are also hidden, except paths below ``.hoodie``.
+    """Return the inventory with its names and file ids replaced by pseudonyms. The paths of damaged files are also
+    hidden, except paths below ``.hoodie``.
     """
     partition = _numbered("p", _partitions(inventory))
     file_id = _file_ids(inventory)
@@ -98,8 +99,8 @@ def _file_ids(inventory: Inventory) -> Rename:
 
 
 def _numbered(letter: str, values: Iterable[str]) -> Rename:
-    """Return a function that maps each value to a numbered pseudonym, in the order of `values`. The partition '' of an
-    unpartitioned table stays ''.
+    """Return a function that maps each of `values` to a pseudonym, such as ``p1`` for the first value. The partition ''
+    of an unpartitioned table stays ''.
     """
     names = {value: f"{letter}{place}" for place, value in enumerate((v for v in values if v), start=1)}
     return lambda value: names.get(value, "")

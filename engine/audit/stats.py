@@ -22,7 +22,7 @@ class Stats:
     `written_bytes` is the total size of all files listed in completed commits, including deleted files and archived
     commits. `write_amplification` is the total size of all written files divided by the size of the files written by
     writers (not services); None if writers wrote no files. The write amplification is 1 until a compaction or
-    clustering rewrites rows. `unrecorded` counts the archived writes whose commit is not readable.
+    clustering rewrites rows. `unrecorded` counts the archived writes whose commit metadata cannot be read.
     """
 
     instants: dict[str, int]

@@ -58,7 +58,7 @@ class TableSnapshot:
         return frozenset(group for commit in replaces for group in commit.replaced)
 
     def unused(self) -> Iterator[tuple[File, str]]:
-        """Yield every data file that is in no file slice, with the reason as a clause."""
+        """Yield every data file that is in no file slice, and the reason."""
         used = {file.path for piece in self.slices for file in (piece.base, *piece.tombstones, *piece.logs) if file}
         covered = {
             file.path: f"the log of the log compaction {log.requested} replaces it"
@@ -73,7 +73,8 @@ class TableSnapshot:
 
     @cached_property
     def unknown_names(self) -> tuple[Fault, ...]:
-        """A fault for each file in a commit whose name is neither a data file name nor a CDC file name."""
+        """A fault for each file that a commit lists under a name that is neither a data file name nor a CDC file name.
+        """
         stats = ((stat.path, commit.instant) for commit in self._commits for stat in commit.stats)
         unknown = ((path, instant) for path, instant in stats if data_file(path, 0, instant) is None)
         return tuple(
@@ -98,7 +99,7 @@ class TableSnapshot:
         return instant.completed is not None and (self.time is None or instant.completed <= self.time)
 
     def _files(self) -> Iterable[File]:
-        """Return the data files that reads use. Logs replaced by a log compaction are omitted."""
+        """Return the visible data files, without logs that a log compaction has replaced."""
         files = self._listed_files() if self.audit.rules.files == "listed" else self._named_files()
         covers = {
             path: tuple(path[: path.rfind("/") + 1] + name for name in names)
@@ -120,7 +121,7 @@ class TableSnapshot:
         """Yield the files whose names contain the time of a completed instant. Hudi's readers select files by the
         instant time in the file name.
 
-        Each returned file has the size listed in commits, so that a truncated file can be detected.
+        The returned sizes are those recorded in commits, so that a truncated file can be detected.
         """
         sizes = self._listed_sizes()
         for path, file in self.audit.files.items():
@@ -181,7 +182,7 @@ def table_snapshot(audit: Audit, as_of: Time | None, asked: str) -> TableSnapsho
     """Return the table's file slices as of a completion time, by default as of the newest completion time. The function
     does not use the clock.
 
-    `asked` starts the error messages, such as "read the table as of". Raises `BadInput` if `as_of` is invalid, or is
+    Error messages begin with `asked`, such as "read the table as of". Raises `BadInput` if `as_of` is invalid, or is
     the requested time of a write. `BadInput` is also raised if `as_of` is after the newest or before the first
     completion.
     """

@@ -36,7 +36,7 @@ class Line:
     `slice` is the barrier (the requested time of the base file) of the file's slice, or None for a slice without a base
     file. `status` is "answers" for the winning record, and "outranked" for a record that loses the merge. `status` is
     "superseded" if a newer slice has replaced the record's slice, and "hidden" if reads do not use its file. `because`
-    is the rule that determines `status`.
+    states the reason for `status`.
     """
 
     path: str
@@ -123,7 +123,7 @@ def _check_partition(placements: list[Placement], partition: str) -> None:
 
 
 def _placements(snapshot: TableSnapshot, rules: Rules) -> list[Placement]:
-    """Return the placements of all data files: first the files of each slice, then the files in no slice."""
+    """Return a `Placement` for each data file; files in no slice are last."""
     read = {piece.group: piece for piece in to_read(snapshot.slices, rules)}
     position = {file.path: place for piece in read.values() for place, (file, _) in enumerate(_files(piece))}
     placements = [

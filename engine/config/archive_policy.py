@@ -9,11 +9,11 @@ from .options import ARCHIVE, AUTOMATIC, LEAST, MOST, Refusal, parsed
 
 
 class ArchivePolicy(NamedTuple):
-    """The limits of automatic archiving. When more than `most` writes are on the active timeline, a writer archives the
-    oldest and leaves the newest `least`.
+    """The limits of automatic archiving. If more than `most` writes are on the active timeline, a writer archives all
+    except the newest `least` writes.
 
-    The default limits are Hudi's defaults. Writes with uncompacted logs also stay active, so a table without
-    compactions archives nothing.
+    The default limits are Hudi's defaults. Writes with uncompacted logs stay active even if they are older, so a table
+    that is never compacted archives nothing.
     """
 
     least: int = 20

@@ -46,8 +46,8 @@ class Coordination:
     `lock` is the name of the lock provider; '' means the default provider of the store (`lock.providers`).
     `lock_expire_minutes` is the age in minutes after which FileSystemBasedLockProvider ignores a lock file; 0 means
         never.
-    `lease_seconds` and `renew_seconds` are the duration and the renewal interval of a lease of storage-based and
-        numbered locks.
+    For storage-based and numbered locks, `lease_seconds` is the duration of a lease, and `renew_seconds` is the renewal
+        interval.
     `heartbeat_ms` is the interval in milliseconds at which a writer renews its heartbeat. The heartbeat expires after
         `heartbeat_misses` intervals without a renewal.
     `zookeeper_url`, `zookeeper_port`, `zookeeper_base_path` and `zookeeper_lock_key` configure

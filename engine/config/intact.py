@@ -2,7 +2,8 @@
 
 A truncated properties file may still be parsed, but would describe a table with different rules or a different lock.
 Writers of nbcc write the checksum last, so a truncated properties file of nbcc has no valid checksum. Java programs
-write the keys in any order, so a properties file is also checked for missing mandatory keys and for the final newline.
+write the keys in any order, so the checksum may precede the truncated part. Mandatory keys and the final newline are
+therefore checked too.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ def encode_properties(values: Mapping[str, str]) -> bytes:
 
 
 def decode_properties(data: bytes) -> dict[str, str]:
-    """Return the properties in the content of a properties file. If a key occurs twice, the last value counts."""
+    """Parse the content of a properties file. If a key occurs twice, the last value counts."""
     values: dict[str, str] = {}
     for line in _logical_lines(data.decode("latin-1")):
         found = _KEY.match(line)

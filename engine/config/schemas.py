@@ -28,7 +28,7 @@ def schema_versions(values: Mapping[str, str]) -> tuple[SchemaVersion, ...]:
 
 
 def with_version(values: Mapping[str, str], since: str, avro: str) -> dict[str, str]:
-    """Return the properties with the schema `avro` added, valid from the time `since`."""
+    """Append the schema `avro`, valid from the time `since`, to the schema history in the properties."""
     later = [*json.loads(values.get(PROPERTY, "[]")), [since, avro]]
     return {**values, PROPERTY: json.dumps(later, separators=(",", ":"))}
 

@@ -44,23 +44,23 @@ class TableConfig:
 
     `schema` contains the columns of the table, without Hudi's meta columns.
     `ordering` is the name of the ordering column. If `ordering` is None, each write outranks all earlier writes.
-    `buckets` is the number of file groups in each partition. None means that the number of buckets is
-        unknown, as in tables of other engines.
+    `buckets` is the number of file groups in each partition. None means that the number of buckets is unknown, as in
+        tables of other engines.
     `own` is True if the table has the properties of an nbcc table.
     `writer_features` are the table features that a writer must support.
     `metadata_table` contains the partition names of Hudi's metadata table, or is empty if no metadata table is active.
     `concurrency_mode` is the default concurrency mode of the table's writers.
     `max_log_bytes` is the number of bytes after which a writer starts a new log file with the next log version.
-    `write_tasks` is the number of Spark tasks of an upsert into an unpartitioned table. A value of
-        `write_tasks` less than twice `buckets` has no effect.
+    `write_tasks` is the number of Spark tasks of an upsert into an unpartitioned table. A value of `write_tasks` less
+        than twice `buckets` has no effect.
     `coordination` contains the lock, clock and heartbeat options of the table's writers.
     `schemas` is the schema history of an nbcc table, oldest first, or empty if the schema never changed.
-    `merge_function` is the user function (`package.module:function`) that merges two rows with the same key. If
-        `merge_function` is empty, one of the two rows wins.
+    `merge_function` is the user function (`package.module:function`) that merges two rows with the same key. If it is
+        empty, `merge_mode` determines which row wins.
     `archive_policy` states when writers archive old instants after their own writes. If `archive_policy` is None,
         writers never archive.
     `partial_update` is True if a write may set only some columns, so that rows are merged column by column.
-    `consumer_hours` is the number of hours for which cleans retain a write that a named consumer has not yet read.
+    `consumer_hours` is the number of hours for which cleans keep the files that a lagging named consumer still needs.
     `session_time_zone` is the time zone of timestamps without a time zone in Arrow batches. If `session_time_zone` is
         None, timestamps without a time zone are rejected.
     `shared_store` is True if several machines can access the table, so that the lock must work across machines.

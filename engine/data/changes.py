@@ -70,8 +70,8 @@ def _places(rows: pa.Table, among: pa.Table) -> np.ndarray[tuple[int], np.dtype[
 
 
 def _deleted_at(storage: Storage, gone: pa.Table, task: ChangesTask) -> pa.ChunkedArray:
-    """Return, for each row of `gone`, the requested time of the write that deleted the row, or null if no log file of
-    the time interval contains the delete.
+    """Return the requested time of the write that deleted each row of `gone`; null if no log in the window contains the
+    delete.
     """
     if not len(gone):
         return pa.chunked_array([pa.nulls(len(gone), pa.string())])

@@ -1,7 +1,7 @@
 """Validates the rows of a batch against the rules of nbcc tables.
 
-`problems` checks rows against the rules; all rows with the same key must be passed to the same call. `refuse` raises a
-single error for the problems that all calls of `problems` have returned.
+All rows with the same key must be passed to the same call of `problems`. `refuse` raises a single error for the results
+of all calls.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def _others(shape: TableShape) -> pa.Schema:
 
 
 def refuse(found: Iterable[Problem], shape: TableShape) -> None:
-    """Raise `BadInput` for the rule that the most rows violate. Does nothing if `found` is empty."""
+    """Raise `BadInput` for the rule with the most violations. Does nothing if `found` is empty."""
     by_rule: dict[str, Problem] = {}
     for problem in found:
         seen = by_rule.get(problem.rule, Problem(problem.rule, 0, problem.example))

@@ -20,8 +20,7 @@ LOWEST: Final = np.iinfo(np.int64).min
 
 
 def key_codes(keys: pa.Array | pa.ChunkedArray) -> tuple[Numbers, int]:
-    """Return the integer code of each key, and the number n of distinct keys. Equal keys have equal codes in
-    ``0..n-1``.
+    """Return an integer in ``0..n-1`` for each key, and the number n of distinct keys. Equal keys have equal integers.
     """
     encoded = one_array(keys).dictionary_encode()
     return encoded.indices.to_numpy(), len(encoded.dictionary)

@@ -49,7 +49,8 @@ class _Merge:
     """The merge of a compaction, which processes the keys in parts if memory is limited.
 
     `deletes` and `kept` are the deletes and partial-update records that the compaction writes to its own log. `records`
-    and `blocks` count the records and blocks of the merged logs. All attributes are complete when `parts` is exhausted.
+    and `blocks` count the records and blocks of the merged logs. The attributes are incomplete until the iterator
+    returned by `parts` is exhausted.
     """
 
     def __init__(self, task: CompactTask) -> None:
@@ -97,8 +98,8 @@ def _to_keep(merged: Merged, task: CompactTask) -> pa.Table:
 def _write_tombstones(
     storage: Storage, task: CompactTask, kept: list[Contribution], deletes: pa.Table, token: str
 ) -> WrittenFile:
-    """Write the compaction's log, with the kept deletes (tombstones) and the partial-update records that later merges
-    need.
+    """Write the compaction's tombstone log, which contains kept deletes and the partial-update records that later
+    merges need.
     """
     plan = task.slice
     blocks = [delete_block(deletes, plan.partition, task.instant, plan.shape)] if len(deletes) else []
@@ -112,8 +113,8 @@ def _write_tombstones(
 
 
 def contribution_block(kept: Contribution, plan: ReadTask, instant: str, compacted: Sequence[str] = ()) -> bytes:
-    """Return a log data block with the rows of `kept` and the columns that these rows set. The block is a
-    partial-update block unless the rows set all columns.
+    """Return a log data block with the rows of `kept`. If the rows set only some columns, the result is a
+    partial-update block.
     """
     shape = plan.shape
     rows = conform(kept.rows, shape.stored_schema).select(shape.block_columns(kept.sets))

@@ -1,9 +1,9 @@
 """Computes the digest of a batch from the number of rows and the sums of row hashes.
 
-The digest does not depend on the order of rows, the division into chunks or Spark tasks, or on whether the batch is a
-Spark DataFrame or an Arrow table. All NaNs have the same hash, and -0.0 has the same hash as 0.0. A null has the same
-effect on the digest as a missing column, so a column that is added after the write does not change the digest. The
-hashes are not cryptographic and detect only accidental differences.
+The digest does not depend on row order, the division into chunks or Spark tasks, or the batch's type (DataFrame or
+Arrow table). All NaNs have the same hash, and -0.0 has the same hash as 0.0. A null has the same effect on the digest
+as a missing column, so a column that is added after the write does not change the digest. The hashes are not
+cryptographic and detect only accidental differences.
 """
 
 from __future__ import annotations

@@ -41,8 +41,8 @@ def function_of(name: str) -> MergeFunction:
 
 
 def merge_by_function(layers: Sequence[Layer], rule: MergeRule) -> Merged:
-    """Merge the rows that follow the last delete of each key. The result also contains the last delete of each deleted
-    key.
+    """Merge the rows that come after the last delete of their key in merge order. The result also contains the last
+    delete of each deleted key.
     """
     rows = pa.concat_tables([layer.rows for layer in layers]).unify_dictionaries()
     deletes = pa.concat_tables([layer.deletes for layer in layers]).unify_dictionaries()

@@ -1,8 +1,8 @@
 """Tests the algebraic laws of a user-defined merge function before a table is created.
 
 If the merge function is commutative, associative and idempotent, its result does not depend on how merges are grouped,
-ordered or repeated (docs/contract.md, LAWS). The test searches for counterexamples with a few fixed values for each
-column type. A counterexample is simplified before it is reported. The test may miss violations of the laws.
+ordered or repeated (docs/contract.md, LAWS). The module searches for counterexamples with a few fixed values for each
+column type, and may therefore miss a violation. A counterexample is simplified before it is reported.
 """
 
 from __future__ import annotations

@@ -21,9 +21,8 @@ class Layer(NamedTuple):
     """A merge layer, which contains the records of a base file or log block: `rows` in the reader's schema, `deletes`
     in the schema `delete_schema`.
 
-    `base` is True if the layer ranks below all logs. `kept` is True if a compaction wrote the records of the layer in
-    addition to the base file. `sets` contains the columns that the rows of a partial update set; None means all
-    columns.
+    `base` is True for the base file and its tombstone logs. `kept` is True only for the tombstone logs. `sets` contains
+    the columns that the rows of a partial update set; None means all columns.
     """
 
     rows: pa.Table
@@ -51,11 +50,11 @@ class MergeRule:
     """The rule by which the records of a key are merged.
 
     `mode` is EVENT_TIME_ORDERING or COMMIT_TIME_ORDERING. `ordering` is the ordering column; None means that the table
-    has no ordering column and merges by commit time. If `fold` is `rank`, all records of a key are compared together.
-    If `fold` is `logs_first`, the logs are merged first, and then their winner with the base file's record. `partial`
-    is True if a record may set only some columns. `always` contains the columns that every record sets: key, partition
-    and ordering columns. `function` is the user function (``package.module:function``) that merges two rows; if
-    `function` is empty, one of the two rows wins.
+    has no ordering column and merges by commit time. If `fold` is `rank`, all records of a key are ranked in one step.
+    If `fold` is `logs_first`, the logs are merged with each other, and then the result is merged with the base file.
+    `partial` is True if a record may set only some columns. `always` contains the columns that every record sets: key,
+    partition and ordering columns. `function` is the user function (``package.module:function``) that merges two rows;
+    if `function` is empty, `mode` determines which row wins.
     """
 
     mode: str = EVENT_TIME

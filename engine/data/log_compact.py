@@ -39,8 +39,8 @@ def compact_logs(storage: Storage, names: Names, task: LogCompactTask) -> list[W
     """Merge the logs of a slice into one new log, which replaces them.
 
     A log compaction does not change the commit time and the sequence number of a row. A delete without an ordering
-    value also wins over all records in older files, even if a newer row in the merged logs outranks the delete. The new
-    log therefore contains all deletes without an ordering value, in a block before the rows.
+    value also wins over all records in older files, even if a newer row in the merged logs wins over the delete. The
+    new log therefore starts with all deletes without an ordering value.
     """
     layers = whole_layers(storage, task.slice)
     merged = merged_of(layers, task.slice.shape.merge)
@@ -70,7 +70,7 @@ def compact_logs(storage: Storage, names: Names, task: LogCompactTask) -> list[W
 
 
 def _fences(layers: list[Layer], task: LogCompactTask) -> pa.Array:
-    """Return the keys of the deletes without an ordering value, which win over every earlier record."""
+    """Return the keys of the deletes that have no ordering value."""
     ranked_by = task.slice.shape.merge.ranked_by
     if ranked_by is None:
         return pa.array([], pa.string())

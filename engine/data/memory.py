@@ -21,7 +21,9 @@ def fits(size: int, bounds: Limits, copies: int = COPIES) -> bool:
 
 
 def bounded(layers: Iterable[Layer], bounds: Limits, what: str) -> list[Layer]:
-    """Return `layers` as a list. Raises `LimitExceeded` as soon as their rows exceed the memory limit of a task."""
+    """Collect the layers in a list. Raises `LimitExceeded` as soon as the collected rows exceed the memory limit of a
+    task.
+    """
     read, size = [], 0
     for layer in layers:
         read.append(layer)
@@ -32,7 +34,7 @@ def bounded(layers: Iterable[Layer], bounds: Limits, what: str) -> list[Layer]:
 
 
 def bytes_of(layer: Layer) -> int:
-    """Return the size of a layer's records in memory, in bytes."""
+    """Return the size in memory, in bytes, of the records in a merge layer."""
     return int(layer.rows.nbytes + layer.deletes.nbytes)
 
 

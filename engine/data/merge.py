@@ -1,11 +1,11 @@
 """Merges the records of one file group in Arrow's columnar format, and selects the winning record of each key.
 
 Records are numbered in the order of the merge layers: the base file, its tombstones, then the logs in the caller's
-order. In each layer, rows precede deletes, as in a log file. In an event-time table, the rank of a record is (ordering
-value, record number), so that of two records with equal ordering values the one with the greater number wins. In a
-commit-time table, the record with the greatest record number wins (docs/contract.md, SNAP). A delete with an ordering
-value is ranked like a row. A delete without an ordering value wins over every earlier record and loses to every later
-record (docs/hudi-format.md).
+order. Within each layer, rows are numbered before deletes, as in a log file. In an event-time table, the rank of a
+record is (ordering value, record number). Of two records with equal ordering values, the one with the greater number
+wins. In a commit-time table, the record with the greatest number wins (docs/contract.md, SNAP). A delete with an
+ordering value is ranked like a row. A delete without an ordering value wins over every earlier record and loses to
+every later record (docs/hudi-format.md).
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def merge(layers: Sequence[Layer], rule: MergeRule) -> Merged:
 
 
 def merged(layers: Sequence[Layer], rule: MergeRule) -> Merged:
-    """Merge the layers by the method that `rule` selects: by record, by column, or by a user-defined function."""
+    """Merge the layers record by record, column by column, or with a user-defined function, depending on `rule`."""
     if rule.function:
         return merge_by_function(layers, rule)
     if not rule.partial:
@@ -55,9 +55,9 @@ def merged(layers: Sequence[Layer], rule: MergeRule) -> Merged:
 def winners_of(codes: Numbers, keys: int, ordering: Numbers | None, always: Mask | None = None) -> Numbers:
     """Return the index of the winning record of each key.
 
-    `codes[i]` in ``0..keys-1`` is the key code of record *i*. `ordering[i]` is the ordering value of record *i*; if
-    `ordering` is None, all ordering values are equal. `always[i]` is True if record *i* is a delete without an ordering
-    value.
+    `codes[i]` is an integer in ``0..keys-1`` that identifies the key of record *i*. `ordering[i]` is the ordering value
+    of record *i*; if `ordering` is None, all ordering values are equal. `always[i]` is True if record *i* is a delete
+    without an ordering value.
     """
     winners = np.full(keys, -1, np.int64)
     candidates = np.arange(len(codes))
@@ -74,8 +74,8 @@ def winners_of(codes: Numbers, keys: int, ordering: Numbers | None, always: Mask
 
 
 class _Records(NamedTuple):
-    """The records to merge. `codes` contains an integer code for the key of each record. `always` marks the deletes
-    without an ordering value.
+    """The records to merge. `codes` contains an integer that identifies the key of each record. `always` is True for
+    deletes without an ordering value.
     """
 
     codes: Numbers

@@ -2,10 +2,10 @@
 
 A row exists if and only if a record outranks every delete of the row's key. A column takes its value from the
 highest-ranked record that sets the column and outranks every delete (docs/contract.md, SNAP). In an event-time table, a
-column of a merged row may come from a record with a smaller ordering value than the row. The merged row alone is
-therefore not sufficient for further merges. A compaction or log compaction keeps the highest-ranked delete and each
-record that supplies a column value, reduced to the columns that it supplies. Hudi reads the kept records as partial
-updates, which do not change the rows of the base file.
+column of a merged row may come from a record with a smaller ordering value than the row. Later merges therefore need
+the ordering value of each column, not only the merged row. A compaction or log compaction keeps the highest-ranked
+delete and every record that supplies a column value. Only the columns that a record supplies are kept. Hudi reads the
+kept rows as partial updates that set values already in the base file.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ _NAMES: Final = pa.list_(pa.string())
 
 
 class Contribution(NamedTuple):
-    """The records of one merge layer that later merges need: either `deletes`, or `rows` that set the columns `sets`
-    (None means all columns).
+    """The records in one merge layer that later merges need: either `deletes`, or `rows`, which set only the columns
+    `sets` (None means all columns).
     """
 
     rows: pa.Table
@@ -38,10 +38,10 @@ class _Election(NamedTuple):
     """The result of merging each column separately: the indices of the winning records of each key (-1 means no
     record).
 
-    `top` is the highest-ranked row that outranks every delete of the key. `delete` is the delete with the highest rank.
-    `fence` is the last delete without an ordering value, which wins over every earlier record. `columns` contains, for
-    each column, the record whose value wins. `codes` and `ordering` contain, for each record, an integer that
-    identifies its key and the ordering value.
+    `top` is the highest-ranked row that no delete removes. `delete` is the highest-ranked delete after `fence`. `fence`
+    is the last delete without an ordering value; it removes all earlier records of the key. `columns` contains, for
+    each column, the record whose value wins. `codes` contains an integer that identifies each record's key, and
+    `ordering` contains each record's ordering value.
     """
 
     top: Numbers
@@ -55,8 +55,7 @@ class _Election(NamedTuple):
 def merge_columns(layers: Sequence[Layer], rule: MergeRule) -> Merged:
     """Return the merged row of each key that has a row, and the highest-ranked delete of each key that has a delete.
 
-    If a compaction has stored the records of a merged row in addition to the row (see `split`), the row in the base
-    file is ignored.
+    If a compaction has stored the source records of a merged row (see `split`), the row in the base file is ignored.
     """
     election = _elect(layers, rule)
     rows = pa.concat_tables([layer.rows for layer in layers]).unify_dictionaries()
@@ -71,8 +70,8 @@ def merge_columns(layers: Sequence[Layer], rule: MergeRule) -> Merged:
 
 
 def in_window(layers: Sequence[Layer], rule: MergeRule) -> Merged:
-    """Return the records that set a column of a merged row, as the result of an incremental query. Each returned row
-    has values only in the columns that the merged row takes from it.
+    """Return the result of an incremental query: the records that supply column values of the merged rows. Each
+    returned row contains only the column values that it supplies.
     """
     contributions, names = contributing(layers, rule), _data_columns(layers, rule)
     deleted = [each.deletes for each in contributions if len(each.deletes)]
@@ -86,15 +85,15 @@ def in_window(layers: Sequence[Layer], rule: MergeRule) -> Merged:
 
 
 def contributing(layers: Sequence[Layer], rule: MergeRule) -> list[Contribution]:
-    """Return, in layer order, the records that later merges need."""
+    """Return, in merge order, the records that later merges need."""
     return _contributions(layers, _elect(layers, rule), split_only=False)
 
 
 def split(layers: Sequence[Layer], rule: MergeRule) -> list[Contribution]:
     """Return the records that a compaction must store in addition to the merged rows in the base file.
 
-    The records behind a merged row are stored if its columns have different ordering values, or if the row ties with a
-    delete.
+    The source records of a merged row are stored if its columns have different ordering values, or if the row ties with
+    a delete.
     """
     if rule.ranked_by is None:
         return []
@@ -157,9 +156,7 @@ def _flags(layers: Sequence[Layer], rows: _Predicate, deletes: _Predicate) -> Ma
 
 
 def _data_columns(layers: Sequence[Layer], rule: MergeRule) -> list[str]:
-    """Return the columns that a record may leave unset, without Hudi's meta columns and without the columns that every
-    record sets.
-    """
+    """Return the columns that a partial update may leave unset."""
     always = {*META, *rule.always}
     return [name for name in layers[0].rows.column_names if name not in always]
 

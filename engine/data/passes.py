@@ -1,8 +1,8 @@
 """Reads and merges file slices whose rows exceed the memory limit of a task (`Limits.task_bytes`), part by part.
 
 Without a memory limit, each slice is read in a single pass. With a memory limit, base files are read in batches and
-logs one after the other. As soon as the rows exceed the memory limit, all rows are split by key into a temporary file,
-and each part is merged separately.
+logs one after the other. As soon as the rows exceed the memory limit, all rows are written to a temporary file, split
+by key. Each part is then merged separately.
 """
 
 from __future__ import annotations
@@ -56,8 +56,8 @@ def slice_parts(storage: Storage, task: ReadTask) -> Iterator[pa.Table]:
 
 
 def slice_passes(storage: Storage, task: ReadTask, whole: bool = False) -> Iterator[list[Layer]]:
-    """Yield the merge layers of a slice, split by key into one or more parts. All records of a key are in the same
-    part. `whole` is True if the merge needs all rows at once.
+    """Divide a slice by key into one or more parts, and yield the merge layers of each part. All records of a key are
+    in the same part. `whole` is True if the merge needs all rows at once.
 
     Raises `LimitExceeded` if a part that cannot be split exceeds the memory limit of a task.
     """
@@ -70,8 +70,8 @@ def slice_passes(storage: Storage, task: ReadTask, whole: bool = False) -> Itera
 
 
 def whole_layers(storage: Storage, task: ReadTask) -> list[Layer]:
-    """Return all records of a slice, in merge layers that are not split by key. Raises `LimitExceeded` if the layers
-    exceed the memory limit of a task.
+    """Return the merge layers of a slice without splitting them by key. Raises `LimitExceeded` if the rows exceed the
+    memory limit of a task.
     """
     if task.shape.limits.task_bytes == NO_LIMIT:
         return slice_layers(storage, task)
@@ -79,7 +79,7 @@ def whole_layers(storage: Storage, task: ReadTask) -> list[Layer]:
 
 
 def name_of(task: ReadTask) -> str:
-    """Return the name of the task's file group for messages."""
+    """Return the file group's name as it appears in error messages."""
     return "the file group " + f"{task.partition}/{task.file_id}".lstrip("/")
 
 
@@ -101,8 +101,8 @@ def _layers(storage: Storage, task: ReadTask, base: RangedFile | None, parts: Pa
 
 
 def _base(task: ReadTask, base: RangedFile | None, parts: Parts | None) -> Iterator[Layer]:
-    """Yield the base file in batches of rows. If the merge needs only the key of a row, the row is converted to a
-    delete.
+    """Yield the base file in batches of rows. If only the keys of a row group are needed, its rows are yielded as
+    deletes.
     """
     shape = task.shape
     if base is None:
@@ -116,7 +116,6 @@ def _base(task: ReadTask, base: RangedFile | None, parts: Parts | None) -> Itera
 
 
 def _divided(layers: Iterable[Layer], task: ReadTask) -> Iterator[list[Layer]]:
-    """Yield the layers, split by key into parts if they exceed the memory limit of a task."""
     listed = sum(size or 0 for size in (task.base_size, *(log.size for log in (*task.tombstones, *task.logs))))
     parts = 1 << (listed * EXPANSION * COPIES // task.shape.limits.task_bytes).bit_length()
     return divided(layers, task.shape.limits, name_of(task), min(max(parts, FEWEST_PARTS), MOST_PARTS))
@@ -125,10 +124,11 @@ def _divided(layers: Iterable[Layer], task: ReadTask) -> Iterator[list[Layer]]:
 def divided(
     layers: Iterable[Layer], bounds: Limits, what: str, parts: int = FEWEST_PARTS, level: int = 0
 ) -> Iterator[list[Layer]]:
-    """Yield the merge layers, split by key into `parts` parts if their rows exceed the memory limit of a task.
+    """Divide the merge layers by key into `parts` parts if their rows exceed the memory limit of a task, and yield the
+    layers of each part.
 
-    A part of the keys that exceeds the memory limit is split again. Raises `LimitExceeded` if a part cannot be split,
-    because its keys have equal hashes.
+    A part that still exceeds the memory limit is divided again. Raises `LimitExceeded` if a part is still too large
+    after `LEVELS` divisions.
     """
     waiting, size = [], 0
     more = iter(layers)

@@ -77,7 +77,7 @@ def _has_no_rows(ranges: Ranges) -> bool:
 
 
 def _true(column: pc.Expression, known: Range) -> list[pc.Expression]:
-    """Return conditions that hold for every value of a column with the range `known`."""
+    """Return conditions that hold for all values of a column whose range is `known`."""
     if not known.values:
         return [column.is_null()]
     if known.least is not None and known.most is not None and known.least.equals(known.most) and not known.nulls:

@@ -1,4 +1,6 @@
-"""Writes data files, each after its marker. A rollback uses the marker to find the data file of a crashed writer."""
+"""Writes data files. A marker is put before each data file, so that a rollback finds the data files of a crashed
+writer.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,7 @@ def put_base_parts(
     """Write the base file `name` from rows in one or more parts (see `put_base_file`), with only one part in memory at
     a time.
 
-    `is_sorted` is used only if there is a single part.
+    `is_sorted` has an effect only if `parts` contains a single table.
     """
     first, second = next(parts), next(parts, None)
     if second is None:

@@ -87,7 +87,7 @@ class RangedFile:
 
     @cached_property
     def _content(self) -> npt.NDArray[np.uint8]:
-        """A buffer of the file's size that contains the footer."""
+        """A buffer with the file's size, filled with zeros except for the footer."""
         content = np.zeros(self._size, np.uint8)
         content[self._size - len(self._last) :] = np.frombuffer(self._last, np.uint8)
         return content
@@ -140,8 +140,8 @@ class RangedFile:
 
 
 class _Piece(io.RawIOBase):
-    """A file object of `size` bytes, of which only the bytes `known`, from the offset `start`, are available. The
-    remaining bytes of the file object are read as zeros.
+    """A file object of `size` bytes that contains the bytes `known` at the offset `start`. All other bytes are read as
+    zeros.
     """
 
     def __init__(self, known: bytes | pa.Buffer, start: int, size: int) -> None:

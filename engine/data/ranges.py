@@ -59,8 +59,8 @@ ONLY_NULLS: Final = Range(values=False)
 
 
 def bounds_of(rows: pa.Table, names: Iterable[str]) -> dict[str, Bounds]:
-    """Return the bounds of the columns `names` of `rows`, in the form that a commit stores. Columns without bounds are
-    omitted.
+    """Return the bounds of each column in `names`, as stored in a commit: minimum, maximum, and whether the column
+    contains nulls. Columns without bounds are omitted.
     """
     bounds = {}
     for name in names:
@@ -75,7 +75,7 @@ def bounds_of(rows: pa.Table, names: Iterable[str]) -> dict[str, Bounds]:
 
 
 def _plain(value: pa.Scalar) -> Any:
-    """Convert a scalar to a JSON value: a date to days and a timestamp to time units since 1970."""
+    """Convert a scalar to a JSON value; dates and timestamps become integers."""
     if pa.types.is_date32(value.type):
         value = value.cast(pa.int32())
     elif pa.types.is_timestamp(value.type):
@@ -108,7 +108,7 @@ def encode_ranges(files: Mapping[str, Mapping[str, Bounds]]) -> str:
 
 
 def decode_ranges(text: str) -> dict[str, dict[str, Bounds]]:
-    """Decode a mapping from file path to column bounds from JSON. Invalid JSON results in no bounds, so that readers
+    """Decode the column bounds of each file from JSON. If the JSON is invalid, the result is empty, so that readers
     skip no data.
     """
     try:
@@ -145,8 +145,8 @@ def _scalar(value: Any, kind: pa.DataType) -> pa.Scalar | None:
 
 
 def ranges_of_groups(metadata: pq.FileMetaData, file: pa.Schema, schema: pa.Schema) -> list[dict[str, Range]]:
-    """Return the value ranges of each row group of a Parquet file. `file` is the schema of the file; the result has the
-    types of `schema`.
+    """Return the value ranges of each row group of a Parquet file. `file` is the file's schema; the returned ranges
+    have the types of `schema`.
 
     Columns that the file lacks contain only nulls. If a column has different types in the file and the table, its
     statistics are used only if the table's type is wider.

@@ -42,8 +42,8 @@ def read_slice(storage: Storage, task: ReadTask) -> pa.Table:
 
 
 def _matching_part(storage: Storage, task: ReadTask, where: Predicate) -> pa.Table:
-    """Return the merged rows of a slice, skipping row groups that cannot contain matching rows (see `skipping`). The
-    merged rows may include rows that do not match.
+    """Return the merged rows of a slice without reading row groups that cannot contain matching rows (see `skipping`).
+    The result may include rows that do not satisfy `where`.
     """
     shape, file = task.shape, task.base_input
     if file is None:
@@ -64,8 +64,8 @@ def selected(rows: pa.Table, where: Predicate | None) -> pa.Table:
 
 
 def slice_layers(storage: Storage, task: ReadTask, base: Layer | None = None) -> list[Layer]:
-    """Return the records of a slice as one or more merge layers, in merge order. `base` is the layer of the base file
-    if the base file has already been read.
+    """Return the records of a slice as merge layers, in merge order. Each layer contains records of one file or log
+    block. `base` contains the records of the base file if it has already been read.
     """
     shape = task.shape
     layers = [base] if base is not None else []
@@ -213,5 +213,5 @@ def _ordering(values: pa.ChunkedArray, shape: TableShape) -> pa.ChunkedArray:
 
 
 def nothing(shape: TableShape) -> Layer:
-    """Return a merge layer without records."""
+    """Return an empty merge layer."""
     return Layer(shape.packed_schema.empty_table(), shape.deletes_schema.empty_table())

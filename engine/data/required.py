@@ -1,6 +1,6 @@
 """Finds nulls in required columns, including nested columns.
 
-Arrow tables and log files can contain nulls in required columns, but readers and compactions fail on them.
+Readers and compactions fail on nulls in required columns, which Arrow tables and log files can contain.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Determines the row groups of a base file that a read with a predicate can skip.
 
-A base file row that does not match the predicate may outrank a matching row in a log. A file slice is therefore skipped
-only if neither its base file nor any of its logs can contain a matching row. If the slice is read, all its logs are
-read, and row groups of the base file without matching rows are skipped. If a log can contain a matching row, the keys
-in skipped row groups are read as deletes, which may outrank the matching row.
+A base file row that does not match the predicate may outrank a matching row in a log. A file slice is skipped only if
+neither its base file nor any of its logs can contain a matching row. In a slice that is read, all logs are read, but
+row groups of the base file that cannot contain a matching row are skipped. If a log can contain a matching row, keys
+are also read from the skipped row groups, because their rows may outrank the matching row.
 
 With partial updates or a merge function, data is skipped only by key and partition columns, which are equal in all
 records of a key.
@@ -69,14 +69,14 @@ def parts_of_base(where: Predicate, task: ReadTask, file: RangedFile) -> Parts |
 def hiding_groups(
     where: Predicate, shape: TableShape, ranges: Sequence[Ranges], matching: Sequence[bool]
 ) -> list[int]:
-    """Return the row groups without a matching row that may contain the key of a matching log row."""
+    """Return the row groups that contain no matching row, but may contain the key of a matching log row."""
     by_key = where.among([_of_keys(each, shape) for each in ranges])
     return [number for number, matches in enumerate(matching) if not matches and by_key[number]]
 
 
 def base_layer(file: RangedFile, parts: Parts, shape: TableShape, needed: Sequence[str] | None) -> Layer:
-    """Return the rows of a base file that can match the predicate, as a merge layer. Rows in the row groups
-    `parts.keys_of` are represented as deletes.
+    """Return the rows of a base file that can match the predicate. For the row groups `parts.keys_of`, only the keys
+    are read, and the rows are represented as deletes.
     """
     rows = conform(file.read(needed, parts.groups), shape.packed_schema)
     kept = file.read(columns_of_keys(shape), parts.keys_of)
@@ -84,13 +84,13 @@ def base_layer(file: RangedFile, parts: Parts, shape: TableShape, needed: Sequen
 
 
 def columns_of_keys(shape: TableShape) -> list[str]:
-    """Return the columns to read from a row group whose rows cannot match."""
+    """Return the columns that a merge needs from a row group in which no row can match."""
     ordering = [shape.merge.ordering] if shape.merge.ordering else []
     return [COMMIT_TIME, RECORD_KEY, PARTITION_PATH, *ordering]
 
 
 def _by_row(shape: TableShape) -> bool:
-    """Return True if each merged row equals one record and does not combine several records."""
+    """Return True if every merged row is a single record, not a combination of several."""
     return not shape.merge.partial and not shape.merge.function
 
 
@@ -104,5 +104,5 @@ def _of_keys(ranges: Ranges, shape: TableShape) -> Ranges:
 
 
 def _identity(shape: TableShape) -> tuple[str, ...]:
-    """Return the key and partition columns, in which all records of a key have equal values."""
+    """Return the key and partition columns; all records of a key have the same values in these columns."""
     return (*shape.keys.record_key, *shape.keys.partition_by)

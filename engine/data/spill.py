@@ -1,4 +1,4 @@
-"""Splits the merge layers of a file slice by key into a temporary file, so that each part can be merged separately.
+"""Writes the records of a file slice to a temporary file, split by key, so that each part can be merged separately.
 
 All records of a key are in the same part, so the split does not change the merge result.
 """
@@ -38,8 +38,8 @@ class _Place(NamedTuple):
 
 
 class Spill:
-    """The merge layers held in the temporary file `file`, split by key into `parts` parts (a power of two, up to
-    `MOST_PARTS`). `level` is the number of times that the rows have already been split.
+    """The records of a merge, stored in the temporary file `file` and split by key into `parts` parts. `parts` is a
+    power of two, at most `MOST_PARTS`. `level` is the number of times that the rows have already been split.
     """
 
     def __init__(self, file: BinaryIO, parts: int, level: int) -> None:
@@ -50,7 +50,7 @@ class Spill:
         self._places: list[list[_Place]] = [[] for _ in range(parts)]
 
     def add(self, layers: Iterable[Layer]) -> None:
-        """Write the records of `layers`, which must rank above the records of all layers added before."""
+        """Write the records of `layers`, which must follow all previously added layers in merge order."""
         for layer in layers:
             if not self._kinds or not is_continued(self._kinds[-1], layer):
                 self._kinds.append(layer._replace(rows=_empty(layer.rows), deletes=_empty(layer.deletes)))
@@ -61,8 +61,8 @@ class Spill:
             del layer, table  # otherwise the layer is in memory while the next one is decoded
 
     def layers(self, part: int) -> Iterator[Layer]:
-        """Yield every merge layer with only the records of the given part, even if it has none. A base file may yield
-        several layers.
+        """Yield all merge layers, restricted to the records of the given part. A base file may be yielded as several
+        layers.
         """
         by_layer = {number: list(places) for number, places in groupby(self._places[part], lambda each: each.layer)}
         for number, empty in enumerate(self._kinds):
@@ -91,13 +91,13 @@ class Spill:
                 places.append(_Place(len(self._kinds) - 1, deletes, start, self._file.tell() - start))
 
     def _parts_of(self, keys: pa.ChunkedArray) -> npt.NDArray[np.int64]:
-        """Return the part number of each key, determined by some of the upper bits of the key's hash."""
+        """Return the number of the part that contains each key, computed from the key's hash."""
         mixed = (string_hash(keys).astype(np.uint64) * _MIX) >> self._shift
         return (mixed & self._mask).astype(np.int64)
 
 
 def _empty(table: pa.Table) -> pa.Table:
-    """Return an empty table. An empty slice of `table` would keep all rows in memory."""
+    """Return an empty table. Unlike an empty slice of `table`, the result does not keep the rows in memory."""
     return table.schema.empty_table()
 
 
@@ -107,7 +107,7 @@ def is_continued(layer: Layer, following: Layer) -> bool:
 
 
 def concatenated(layers: Sequence[Layer]) -> Layer:
-    """Combine the records of `layers` into one merge layer."""
+    """Concatenate several merge layers into one."""
     if len(layers) == 1:
         return layers[0]
     rows = pa.concat_tables([layer.rows for layer in layers])
@@ -115,6 +115,6 @@ def concatenated(layers: Sequence[Layer]) -> Layer:
 
 
 def joined(layers: list[Layer]) -> list[Layer]:
-    """Return the merge layers, with all layers of the base file combined into one."""
+    """Return the layers, with all layers of the base file concatenated into one."""
     count = sum(1 for layer in layers if layer.base and not layer.kept)
     return [concatenated(layers[:count]), *layers[count:]] if count else layers

@@ -69,7 +69,9 @@ class TableShape:
 
     @property
     def packed_schema(self) -> pa.Schema:
-        """The schema of merges: `stored_schema` with dictionary types for columns with few distinct values."""
+        """The schema in which rows are merged: `stored_schema`, with dictionary types for columns with few distinct
+        values.
+        """
         few = pa.dictionary(pa.int32(), pa.string())
         return pa.schema([field.with_type(few) if field.name in FEW_VALUES else field for field in self.stored_schema])
 
@@ -118,9 +120,9 @@ class WriteTask:
     accepts no deletes. `filled` contains the file groups (partition, file id) with existing files, into which a bulk
     insert writes log files. `onto` maps each file group of a copy-on-write table to its current base file, whose rows
     are merged with the batch. `sets` contains the columns that the rows of a partial update set; None means all
-    columns. `digests` is True if the task computes digests of the input rows. `file_ids` maps (partition, bucket) to
-    the file id in a table whose file groups were named by Hudi. `tasks_per_group` is the number of Spark tasks among
-    which the rows of one file group are split by key.
+    columns. `digests` is True if the task computes digests of the input rows. If Hudi named the table's file groups,
+    `file_ids` maps (partition, bucket) to the file id. `tasks_per_group` is the number of Spark tasks among which the
+    rows of one file group are split by key.
     """
 
     shape: TableShape
@@ -231,11 +233,11 @@ class WindowTask:
 
 @dataclass(frozen=True, slots=True)
 class ChangesTask:
-    """A task that returns the changes of rows between two states of file groups.
+    """A task that returns the row changes between two states of one or more file groups.
 
     `before` and `after` are the slices of one file group, or of several file groups if keys have moved between file
-    groups. `window` and `bases` are the logs and base files of the writes that completed after `before` and until
-    `after`, in merge order. `completions` contains the requested time and the completion time of each of these writes.
+    groups. `window` contains the logs, and `bases` the base files, of the writes between the two states, in merge
+    order. `completions` pairs the requested time with the completion time of each write in `window` and `bases`.
     `columns` contains the columns of the `before` and `after` rows; () means all columns. `where` selects the changes
     whose `before` row or `after` row matches.
     """

@@ -52,8 +52,8 @@ class GroupBatch(NamedTuple):
 
 
 def bucket_column(rows: pa.Table, shape: TableShape, shares: int = 1) -> pa.Array:
-    """Return ``bucket + share * buckets`` for each row, where `share` is the number of the task that writes the row.
-    The keys of a bucket are divided among `shares` tasks.
+    """Return ``bucket + share * shape.buckets`` for each row. The keys of each bucket are divided among `shares` Spark
+    tasks, and `share` is the number of the row's task among them.
     """
     return pa.array(buckets_of(hashed_values(rows, shape.keys), shape.buckets * shares))
 
@@ -88,7 +88,9 @@ def combine(rows: pa.Table, shape: TableShape) -> pa.Table:
 
 
 def write_group(storage: Storage, names: Names, task: WriteTask, group: GroupBatch, writer: int) -> list[WrittenFile]:
-    """Write the files of one file group. `writer` is the number of the Spark task, for the sequence numbers of rows."""
+    """Write the files of one file group. `writer` is the number of the Spark task, which becomes part of the rows'
+    sequence numbers.
+    """
     files = _put_group(storage, names, task, group, writer)
     if task.digests:  # of the input rows, before rows of equal key are combined
         files[0] = replace(files[0], digest=digest_of(group.rows, task.sets))
@@ -125,9 +127,7 @@ def _put_files(storage: Storage, names: Names, task: WriteTask, group: GroupBatc
 
 
 def _roll(rows: pa.Table, max_bytes: int) -> Iterator[pa.Table]:
-    """Split the rows into parts of about `max_bytes` bytes. Each part has at least one row, even if the row exceeds
-    `max_bytes`.
-    """
+    """Split the rows into parts of about `max_bytes` bytes, with at least one row in each part."""
     per_file = max(1, max_bytes * len(rows) // max(1, rows.nbytes))
     for first in range(0, len(rows), per_file):
         yield rows.slice(first, per_file)
@@ -172,7 +172,7 @@ def _write_log(storage: Storage, task: WriteTask, partition: str, name: LogName,
 
 
 def delete_block(deletes: pa.Table, partition: str, instant: str, shape: TableShape) -> bytes:
-    """Return an encoded delete block. Ordering values in the block have exactly the type of the ordering column."""
+    """Return an encoded delete block."""
     keys = one_array(deletes[RECORD_KEY])
     name = shape.merge.ordering
     orderings = None if name is None else one_array(deletes[name])

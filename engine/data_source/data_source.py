@@ -1,8 +1,8 @@
 """Implements `spark.read.format("nbcc")` and `df.write.format("nbcc")` through Spark's Python Data Source API.
 
 Spark starts new processes on the driver's machine to run the methods for `load()`, for each query and for each write.
-These processes should start fast, so methods import modules lazily. The read plan made by `load()` is an attribute of
-the data source, because Spark pickles the attributes.
+Methods import modules lazily, so that each process starts fast. The read plan made by `load()` is an attribute of the
+data source, because Spark pickles the attributes.
 """
 
 from __future__ import annotations

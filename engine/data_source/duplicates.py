@@ -68,7 +68,7 @@ def _mixed(text: pa.Array) -> npt.NDArray[np.uint64]:
 
 
 def shared_groups(tasks: Sequence[Fingerprints]) -> frozenset[Group]:
-    """Return the file groups with fingerprints (row hashes) that were returned by several Spark tasks."""
+    """Return the file groups in which several Spark tasks reported the same fingerprint (row hash)."""
     if len(tasks) < 2:
         return frozenset()
     marks, counts = np.unique(np.concatenate([task.marks for task in tasks]), return_counts=True)
@@ -87,10 +87,10 @@ def combined(
     shared: frozenset[Group],
     rewrite: Callable[[pa.Table], Sequence[WrittenFile]],
 ) -> list[WrittenFile]:
-    """Return the files to list in the commit. The rows of each file group in `shared` are combined and written to new
-    files by `rewrite`.
+    """Return the data files to commit. The rows of each file group in `shared` are combined and written to new files by
+    `rewrite`.
 
-    The original files of combined rows are not committed; the table service `collect` deletes them later.
+    The replaced files are not committed; the table service `collect` deletes them later.
     """
     groups: dict[Group, list[WrittenFile]] = {}
     for file in files:

@@ -46,8 +46,8 @@ class ReadPlan(NamedTuple):
 
 
 class PlanOnly:
-    """An implementation of `Jobs` that executes nothing. `read` returns the read tasks and their schema, so that Spark
-    tasks can execute the read tasks.
+    """An implementation of `Jobs` that executes nothing. `read` returns the tasks and their schema; Spark tasks execute
+    them later.
     """
 
     takes_conditions_later = True

@@ -1,9 +1,9 @@
 """Implements the streaming source, `spark.readStream.format("nbcc")`.
 
 An offset contains a completion time and the start time of the stream. If Spark stops before the first micro-batch is
-complete, a restart calls `initialOffset` again, which for "latest" would return a later time. The start time in the
-offset prevents a restarted stream from skipping writes. Spark's offset log stores the offset before the first
-micro-batch runs.
+complete, a restart calls `initialOffset` again, which for "latest" would return a later time. Because each offset
+contains the stream's start time, a restarted stream skips no writes. Spark's offset log stores the offset before the
+first micro-batch runs.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """Implements the streaming sink, `df.writeStream.format("nbcc")`.
 
-Spark creates the writer twice for each micro-batch: before the tasks run, and again in the process that commits. Spark
-does not pass the query id to the writer, so the constructor must not change the table. Only a Spark task can read the
-query id, from its local properties. The first task of a micro-batch that acquires the lock requests the instant. Each
-task returns the instant's requested time, the query id and the batch number, and the commit publishes the instant. A
-Python worker continues to renew the instant's heartbeat after its task has ended.
+Spark creates the writer twice for each micro-batch: before the tasks run, and again in the process that commits. The
+constructor must not change the table, because it runs twice and does not know the query id. Only a Spark task can read
+the query id, from its local properties. The first task of a micro-batch that acquires the lock requests the instant.
+Each task returns the instant's requested time, the query id and the batch number, and the commit publishes the instant.
+A Python worker continues to renew the instant's heartbeat after its task has ended.
 """
 
 from __future__ import annotations

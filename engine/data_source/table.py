@@ -85,8 +85,8 @@ def _data_columns(columns: pa.Schema) -> pa.Schema:
 
 
 def _config(options: WriteOptions, columns: pa.Schema, there: Mapping[str, Any]) -> TableConfig:
-    """Return the table config for the given options. Missing options default to the options of the existing table,
-    `there`, and then to the defaults of `Table.create`.
+    """Return the table config for the given options. Missing options are taken from the existing table, or else from
+    the defaults of `Table.create`.
     """
     given = {**there, **options.table}
     return table_config(

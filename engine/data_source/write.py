@@ -3,8 +3,8 @@
 Spark's Data Source API does not shuffle rows before a write, so the rows of a file group arrive in several Spark tasks.
 Each task writes separate log files into a file group, even in a bulk insert. `Table.bulk_insert` shuffles the rows, and
 therefore writes one base file for each file group. If several tasks write rows with the same key, readers return the
-row with the greatest ordering value. If the ordering values are equal, the rows of the file group are combined before
-the commit (see `duplicates`).
+row with the greatest ordering value. If rows with the same key have equal ordering values, the rows of their file group
+are combined before the commit (see `duplicates`).
 """
 
 from __future__ import annotations
@@ -175,8 +175,8 @@ class Writer(_TableWriter):
         sealed: Timeline,
         there: Witness | None = None,
     ) -> None:
-        """`there` is a file of the table that the driver has read and that every task must find, to detect executors
-        without access to the table.
+        """`there` is a file that the driver has read. If a task cannot find the file, its executor has no access to the
+        table.
         """
         super().__init__(storage, config, options)
         self._there = there
@@ -199,7 +199,7 @@ class Writer(_TableWriter):
             heartbeats.stop_renewing(self._task.instant)
 
     def put(self, found: pa.Table | None) -> Written:
-        """Write the rows of the running Spark task to data files. `found` is None if the task has no rows."""
+        """Write `found`, the rows of the running Spark task, to data files; None means that the task has no rows."""
         if found is None:
             return Written([])
         here = TaskContext.get()

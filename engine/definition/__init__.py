@@ -1,3 +1,1 @@
-"""Creates the config of a table from the arguments of `Table.create`, stores the config in ``hoodie.properties``, and
-loads the config.
-"""
+"""Creates a table's config from the arguments of `Table.create`, stores it in ``hoodie.properties``, and loads it."""

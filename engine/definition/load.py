@@ -88,8 +88,8 @@ def _latest_schema(storage: Storage, timeline: Timeline) -> str | None:
 
 
 def audited_properties(storage: Storage) -> tuple[dict[str, str], str]:
-    """Return the properties of a table, and a description of any damage ('' if undamaged). An audit accepts damaged
-    properties if the checksum is valid.
+    """Return the properties of a table, and a description of any damage ('' if undamaged). For an audit, mandatory keys
+    other than the table name may be missing.
     """
     try:
         return load_properties(storage), ""

@@ -21,8 +21,8 @@ Group = tuple[str, str]
 
 
 class BaseFile(NamedTuple):
-    """A base file of a file group. `requested` is the requested time of its commit, and the barrier at which its file
-    slice begins. `size` is the file size in bytes.
+    """A base file of a file group. `requested` is the requested time of the commit that wrote the file. The same time
+    is the barrier of the file's slice. `size` is the file size in bytes.
     """
 
     partition: str
@@ -40,8 +40,8 @@ class LogFile(NamedTuple):
     that created the log, or None if the write is pending. For the log of a log compaction, `completed` is the
     completion time of the newest input log, which determines the log's slice. `named` is the instant time in the file
     name, which is the requested time of the write. In timeline layout 1, `named` is the instant time of the slice's
-    base file. `covers` contains the logs that a log compaction merged into the log. `appended` is True if several
-    writes have appended blocks to the log (timeline layout 1). If `appended` is True, `size` is a lower bound.
+    base file. If the log is the output of a log compaction, `covers` contains the input logs. `appended` is True if
+    several writes have appended blocks to the log (timeline layout 1). If `appended` is True, `size` is a lower bound.
     """
 
     partition: str
@@ -65,8 +65,8 @@ class LogFile(NamedTuple):
 
 
 def visible(instant: Instant, as_of: str | None, rules: Rules) -> bool:
-    """Return whether a read as of `as_of` uses the files of the instant. If `as_of` is None, the time of the instant
-    does not matter.
+    """Return whether a read as of `as_of` uses the files of the instant. If `as_of` is None, the read includes instants
+    of any time.
     """
     if rules.visibility == "any":
         return as_of is None or instant.requested <= as_of
@@ -100,10 +100,10 @@ def directory_files(
     rules: Rules,
     as_of: str | None = None,
 ) -> Iterator[BaseFile | LogFile]:
-    """Yield the data files in the partition folders whose names contain the requested time of a visible instant.
+    """Yield the data files in `entries` whose names contain the requested time of a visible instant.
 
     Instants that are not on the active timeline are looked up in the archive. An instant that is neither on the active
-    timeline nor in the archive never completed. Hudi's readers, in contrast, assume that every instant older than the
+    timeline nor in the archive never completed. Unlike nbcc, Hudi's readers assume that every instant older than the
     active timeline has completed, and so return rows of failed writes. If a file is listed in a commit, the result has
     the file size from the commit.
     """
@@ -146,8 +146,8 @@ def _listed_sizes(timeline: Timeline, commits: Commits, rules: Rules, as_of: str
 def listed_file(stat: WriteStat, instant: Instant) -> BaseFile | LogFile | None:
     """Return the data file of a write stat, or None for a CDC file, which contains no rows of the table.
 
-    Raises `Unsupported` for an unknown kind of file name, because the rows of the file would be silently missing from
-    reads. Unknown file names occur if a table was upgraded to table version 10 after the reader had opened the table.
+    Raises `Unsupported` for an unknown kind of file name; otherwise, reads would silently omit the file's rows. Unknown
+    file names occur if a table was upgraded to table version 10 after the reader had opened the table.
     """
     file = data_file(stat.path, stat.size, instant)
     if file is None and not is_change_log(stat):

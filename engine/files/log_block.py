@@ -104,9 +104,9 @@ def rollback_block(instant: str, target: str) -> bytes:
 def read_blocks(data: bytes | memoryview, name: str = "log file") -> Iterator[Block]:
     """Yield the blocks of a log file in order; an empty file has no blocks.
 
-    A block is valid if its length does not exceed the file and matches the length repeated at the end of the block.
-    Bytes outside valid blocks (for example, a truncated end) are returned as one CORRUPT block. Raises `Damaged` if the
-    file does not begin with a block.
+    A block is valid if it ends within the file and its length matches the length repeated at its end. Bytes outside
+    valid blocks (for example, a truncated end) are returned as one CORRUPT block. Raises `Damaged` if the file does not
+    begin with a block.
     """
     view = memoryview(data)
     if view and not _magic_at(view, 0):

@@ -1,5 +1,5 @@
-"""Replaces the input logs of a log compaction with its output log, at the same place in the merge order (RFC-66,
-`handle_log_compaction`).
+"""Replaces the input logs of a log compaction with its output log, at the newest input log's position in the merge
+order (RFC-66, `handle_log_compaction`).
 
 The input logs of a log compaction are contiguous in completion order, so the output log can take the place of the
 newest one. Incremental queries, and reads as of a time before the log compaction, use the input logs instead of the
@@ -60,8 +60,8 @@ def _with_inputs(log: LogFile, logs: Mapping[str, LogFile], covers: Covers, rule
 
 
 def requested_place(log: LogFile, rules: Rules) -> str:
-    """Return the requested time that determines a log's place in the merge order. For the output of a log compaction,
-    it is the greatest requested time of the input logs.
+    """Return the requested time that determines a log's place in the merge order. The output of a log compaction has
+    the place of the input log with the greatest requested time.
     """
     if not log.covers or rules.log_compaction_rank == "own":
         return log.requested

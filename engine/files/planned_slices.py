@@ -1,9 +1,9 @@
 """Computes the file slices for the planning of table services, without reading commits that no plan needs any more.
 
-The history of a table grows without limit, whereas the number of its live files does not. A long-lived service process
-therefore ignores ("retires") archived commits whose files are only in slices before the horizon of a clean. The horizon
-(the oldest readable time) never decreases, so no later plan needs the files of a retired commit. No commits are retired
-in a table with restores, because a restore changes the set of live files.
+The history of a table grows without limit, so a long-lived service process retires old commits. A commit is retired,
+that is, no longer read, if it is archived and its files are only in slices older than the horizon of a clean. The
+horizon (the oldest readable time) never decreases, so no later plan needs the files of a retired commit. In a table
+with restores, no commit is retired, because a restore changes the set of live files.
 """
 
 from __future__ import annotations

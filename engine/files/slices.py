@@ -29,7 +29,7 @@ class FileSlice:
     """A file slice: the files that are merged together, which are an optional base file and logs in merge order.
 
     `barrier` is the requested time of the base file or of its pending compaction, or None for the first slice of a file
-    group without a base file. `tombstones` contains the logs of the deletes that the compaction wrote together with
+    group without a base file. `tombstones` contains the logs with the deletes that the compaction kept when it wrote
     `base`.
     """
 
@@ -99,8 +99,7 @@ def all_slices(
 def kept_since(slices: tuple[FileSlice, ...], horizon: str, rules: Rules) -> tuple[FileSlice, ...]:
     """Return the slices that reads at or after `horizon` need.
 
-    In each file group, reads need the slice whose base file was the newest completed one at `horizon`, and all newer
-    slices.
+    In each file group, reads need the slice that was the newest at `horizon`, and all newer slices.
     """
     first: dict[Group, str] = {}
     for piece in slices:  # barriers rise within a group
@@ -120,7 +119,8 @@ def _starts(piece: FileSlice, horizon: str, rules: Rules) -> bool:
 def find_files(
     storage: Storage, timeline: Timeline, commits: Commits, rules: Rules, as_of: str | None = None
 ) -> Iterable[BaseFile | LogFile]:
-    """Return the visible data files, found through commits, directories or Hudi's metadata table, as `rules` require.
+    """Return the visible data files. `rules` determine whether commits, directories or Hudi's metadata table are
+    searched.
 
     Logs replaced by a visible log compaction are omitted.
     """
@@ -205,8 +205,7 @@ def _slice_group(
 
 
 def keeps_deletes(log: LogFile, base: BaseFile | None, rules: Rules) -> bool:
-    """Return whether a log contains the deletes that the compaction of `base` has kept, that is, whether one commit
-    lists both files.
+    """Return whether a log contains the deletes that a compaction kept when it wrote `base`.
 
     `log` and `base` must have the same requested time. If writers do not reserve times, a write and a compaction may
     have the same requested time but different completion times.
@@ -222,8 +221,8 @@ def barriers(bases: Iterable[BaseFile], plans: Iterable[str]) -> list[str]:
 
 
 def barrier_of(log: LogFile, limits: Sequence[str], rules: Rules) -> str | None:
-    """Return the barrier of a log's slice: the last one of the sorted `limits` that is not after the log's
-    `slice_time`, or None.
+    """Return the barrier of a log's slice: the greatest of the sorted `limits` up to the log's `slice_time`. Return
+    None if all limits are later.
     """
     place = bisect_right(limits, slice_time(log, rules))
     return limits[place - 1] if place else None

@@ -79,8 +79,8 @@ def last_replaced(writes: Iterable[tuple[Instant, CommitMetadata]]) -> dict[Grou
 
 
 def is_replaced(file: BaseFile | LogFile, replaced: Mapping[Group, str]) -> bool:
-    """Return whether a replacing write hides a file. A replacing write hides logs that completed before its requested
-    time, and base files of older replacing writes.
+    """Return whether a replacing write (insert overwrite or delete partition) hides a file. A replacing write hides
+    logs that completed before its requested time, and base files of older replacing writes.
     """
     barrier = replaced.get((file.partition, file.file_id), "")
     return file.requested < barrier and (isinstance(file, BaseFile) or (file.completed or "") < barrier)

@@ -30,9 +30,7 @@ class _Last(NamedTuple):
 
 
 class NumberedLock(Waiting):
-    """A lease of `valid_seconds` in numbered lock files; a thread renews the heartbeat of the lock every
-    `renew_seconds`.
-    """
+    """A lock stored in numbered files, with a lease of `valid_seconds` that a thread renews every `renew_seconds`."""
 
     def __init__(
         self,

@@ -39,8 +39,8 @@ def held(lock: Lock, release_by: Callable[[Callable[[], None]], object] = _call)
     """Hold a table lock during a `with` block. If the lock is a lease, every storage request of the `with` block must
     end before the lease expires.
 
-    If the `with` block succeeds, `release_by` is called with the function that releases the lock. `release_by` may run
-    other work concurrently with the release of the lock.
+    If the `with` block succeeds, `release_by` is called with the function that releases the lock. `release_by` may
+    release the lock concurrently with other work.
     """
     lock.acquire()
     try:

@@ -36,7 +36,7 @@ class SingleProcessLock(InProcessLock):
 
 
 class _Claim:
-    """An exclusive `flock` on the lock file, which is released when the `_Claim` is garbage-collected."""
+    """An exclusive `flock` on the lock file. The `flock` is released when the `_Claim` is garbage-collected."""
 
     def __init__(self, file: FileLock) -> None:
         self.file = file

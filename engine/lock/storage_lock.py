@@ -6,8 +6,8 @@ unchanged since the writer read it. A lease counts as free only 500 ms after it 
 holder of an expired lease may still be alive, and no store checks a fencing token. Only the property `decision = log`
 protects a table from the holder of an expired lease (docs/locks.md).
 
-The holder remembers the version of the lease object that it last put. The holder can therefore renew or release the
-lease in one request. A process can reacquire its last lease in one request if no other writer has held the lease since.
+The holder remembers the version of the lease object that it last put, so that it can renew or release the lease in one
+request. A process can reacquire its last lease in one request if no other writer has held the lease since.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class _Held:
 
 
 class StorageLock(Waiting):
-    """A lease of `valid_seconds` in an object of the table's storage. A thread renews the lease every `renew_seconds`.
+    """A lock stored in one object, with a lease of `valid_seconds` that a thread renews every `renew_seconds`.
 
     `file` is the object that stores the lease; the default is `FILE` in `storage`.
     """

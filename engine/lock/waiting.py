@@ -1,5 +1,5 @@
-"""The base class of locks between processes. A thread first excludes the other threads of its process, then waits for
-the lock of the other processes.
+"""The base class of locks that exclude other processes. A thread first excludes the other threads of its process, then
+waits for the lock of the other processes.
 """
 
 from __future__ import annotations
@@ -78,11 +78,11 @@ class Waiting(ABC):
 
 
 class Attempts:
-    """The owner names under which this process has tried to acquire a lock since its last success, including the
-    successful name.
+    """The owner names with which this process has tried to acquire a lock. After a success, only the successful name
+    remains.
 
     A put with an unknown outcome may have succeeded, so the lock may name any recorded attempt as its owner. A forked
-    child process ignores the owner names that its parent recorded.
+    child process does not use the owner names of its parent.
     """
 
     def __init__(self) -> None:
@@ -97,7 +97,7 @@ class Attempts:
         return owner
 
     def succeeded(self, owner: str) -> None:
-        """Record that the lock is held under the name `owner`; all other attempts have failed and are forgotten."""
+        """Record that the process holds the lock under the name `owner`, and remove the names of failed attempts."""
         self._owners = {owner}
 
     def include(self, owner: str) -> bool:

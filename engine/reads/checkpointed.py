@@ -15,7 +15,7 @@ from .travel import settled_at
 
 
 class Loaded(NamedTuple):
-    """A timeline and the context that caches the commits of the timeline."""
+    """A timeline, and the context that caches its commits."""
 
     context: Context
     timeline: Timeline
@@ -49,8 +49,8 @@ def through_checkpoint(context: Context, load: Callable[[Context], Timeline], un
 
 
 def cleaned_by_others(context: Context, timeline: Timeline) -> bool:
-    """Return whether another engine has cleaned the table. Tables cleaned by another engine are read without state
-    checkpoints, because the horizon of a clean by another engine depends on all commits.
+    """Return whether another engine has cleaned the table. Such a table is read without state checkpoints, because its
+    horizon depends on all commits.
     """
     cleans = (instant for instant in timeline.completed if instant.action == "clean")
     return any(not context.commits.clean(clean.requested).horizon for clean in cleans)

@@ -18,8 +18,8 @@ def refuse_cleaned(context: Context, timeline: Timeline, time: str, asked: str, 
 
 
 def refuse_undone(timeline: Timeline, time: str, asked: str) -> None:
-    """Raise `Cleaned` if a restore has undone writes that a read as of `time` would otherwise show. `timeline` must
-    include the archived instants.
+    """Raise `Cleaned` if a restore has undone writes that a read as of `time` needs. `timeline` must include the
+    archived instants.
     """
     for plan in timeline.restores:
         saved = timeline.find(plan.savepoint)
@@ -38,7 +38,7 @@ def horizon(context: Context, timeline: Timeline) -> str | None:
 
     Each clean plan of nbcc records the horizon that results from the clean. A clean by Hudi records the earliest
     instant to retain (`earliestCommitToRetain`). In each file group, Hudi's clean keeps the newest slice older than the
-    earliest retained instant, and all newer slices. The horizon is therefore at or after the completion of every write
+    earliest retained instant, and all newer slices. The horizon must not be earlier than the completion of any write
     requested before the earliest retained instant.
     """
     ours = context.commits.horizon(timeline)
@@ -52,7 +52,9 @@ def horizon(context: Context, timeline: Timeline) -> str | None:
 
 
 def _earliest_retained(context: Context, clean: Instant) -> str | None:
-    """Return the `earliestCommitToRetain` of a clean by Hudi, or the clean's own requested time if it records none."""
+    """Return a clean's `earliestCommitToRetain`, or its requested time if the property is missing; None if nothing was
+    deleted.
+    """
     record = decode_record(context.commits.content(clean), clean.file_name)
     if not record.get("totalFilesDeleted"):
         return None

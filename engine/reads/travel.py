@@ -20,10 +20,10 @@ def settled_at(context: Context, time: str, asked: str) -> Timeline:
     """Return a timeline with every instant that completed at or before `time`; the timeline may also contain newer
     instants.
 
-    A time T is settled if an instant that completed at T or later is published. T is also settled once a process that
-    holds the lock has read T or a later time from its clock. Once T is settled, no instant can complete at or before T.
-    One listing shows whether `time` is settled, but may miss instants that are published during the listing. A second
-    listing finds the instants that the first listing missed. Raises `BadInput` if `time` is in the future.
+    A time T is settled if an instant that completed at T or later is published. Time T is also settled after a process
+    that holds the lock has read T or a later time from its clock. Once T is settled, no instant can complete at or
+    before T. One listing shows whether `time` is settled, but may miss instants that are published during the listing.
+    A second listing finds the instants that the first listing missed. Raises `BadInput` if `time` is in the future.
     """
     timeline = load(context.storage)
     if (timeline.greatest_completion or "") < time:

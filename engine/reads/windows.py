@@ -46,7 +46,7 @@ class Replaced:
 
 def settled_window(context: Context, after: Time, until: Time | None, asked: str) -> Window:
     """Return the window (after, until] of an incremental read; all completion times in the window are final. If `until`
-    is None, the window ends at the table's newest completion time, and is empty if `after` is later than that time.
+    is None, the window ends at the table's newest completion time; it is empty if `after` is later.
 
     Raises `BadInput` if a time is invalid or in the future, or if `after` is later than `until`.
     """

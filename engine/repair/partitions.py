@@ -22,6 +22,6 @@ def missing_metadata(audit: Audit) -> dict[str, str]:
 
 
 def write_metadata(storage: Storage, missing: Iterable[tuple[str, str]]) -> list[str]:
-    """Put the missing metadata file of each pair (partition, instant), and return the paths of the new files."""
+    """Write the missing metadata file for each pair (partition, instant), and return the paths of the new files."""
     files = [partition_metadata(partition, instant) for partition, instant in missing]
     return [path for path, data in files if storage.put_if_absent(path, data)]

@@ -1,8 +1,8 @@
-"""Rewrites the rows of a log file that readers ignore.
+"""Rewrites the rows of a log file that readers ignore, in a new commit.
 
-Rewriting requires EVENT_TIME_ORDERING, so that a rewritten row loses to every row with a greater ordering value. The
-rows are written as a batch whose id contains the path of the log file. A batch with a given id is committed at most
-once, so the rows are not written twice.
+Rewriting requires EVENT_TIME_ORDERING. With commit-time ordering, the rewritten rows would win over newer rows. The
+rows of a log file are written as a batch whose id contains the file's path. A batch with a given id is committed at
+most once, so the rows are not written twice.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from ..timeline import Instant, load_settled
 
 
 def rewrite_log(context: Context, config: TableConfig, path: str) -> Instant:
-    """Write the rows and deletes of the log file at `path` again, in a new commit. A repeated call for one log file
-    writes nothing and returns the instant of the first call.
+    """Write the rows and deletes of the log file at `path` to the table in a new commit. A repeated call for one log
+    file writes nothing and returns the instant of the first call.
 
     Raises `BadInput` if the log does not exist, or if readers already see its rows. Raises `Unsupported` unless the
     table merges whole rows by event time.

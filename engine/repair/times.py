@@ -25,8 +25,8 @@ FARTHEST_ZONE_MS: Final = 14 * 3_600_000
 
 @dataclass(frozen=True, slots=True)
 class Retiming:
-    """A planned correction of an instant's completion time. Before the deletion, the first file in `deleted` is copied
-    to the path `put`, unless `put` is ''.
+    """A planned correction of an instant's completion time. The first file in `deleted` is copied to the path `put`,
+    unless `put` is ''. Then all files in `deleted` are deleted.
     """
 
     put: str
@@ -77,8 +77,8 @@ def retime(storage: Storage, change: Retiming) -> None:
 
 
 def _pending_change(audit: Audit, requested: str, now: str, asked: str) -> Retiming:
-    """Return the correction that deletes a pending instant whose requested time is in the future. Data files are
-    deleted before the instant. The files can be deleted because no reader has seen the files of a pending instant.
+    """Return the correction that deletes a pending instant whose requested time is in the future. Its data files are
+    deleted first, which is safe because readers ignore pending instants.
     """
     pending = [i for i in audit.timeline.pending if i.requested == requested]
     if not pending:

@@ -28,8 +28,8 @@ RETAINED = 20
 
 
 def refuse_retained(retained: int) -> None:
-    """Raise `BadInput` if archiving would leave no write on the active timeline, which other engines treat as an empty
-    table.
+    """Raise `BadInput` unless archiving retains at least one write. Other engines treat an active timeline without
+    writes as an empty table.
     """
     if not isinstance(retained, int) or isinstance(retained, bool) or retained < 1:
         raise BadInput(
@@ -98,7 +98,8 @@ def begun_as(timeline: Timeline, instant: Instant) -> str:
 
 
 def to_archived(context: Context, timeline: Timeline, instant: Instant) -> Archived:
-    """Convert a completed instant to an archive entry: the content of its completed file and of its plan, if any.
+    """Convert a completed instant to an archive entry with the contents of its completed timeline file and its plan, if
+    any.
 
     Raises `NotATable` if the content of the instant or of its plan cannot be decoded.
     """

@@ -26,12 +26,11 @@ HOUR_MS: Final = 3_600_000
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """The cleaning policy, which determines how much history remains readable. `name` is the name of the policy in
-    Hudi.
+    """The cleaning policy, which determines how much history remains readable. `name` is Hudi's name of the policy.
 
     `KEEP_LATEST_COMMITS` retains the table's state after each of the newest `retained` writes. `KEEP_LATEST_BY_HOURS`
-    retains every state of the last `retained` hours. `KEEP_LATEST_FILE_VERSIONS` retains every state that needs only
-    the `retained` newest base files of each file group.
+    retains every state of the last `retained` hours. `KEEP_LATEST_FILE_VERSIONS` retains every state that can be read
+    from the `retained` newest base files of each file group.
     """
 
     name: PolicyName
@@ -72,8 +71,8 @@ def is_write(timeline: Timeline, commits: Commits, instant: Instant) -> bool:
 
 
 def _oldest_versions(slices: Iterable[FileSlice], retained: int) -> Iterable[str]:
-    """For each file group with more than `retained` base files, yield the completion time of the oldest base file to
-    retain.
+    """For each file group with more than `retained` base files, yield the completion time of its `retained`-th newest
+    base file.
     """
     bases: dict[Group, list[str]] = {}
     for piece in slices:  # barriers rise within a group
@@ -131,7 +130,7 @@ def _during_log_compactions(timeline: Timeline, cleans: Iterable[Instant]) -> bo
 
 
 def _earliest(timeline: Timeline, kept: Iterable[FileSlice], horizon: str) -> Instant | None:
-    """Return the write with the oldest requested time that Hudi's readers may still read after the clean."""
+    """Among the writes that Hudi's readers may read after the clean, return the one requested first."""
     first: dict[Group, str] = {}
     for piece in kept:
         first.setdefault(piece.group, piece.barrier or "")

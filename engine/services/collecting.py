@@ -49,8 +49,8 @@ class Listing(NamedTuple):
 def leftovers(
     context: Context, whole: Timeline, listing: Listing, batch_hours: int, leftover_seconds: int
 ) -> Leftovers:
-    """Return the leftover files of a table. `whole` is the timeline joined with the archive. The timeline must be
-    listed under the lock, and after `listing`.
+    """Return the leftover files of a table. `whole` is the timeline joined with the archive. The caller must first
+    create `listing`, and then list the timeline under the lock.
     """
     newest = whole.greatest_completion
     if newest is None:

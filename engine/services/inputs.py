@@ -1,5 +1,5 @@
-"""Finds the input files of a compaction plan, with the file sizes recorded in commits. A plan records only file names,
-so the sizes are read from the commits that list the files.
+"""Finds the input files of a compaction plan. A plan records only file names, so the file sizes are read from the
+commits that list the files.
 """
 
 from __future__ import annotations

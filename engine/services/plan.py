@@ -76,7 +76,7 @@ def planner_rules(rules: Rules) -> Rules:
 
 
 def takes(log: LogFile, barrier: str, rules: Rules) -> bool:
-    """Return whether a compaction plan merges the log: the log must have completed before the plan's requested time
+    """Return whether a compaction plan merges the log, which must have completed before the plan's requested time,
     `barrier`. A log that completes at or after the plan's requested time belongs to the next file slice.
     """
     if rules.plan_takes == "any_log":

@@ -1,11 +1,11 @@
-"""Replacing writes (insert overwrite, delete partition), which hide all rows of their partitions that completed before
-the write was requested.
+"""Replacing writes (insert overwrite, delete partition). A replacing write hides the rows of its partitions that were
+committed before it was requested.
 
-Under non-blocking concurrency control, the plan of a replacing write is a compaction plan without input files. This
-plan contains every file group of the replaced partitions. Each replaced file group gets a base file with its new rows,
-which may be empty (docs/contract.md, SNAP). As soon as the replacing write's plan is published, its requested time
-separates the old and the new slice of each file group. A log that completes after the plan's requested time belongs to
-the new slice, and is merged with the new rows.
+Under non-blocking concurrency control, a replacing write is planned as a compaction without input files. The plan of a
+replacing write contains every file group of the replaced partitions. Each replaced file group gets a base file with its
+new rows, which may be empty (docs/contract.md, SNAP). As soon as the plan is published, the write's requested time
+separates the old and the new slice of each file group. A log that completes after the replacing write's requested time
+belongs to the new slice, and is merged with the new rows.
 """
 
 from __future__ import annotations
@@ -82,8 +82,7 @@ def replace_partitions(
 
 
 def _already_taken(requested: str, operation: str, now: Timeline) -> Conflict | None:
-    """Return a `Conflict` if another engine has completed the replacing write's plan as a compaction; otherwise None.
-    """
+    """Return a `Conflict` if another engine has mistaken the plan for a compaction and completed it; otherwise None."""
     found = now.find(requested, ACTION)
     if found is None or found.completed is None:
         return None

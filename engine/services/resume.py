@@ -61,8 +61,8 @@ def _completed_by_another(context: Context, action: str, requested: str) -> Inst
 def files_or_completed(
     context: Context, action: str, requested: str, work: Callable[[], Sequence[WrittenFile]]
 ) -> Sequence[WrittenFile] | Instant:
-    """Return the files that `work` wrote for a plan; if `work` failed, return the instant that another process has
-    completed.
+    """Return the files that `work` wrote for a plan. If `work` fails because another process has completed the plan,
+    return the completed instant.
 
     Once another process has completed the plan, a clean may delete the plan's inputs, so that `work` fails.
 
@@ -87,8 +87,8 @@ def files_or_completed(
 def completed(
     context: Context, action: str, requested: str, commit: bytes, files: Sequence[WrittenFile] = ()
 ) -> Instant:
-    """Complete a plan with `files`, and return the completed instant. If another process has completed the plan first,
-    delete `files` and return the instant that it has completed.
+    """Publish `files` as the result of a plan, and return the completed instant. If another process has completed the
+    plan first, delete `files` and return that process's instant.
     """
     faster = partial(_completed_by_another, context, action, requested)
     return complete(context, requested, action, files=files, commit=commit, completed_by_another=faster, beats=False)

@@ -60,8 +60,8 @@ def state_checkpoint(context: Context, listed: Listed) -> StateCheckpoint | None
 
 
 def _live_files(context: Context, timeline: Timeline) -> Iterator[BaseFile | LogFile]:
-    """Yield the files of the slices that a snapshot reads, including the input logs of log compactions, which determine
-    merge order.
+    """Yield the files of the slices that a snapshot reads. The input logs of log compactions are included, because they
+    determine the merge order.
     """
     slices = all_slices(context.storage, timeline, context.commits, context.rules)
     for piece in to_read(slices, context.rules):

@@ -101,7 +101,7 @@ def take_over(context: Context, config: TableConfig) -> None:
 
 
 def _own_properties(config: TableConfig) -> dict[str, str]:
-    """Return the properties that nbcc adds to a Hudi table, or whose values it changes."""
+    """Return the table properties that nbcc adds or changes when it takes over a Hudi table."""
     # Hudi's writers take these properties for their own options: another mode than the default needs a lock provider.
     ours = to_properties(replace(config, concurrency_mode=SINGLE_WRITER))
     extra = {name: text for name, text in ours.items() if name.startswith("nbcc.")}
@@ -135,8 +135,8 @@ def _check_sample(context: Context, config: TableConfig, slices: tuple[FileSlice
     `BadInput` if the number of buckets is wrong or uncertain. Raises `Unsupported` if stored keys or partition paths
     differ from those of nbcc.
 
-    `given` is False if the number of buckets was derived from the file ids. If the derived number of buckets is too
-    small, many sampled keys do not hash to the bucket in which they are stored.
+    `given` is False if the number of buckets was derived from the file ids. If the derived number is too small, many
+    sampled keys are not in the bucket that nbcc computes for them.
     """
     shape, keys = table_shape(config, context.rules), set[str]()
     for number, piece in enumerate(_sample(slices)):

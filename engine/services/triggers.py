@@ -58,16 +58,16 @@ def compaction_due(context: Context, timeline: Timeline, policy: MaintenancePoli
 
 
 def log_compaction_due(context: Context, timeline: Timeline, policy: MaintenancePolicy) -> Reasons:
-    """Return the greatest number of logs in one slice; the result is empty if it is less than
-    `policy.log_compact_logs`.
+    """If some slice has at least `policy.log_compact_logs` logs, return the greatest number of logs in a slice;
+    otherwise, return an empty result.
     """
     most = max((each.number for each in logs_of(worth_log_compacting(context, timeline))), default=0)
     return {"logs": most} if most >= policy.log_compact_logs else {}
 
 
 def clean_due(context: Context, timeline: Timeline, policy: MaintenancePolicy) -> Reasons:
-    """Return the number of writes since the newest clean; the result is empty if it is less than
-    `policy.clean_commits`.
+    """If there were at least `policy.clean_commits` writes since the newest clean, return their number; otherwise,
+    return an empty result.
     """
     since = max((instant.requested for instant in timeline.instants if instant.action == "clean"), default="")
     writes = _writes_since(context, timeline, since)
@@ -75,8 +75,8 @@ def clean_due(context: Context, timeline: Timeline, policy: MaintenancePolicy) -
 
 
 def archive_due(timeline: Timeline, policy: MaintenancePolicy) -> Reasons:
-    """Return the number of completed writes on the active timeline as the reason for archiving. The result is empty if
-    archiving is not due.
+    """If archiving is due, return the number of completed writes on the active timeline; otherwise, return an empty
+    result.
 
     Archiving is due only if it would move more than ``archive_most - archive_least`` writes. Writes that a pending
     instant keeps on the active timeline are not counted.
@@ -106,8 +106,8 @@ def measure(context: Context, timeline: Timeline) -> dict[str, int]:
     """Return the quantities that a maintenance policy limits: active instants, active writes, pending instants, and
     logs per slice.
 
-    `held_writes` counts the active writes that completed after the oldest pending instant or savepoint was requested. A
-    dead writer's instant remains pending until its heartbeat has expired and a rollback has ended.
+    `held_writes` counts the writes that a pending instant or savepoint keeps on the active timeline. A dead writer's
+    instant remains pending until its heartbeat has expired and a rollback has ended.
     """
     slices = planned_slices(context.storage, context.whole(timeline), context.commits, context.rules)
     logs = logs_of(to_read(slices, context.rules))

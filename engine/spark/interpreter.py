@@ -30,7 +30,7 @@ _have_nbcc: set[str] = set()
 
 def prepare_workers(spark: SparkSession) -> None:
     """Send nbcc to the Python workers of a Spark session, and raise `CannotRun` if the workers cannot run nbcc. A
-    repeated call for the same session neither sends nbcc nor tests the workers again.
+    repeated call for the same session has no effect.
     """
     context = getattr(spark, "_sc", None)
     if context is None:  # Spark Connect: the workers are the server's, and each task tests its own

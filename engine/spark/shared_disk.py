@@ -30,15 +30,13 @@ class Witness(NamedTuple):
 
 
 def witness_of_instant(storage: Storage, requested: str) -> Witness | None:
-    """Return the ``.requested`` timeline file of an instant as a witness: a file that all executors must also see.
-    Returns None for an object store.
-    """
+    """Return a `Witness` for the ``.requested`` timeline file of an instant; None for an object store."""
     return witness(storage, (f"{FOLDER}/{Instant(requested, action, 'requested').file_name}" for action in _ACTIONS))
 
 
 def witness(storage: Storage, paths: Iterable[str]) -> Witness | None:
-    """Return a witness for the first existing file of `paths`; None if there is none, or if the table is not in a local
-    folder.
+    """Return a `Witness` with the path and digest of the first existing file in `paths`. Return None if no file exists,
+    or if the table is not in a local folder.
     """
     if not _is_local(storage):
         return None

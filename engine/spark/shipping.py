@@ -43,16 +43,16 @@ def sender() -> Mapping[str, str]:
 
 
 def guarded(function: F) -> F:
-    """Return a picklable wrapper of the function, for use in a Spark job. Before a worker loads the function, it checks
-    that its nbcc sources and package versions can run the driver's tasks.
+    """Return a picklable wrapper of the function, for use in a Spark job. Before a worker unpickles the function, the
+    worker checks that its nbcc sources and package versions can run the driver's tasks.
     """
     made: F = guard.deferred(pickled(function), sender(), function.__name__)
     return made
 
 
 def reduced(value: object, state: Mapping[str, Any]) -> tuple[Any, ...]:
-    """Return the `__reduce__` value for an object with the attributes `state`. Before a worker loads the object, it
-    checks that its nbcc sources and package versions can run the driver's tasks.
+    """Return the result of `__reduce__` for `value`, whose attributes are in `state`. Before a worker unpickles the
+    object, the worker checks that its nbcc sources and package versions can run the driver's tasks.
     """
     return guard.restore, (pickled((type(value), dict(state))), sender())
 

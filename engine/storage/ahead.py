@@ -1,4 +1,4 @@
-"""Sends the independent requests of one operation: concurrently to an object store, one after another to a file system.
+"""Sends independent requests of one operation concurrently to an object store, or one after another to a file system.
 
 On a file system, concurrent requests would save no time. The simulator relies on sequential requests, because it
 suspends an operation before each storage call.

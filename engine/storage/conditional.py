@@ -36,9 +36,10 @@ class ConditionalObject(Protocol):
         ...
 
     def write(self, data: bytes, known: Version | None) -> Version | None:
-        """Write the object if its version is still `known` (None: if it does not exist), and return the new version.
+        """Write the object and return its new version, if its current version equals `known` (None means that the
+        object does not exist).
 
-        If the object has another version, nothing is written, and None is returned.
+        Otherwise, write nothing and return None.
         """
         ...
 

@@ -68,8 +68,8 @@ def of_store(operation: str, path: str, url: str, error: BaseException, options:
 
 
 def is_panic(error: BaseException) -> bool:
-    """Return True if the exception is a panic of the store library's Rust code. A panic's class is neither an Exception
-    nor importable, so `is_panic` compares the class name.
+    """Return True if the exception is a panic of the store library's Rust code. `is_panic` compares the class name,
+    because the class of a panic cannot be imported.
     """
     return type(error).__name__ == "PanicException"
 

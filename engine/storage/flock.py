@@ -2,9 +2,10 @@
 parent's `flock`.
 
 A `flock` belongs to the open file description, which a forked child inherits. The file stays locked until every process
-has closed its descriptor of the open file description. A forked child therefore closes all inherited lock descriptors
-immediately. A child must not unlock an inherited descriptor, because that would release the parent's lock. The parent
-unlocks the file explicitly, because a child between fork and exec may still have the descriptor open.
+has closed its descriptor of the open file description. A forked child closes all inherited lock descriptors
+immediately, so that it does not prolong the lock. A child must not unlock an inherited descriptor, because that would
+release the parent's lock. The parent unlocks the file explicitly, because a child between fork and exec may still have
+the descriptor open.
 """
 
 from __future__ import annotations

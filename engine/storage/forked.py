@@ -1,5 +1,5 @@
-"""Refuses to use obstore, the object-store library, in a forked child process. In a forked child, a call would hang,
-because obstore's threads do not survive a fork.
+"""Refuses to use obstore, the object-store library, in a forked child process. A call of obstore in a forked child
+would hang, because obstore's threads do not survive the fork.
 """
 
 from __future__ import annotations

@@ -174,8 +174,8 @@ class ObjectStorage:
         )
 
     def last_seen(self, folder: str) -> str:
-        """Return the path after which listings of the folder start. Returns '' if no listing has found an object in the
-        folder.
+        """Return the path after which the next listing of the folder starts, or '' if no listing has found an object in
+        the folder.
         """
         return self._last_seen.get(folder, "")
 

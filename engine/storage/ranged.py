@@ -1,6 +1,4 @@
-"""Reads byte ranges of an object. A reader that needs few columns or rows of a large file requests only the bytes of
-these columns or rows.
-"""
+"""Reads byte ranges of an object. A reader of a few columns or rows of a large file requests only their bytes."""
 
 from __future__ import annotations
 

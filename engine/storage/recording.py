@@ -91,8 +91,8 @@ class Recording:
         self.deleted.extend(paths)
 
     def conditional_object(self, path: str) -> ConditionalObject:
-        """Return the object at `path` of the wrapped storage as a `ConditionalObject`. A dry run acquires no lock, so
-        it never writes the object.
+        """Return the object at `path` in the wrapped storage as a `ConditionalObject`. Only a lock writes the returned
+        object, and a dry run acquires no lock.
         """
         return conditional_object(self._storage, path)
 

@@ -30,7 +30,7 @@ def under_lease(left: Callable[[], float] | None) -> Iterator[None]:
 
 
 def request_limit(url: str) -> float | None:
-    """Return the time limit of this thread's next request in seconds, so that it ends before the lease expires; None
+    """Return the time limit in seconds of this thread's next request, which must end before the lease expires. None
     means no limit.
 
     Raises `Conflict` without sending a request if the lease has expired or is about to expire.

@@ -68,10 +68,12 @@ class Replaced(NamedTuple):
 
 
 def replace_verified(target: ConditionalObject, data: bytes, known: Version | None) -> Replaced:
-    """Replace the content of an object with `data` if its version is still `known`. `data` must be unique to this put.
+    """Replace the content of an object with `data` if the object's version equals `known`. `data` must be unique to
+    this put.
 
-    If the store answers with an error, `replace_verified` reads the object to learn the outcome. The put is repeated as
-    long as the object's version is `known`. Raises the store's last error if all attempts at the put fail.
+    If the store answers with an error, `replace_verified` reads the object to learn the outcome. The put is repeated
+    until it succeeds or the object's version differs from `known`. Raises the store's last error if all attempts at the
+    put fail.
     """
     error: Exception | None = None
     now: Version | None = None
@@ -95,12 +97,12 @@ def replace_verified(target: ConditionalObject, data: bytes, known: Version | No
 
 
 def put_own(storage: Storage, path: str, data: bytes) -> bool:
-    """Create `path` with `data`. Returns False if `path` already exists with other content.
+    """Create the object `path` with the content `data`. Returns False if the object already exists with other content.
 
     Most content identifies its writer by a requested time, a completion time or a write token. If the content
-    identifies this writer, an earlier attempt of this writer must have created the object. Content that identifies no
-    writer, such as an inflight file, has the same effect regardless of its writer. If the object disappears between the
-    put and the read, `put_own` repeats the put.
+    identifies this writer, an earlier attempt of this writer must have created the object. For other content, such as
+    an inflight file, it does not matter which writer created the object. If the object disappears between the put and
+    the read, `put_own` repeats the put.
     """
     for _ in range(ATTEMPTS):
         if storage.put_if_absent(path, data):

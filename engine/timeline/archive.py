@@ -78,11 +78,11 @@ class Archived:
 
 
 class Archive:
-    """The archived timeline as of the first query or the last call to `refresh`.
+    """The archived timeline, as read by the first query after construction or after `refresh`.
 
     Query the archive only after listing the active timeline. The archiver removes an instant from the active timeline
     only after publishing a manifest that includes it. An instant found in neither the active timeline nor the archive
-    has therefore never completed.
+    has never completed.
     """
 
     def __init__(self, storage: Storage) -> None:
@@ -97,8 +97,8 @@ class Archive:
         """Forget the manifest, so that the next query reads the current manifest. Archive files that are already
         decoded stay cached, because archive files never change.
 
-        `seen` is False if a timeline listing has shown no archive files. If no listing has shown archive files, a
-        missing version file means that the archive is empty.
+        `seen` is False if a listing of the timeline found no archive files. In this case, a missing version file means
+        that the archive is empty.
         """
         self._files, self._seen = None, seen
 
@@ -149,8 +149,8 @@ class Archive:
         return max((newest_of(file.name) for file in self.files()), default="")
 
     def states_after(self, requested: str) -> tuple[Instant, ...]:
-        """Return the states of archived instants, skipping archive files whose requested times are all at or before
-        `requested`.
+        """Return the states of archived instants. Archive files that contain only instants requested at or before
+        `requested` are not read.
         """
         later = self._read(lambda file: not newest_of(file.name) or newest_of(file.name) > requested)
         return tuple(state for rows in later for row in rows for state in row.states)

@@ -1,8 +1,8 @@
 """Validates the times, names and paths in timeline files.
 
-A plan or commit may come from a damaged disk or an attacker, and the files that it lists are read or deleted. To
-protect other files, paths must be below the table's root and outside ``.hoodie``. Times must consist of digits. Every
-check returns its argument, or raises `Damaged` with the name of the timeline file.
+A plan or commit may come from a damaged disk or an attacker, and the files that it lists are read or deleted. Paths
+must be below the table's root and outside ``.hoodie``, so that no other files are read or deleted. Times must consist
+of digits. Every check returns its argument, or raises `Damaged` with the name of the timeline file.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Checked:
         return value if value == "" else self.path(value)
 
     def path(self, value: Any) -> str:
-        """Return a valid path, which must be below the table's root and outside ``.hoodie``."""
+        """Return `value` if it is a path below the table's root and outside ``.hoodie``."""
         if isinstance(value, str) and value and is_inside(value):
             return value
         raise self._refusal(value, "a path below the table")

@@ -1,4 +1,4 @@
-"""The commits of a table, read through a state checkpoint, which replaces all commits up to the checkpoint's time."""
+"""Reads the files listed in a state checkpoint instead of the commits up to the checkpoint's time."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class CheckpointedCommits(Commits):
     """The commits needed by a read as of the state checkpoint's time or any later time.
 
     For an instant that completed at or before the checkpoint's time, the commit contains only the files listed in the
-    checkpoint. The commits of newer instants are read from the timeline or the archive. A `CheckpointedCommits` object
-    shares its cache with the table's `Commits` object.
+    checkpoint. The commits of instants that completed after the checkpoint's time are read from the timeline or the
+    archive. A `CheckpointedCommits` object shares its cache with the table's `Commits` object.
     """
 
     def __init__(self, commits: Commits, checkpoint: StateCheckpoint) -> None:

@@ -77,8 +77,8 @@ def encode_clean_plan(plan: CleanPlan, url: str) -> bytes:
 
 
 def encode_clean(plan: CleanPlan, requested: str, millis: int) -> bytes:
-    """Return the content of the completed file of a clean that executed `plan`. `millis` is the duration of the clean
-    in milliseconds.
+    """Return the content of the timeline file that completes a clean with the given plan. `millis` is the duration of
+    the clean in milliseconds.
     """
     partitions = {partition: _deleted(partition, names, plan.policy) for partition, names in plan.files.items()}
     record = {

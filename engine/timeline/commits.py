@@ -37,15 +37,15 @@ class Commits:
         self.checkpointed: Commits | None = None
 
     def whole(self, timeline: Timeline) -> Timeline:
-        """Join a listed timeline with the archive, which is read after the listing. The result contains every instant
-        that ever completed.
+        """Return the listed timeline together with the archived instants. The result contains every instant that ever
+        completed, because the archive is read after the listing.
         """
         self.has_read = True
         self.archive.refresh(timeline.archived)
         return timeline.with_archived(self.archive.states())
 
     def retire(self, instants: Iterable[Instant]) -> None:
-        """Mark archived instants that no table service needs any more, and remove commits of such writes from the
+        """Record the archived instants that no table service needs any more, and remove their delta commits from the
         cache.
         """
         for instant in instants:
@@ -65,8 +65,8 @@ class Commits:
         return self._commits[name]
 
     def fetch(self, instants: Iterable[Instant]) -> None:
-        """Read the commits of the given instants concurrently from an object store. On a file system, or if a commit
-        was archived since the listing, the commit is read on demand.
+        """Read the commits of the given instants concurrently from an object store. On a file system, commits are read
+        only when they are needed.
         """
         if not isinstance(self._storage, ObjectStorage):
             return

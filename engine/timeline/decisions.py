@@ -1,17 +1,17 @@
 """The decision log: numbered entries, each created only if absent, that decide which instants commit and in which
 order.
 
-The decision log prevents damage if a writer loses the table's lock while it publishes. The writer first publishes the
-instant of the last entry, unless it is already published. Next, the writer creates a new entry, which contains the
-timeline file to publish and a time later than that of every earlier entry. Finally, the writer creates the timeline
-file itself. Entries of the decision log never change. Both commits and plans of table services are entries of the
-decision log.
+The decision log protects the table from a writer that loses the table's lock while it publishes. The writer first
+publishes the instant of the last entry, unless it is already published. It then creates a new entry, and after that the
+timeline file of its own instant. A new entry contains the timeline file to publish, and a later time than every earlier
+entry. Entries of the decision log never change. Both commits and plans of table services are entries of the decision
+log.
 
 Archiving shortens the decision log by deleting old entries. The archiver records a decision-log checkpoint (the number
 up to which all entries are published). The archiver deletes entries before the checkpoint that are more than an hour
-older than the newest entry. A slow writer could create a deleted entry again. If creating an entry takes more than an
-hour, the entry is therefore valid only if its number is greater than the checkpoint. In an object store, a listing of
-the decision log starts at the decision-log checkpoint.
+older than the newest entry. If creating an entry takes more than an hour, its number may belong to a deleted entry.
+Such an entry is valid only if its number is greater than the checkpoint. In an object store, a listing of the decision
+log starts at the decision-log checkpoint.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ class Decision(NamedTuple):
     """One entry of the decision log.
 
     `kind` is "commit" for a completing instant, "plan" for a new plan, and "time" for an entry that only reserves a
-    time. `action` is the action of the pending instant. `time` is the completion time of a commit, or the requested
-    time of a plan. `data` is the content of the timeline file that the entry publishes. `begun` is when this process
-    read the previous entry, in seconds since the epoch; it is not stored.
+    time. `action` is the action of the pending instant. `time` is the completion time if `kind` is "commit", and the
+    requested time if `kind` is "plan". `data` is the content of the timeline file that the entry publishes. `begun` is
+    when this process read the previous entry, in seconds since the epoch; it is not stored.
     """
 
     number: int
@@ -84,8 +84,8 @@ def last_decision(storage: Storage) -> Decision | None:
 
 
 def _numbers(storage: Storage) -> list[int]:
-    """Return the sequence numbers of the entries in the decision log. In an object store, old entries are omitted:
-    those before the checkpoint or before the last entry that was read.
+    """Return the sequence numbers of the entries in the decision log. In an object store, the listing starts at the
+    checkpoint or at the last entry that was read.
     """
     if not isinstance(storage, ObjectStorage):
         return _decimal(storage.list(FOLDER))

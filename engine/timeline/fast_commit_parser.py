@@ -1,11 +1,11 @@
 """A fast parser of commits for audits: one regular expression reads the required fields of each file listed in a
 commit.
 
-A commit contains a record of about thirty fields for each data file, nearly all of them nullable numbers and strings.
-The Avro encoding of such fields is a regular language, except that each string is preceded by its length. The regular
-expression matches a string as a run of printable characters of any length. After matching, the parser compares the
-length of each string with the length stored before it. If the lengths differ, the parser raises `Odd`, and the caller
-uses the complete decoder, `decode_record`.
+A commit contains a record of about thirty fields for each data file, nearly all of them nullable numbers and strings. A
+regular expression can match the Avro encoding of these fields, except for the length that precedes each string. The
+expression matches printable strings of any length. After matching, the parser compares the length of each string with
+the length stored before it. If a length differs from the encoded one, the parser raises `Odd`, and the caller uses the
+complete decoder, `decode_record`.
 """
 
 from __future__ import annotations
@@ -151,8 +151,8 @@ class _Listed:
         return Skimmed(path.decode(), *map(_number, numbers))
 
     def _pattern(self, kind: Any, name: str = "") -> bytes:
-        """Return the regular expression that matches one Avro field. If the field has an unexpected type, the
-        expression matches only a null value.
+        """Return the regular expression for one Avro field. For a field of an unexpected type, the expression matches
+        only null.
         """
         if isinstance(kind, list):
             nullable = len(kind) == 2 and kind[0] == "null"
@@ -187,7 +187,7 @@ def _number(encoded: bytes | None) -> int | None:
 
 @lru_cache(maxsize=1 << 12)
 def _lengths(encoded: tuple[bytes | None, ...]) -> tuple[int, ...]:
-    """Decode the lengths stored before strings; the length of null is 0."""
+    """Decode Avro string lengths; None (a null string) becomes 0."""
     return tuple(_number(each) or 0 for each in encoded)
 
 

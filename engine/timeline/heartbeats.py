@@ -28,7 +28,7 @@ class Heartbeats(Protocol):
         ...
 
     def is_alive(self, requested: str) -> bool:
-        """Return whether the heartbeat of the instant requested at `requested` has not expired.
+        """Return whether the instant with the requested time `requested` has an unexpired heartbeat.
 
         For an instant that this process writes, return False if the heartbeat has ever expired. A renewal after the
         expiry does not count, because another writer may have rolled the instant back.
@@ -36,8 +36,8 @@ class Heartbeats(Protocol):
         ...
 
     def stop(self, requested: str) -> None:
-        """Stop renewing the heartbeat of an instant, and delete the heartbeat file, even if another process writes the
-        instant.
+        """Stop renewing the heartbeat of an instant, and delete its file. The file is deleted even if another process
+        is writing the instant.
         """
         ...
 

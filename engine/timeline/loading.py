@@ -39,7 +39,8 @@ def _from_paths(storage: Storage, paths: Sequence[str]) -> Timeline:
 
 
 def load_to_read(storage: Storage) -> Timeline:
-    """Return the same timeline as `load`, but with `torn` empty: a reader detects a torn file when it decodes the file.
+    """Load the timeline without checking for torn files, so `torn` is empty. A reader detects a torn file when it
+    decodes the file.
     """
     paths = storage.paths(FOLDER) if isinstance(storage, LocalStorage) else [e.path for e in storage.list(FOLDER)]
     return _from_paths(storage, paths)
@@ -74,10 +75,11 @@ def load_settled(
     """Return a timeline that contains every instant completed at or before some time T, and no instant completed after
     T.
 
-    A single listing may show a newer instant and miss an older one. T is the greatest completion time in a first
-    listing; a second listing shows every instant that completed by T. Instants archived between the first and the
-    second listing are found in the archive, which `commits` reads after each listing. `Rules(listing="once")` omits the
-    second listing; `Rules(read_time="clock")` uses `now` as T, even if `now` is not settled.
+    A single listing may show a newer instant and miss an older one. The timeline is therefore listed twice. T is the
+    greatest completion time in the first listing; the second listing shows every instant that completed by T. Instants
+    archived between the first and the second listing are found in the archive, which `commits` reads after each
+    listing. With `Rules(listing="once")`, the timeline is listed only once. With `Rules(read_time="clock")`, T is
+    `now`, even if an instant can still complete at or before `now`.
     """
     listed = list_once(storage, rules, commits)
     time = read_time(listed, rules, now)
@@ -90,8 +92,8 @@ def list_again(listed: Timeline, time: str, storage: Storage, rules: Rules, comm
     """List the timeline again until the listing contains all instants that the previous listing showed as completed by
     `time`.
 
-    If a restore deletes instants during a listing, the listing may show some deleted instants but not the restore. The
-    next listing of the timeline shows the restore's plan.
+    If a restore deletes instants during a listing, the listing may show some deleted instants but not the restore.
+    Another listing of the timeline then shows the plan of the restore.
     """
     again = list_once(storage, rules, commits)
     while again.misses(listed, time):

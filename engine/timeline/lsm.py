@@ -1,8 +1,8 @@
 """Writes the archived timeline: archive files, merged levels and manifests (docs/hudi-format.md).
 
-Readers ignore archive files that no manifest lists. Each change puts new archive files first, then the next manifest,
-then the version file that names the manifest. Archive files that are no longer needed are deleted last. The caller
-holds the table's lock, so manifest numbers only increase.
+Readers ignore archive files that no manifest lists. An update writes new archive files first, then the next manifest,
+and then the version file, which names the manifest. Archive files that are no longer needed are deleted last. The
+caller holds the table's lock, so manifest numbers only increase.
 """
 
 from __future__ import annotations

@@ -151,8 +151,8 @@ class CompactionPlan:
 
 
 def own_extra(schema: str, more: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Return the extra metadata of an instant written by nbcc: the format mark, the table's schema as Avro JSON, and
-    `more`.
+    """Return the extra metadata of an instant written by nbcc: nbcc's format version, the table's schema as Avro JSON,
+    and the entries of `more`.
     """
     return {"schema": schema, OWN_KEY: OWN_FORMAT, **(more or {})}
 

@@ -45,7 +45,7 @@ def encode_restore_plan(plan: RestorePlan) -> bytes:
 
 
 def decode_restore_plan(data: bytes, requested: str) -> RestorePlan:
-    """Decode the content of ``<r>.restore.requested``, written by nbcc or by Hudi."""
+    """Decode the content of a restore plan file, written by nbcc or by Hudi."""
     name = Instant(requested, ACTION, "requested").file_name
     record, checked = decode_record(data, name), Checked(name)
     with understood(name):
@@ -57,7 +57,8 @@ def decode_restore_plan(data: bytes, requested: str) -> RestorePlan:
 
 
 def load_restore_plan(storage: Storage, requested: str) -> RestorePlan:
-    """Return the restore plan with the requested time `requested`; an empty plan if another engine left no plan file.
+    """Return the restore plan with the requested time `requested`. If another engine wrote no plan file, the plan is
+    empty.
     """
     try:
         data = storage.get(f"{HOME}/{Instant(requested, ACTION, 'requested').file_name}")
@@ -95,8 +96,8 @@ def file_restored_away(storage: Storage, path: str) -> Cleaned | None:
 
 
 def restored_away(storage: Storage, instant: str, what: str) -> Cleaned | None:
-    """Return the `Cleaned` error for `what`, a missing file of an instant that a restore has undone; None if no restore
-    has undone it.
+    """If a restore has undone `instant`, return a `Cleaned` error that explains why the file `what` is missing;
+    otherwise, return None.
     """
     for entry in storage.list(HOME):
         name = entry.path.rpartition("/")[2]

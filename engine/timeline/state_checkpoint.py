@@ -1,10 +1,9 @@
 """State checkpoints. A state checkpoint lists the files that are live as of a completion time; a read uses the list
 instead of older commits.
 
-State checkpoints are derived from commits and do not change the rows of any read (docs/contract.md, SAME). If the state
-checkpoint is missing, damaged or duplicate, a read uses the commits instead. A checkpoint's file name contains its time
-and a digest of its content, so that damage is detected. Checkpoints are stored in a folder that Hudi's readers do not
-list.
+State checkpoints are derived from commits and do not change the rows of any read (docs/contract.md, SAME). If there is
+no valid state checkpoint, a read uses the commits instead. A checkpoint's file name contains its time and a digest of
+its content, so that damage is detected. Checkpoints are stored in a folder that Hudi's readers do not list.
 """
 
 from __future__ import annotations

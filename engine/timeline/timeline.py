@@ -22,8 +22,8 @@ _WRITTEN_AS: Final = ("commit", "deltacommit", "replacecommit")
 class Timeline:
     """All instants of one listing, each in the most advanced state that the listing shows, ordered by requested time.
 
-    `begun_as` maps (requested time, completed action) to the pending action if the two actions differ. With `begun_as`,
-    the commit of a compaction is distinguished from the commit of a copy-on-write writer. `archived` is True if some
+    `begun_as` maps (requested time, completed action) to the pending action if the two actions differ. `begun_as`
+    distinguishes the commit of a compaction from the commit of a copy-on-write writer. `archived` is True if some
     instants are in the archive. `newest_archived` is the greatest requested time in the names of the archive files.
     `instants` omits the instants that `restores` have undone. `undone` contains the omitted instants whose timeline
     files still exist. `torn` contains completed instants whose files are empty or truncated, for example after a power
@@ -40,7 +40,7 @@ class Timeline:
 
     @classmethod
     def of(cls, states: Iterable[Instant], archived: bool = False) -> Timeline:
-        """Return the timeline of a listing that contains the given instant states."""
+        """Return the timeline that consists of the given instant states."""
         return cls().with_states(states, archived)
 
     def with_states(self, states: Iterable[Instant], archived: bool = False) -> Timeline:
@@ -115,8 +115,8 @@ class Timeline:
     def greatest_completion(self) -> str | None:
         """The greatest completion time on the timeline; None if no instant has completed.
 
-        Savepoints are ignored, because they may be deleted. The requested time of a restore counts as a completion
-        time, because no instant can still complete at or before it.
+        The completion times of savepoints are ignored, because savepoints may be deleted. After a restore is requested,
+        no instant can complete at or before its requested time, so that time counts as a completion time.
         """
         completed = (i.completed for i in self.instants if i.completed and i.action != "savepoint")
         return max((*completed, *(plan.requested for plan in self.restores)), default=None)
@@ -188,7 +188,7 @@ class Timeline:
 
 
 def _supersedes(instant: Instant, other: Instant) -> bool:
-    """Return whether `instant` is a later state than `other` of the same instant.
+    """Return whether `instant` is a more advanced state than `other`, a state of the same instant.
 
     If a writer wrongly put two files for the same state of an instant, the smaller file name wins, regardless of the
     order of the listing.

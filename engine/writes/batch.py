@@ -89,8 +89,8 @@ def as_deletes(
     """Return deletes for the rows of `data`, which must have the columns `key` (record key and partition) and
     `ordering`.
 
-    All other columns of the table may be missing from `data`, and are null in the result. Raises `BadInput`. `zone` and
-    `by_value` have the same meaning as in `as_upserts`.
+    Columns of the table other than `key` and `ordering` may be missing from `data`, and are null in the result. Raises
+    `BadInput`. `zone` and `by_value` have the same meaning as in `as_upserts`.
     """
     asked = "delete a batch of keys"
     rows = _rows_of(data, asked)
@@ -144,8 +144,8 @@ def named_paths(
 
 
 def refuse_other_rows(data: Any, jobs: Jobs) -> None:
-    """Raise `BadInput` unless `data` is a DataFrame and Spark runs the jobs, or an Arrow table and the jobs run without
-    Spark.
+    """Raise `BadInput` if the type of `data` does not suit `jobs`: Spark jobs need a DataFrame, and jobs without Spark
+    need an Arrow table.
     """
     without_spark, arrow = isinstance(jobs, InProcessJobs), isinstance(data, pa.Table)
     if without_spark and not arrow:

@@ -2,14 +2,14 @@
 the time.
 
 A writer can lose its lock while it reads the clock. Two writers may read the same time if one of them has lost its
-lock. The decision log cannot prevent equal requested times, because requesting an instant adds no entry to the log. To
-prevent equal times, a writer claims a time before it uses the time. A claim is an object that is named after the time
+lock. The decision log contains no entries for requests, so it cannot prevent equal requested times. A writer claims
+each time before using it, so that no two instants have the same time. A claim is an object that is named after the time
 and is created only if it does not exist. If another writer has already claimed the time, the writer reads its clock
 again and claims the new time.
 
 The function `forget` deletes claims that are more than an hour older than the newest completion time. A writer that
-needed more than an hour to create its claim discards the time. The age of a claim can be derived from its time, because
-all clocks agree within the bound on clock skew.
+needs more than an hour to create its claim discards the claimed time. The age of a claim can be derived from its time,
+because all clocks agree within the bound on clock skew.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def learn(context: Context, timeline: Timeline) -> None:
 
 def new_time(context: Context, timeline: Timeline | None = None) -> str:
     """Return a requested or completion time for a new instant. The returned time is greater than all times on
-    `timeline`, and no other instant uses it. The caller of `new_time` holds the table's lock.
+    `timeline`, and differs from the times of all other instants. The caller must hold the table's lock.
     """
     if timeline is not None:
         learn(context, timeline)
@@ -69,7 +69,8 @@ def new_time(context: Context, timeline: Timeline | None = None) -> str:
 def _claim(context: Context, instant: str) -> bool:
     """Create the claim object for the time `instant`; return False if another writer owns the object.
 
-    An object with this writer's token counts as success, because an earlier put of this writer created it.
+    If the object contains this writer's token, the result is True, because an earlier put of this writer created the
+    object.
     """
     path, token = f"{FOLDER}/{instant}", context.names.write_token().encode()
     if context.storage.put_if_absent(path, token):

@@ -45,9 +45,9 @@ def request(
     """Publish the requested state of a new instant as ``<now>.<action>.requested``. Returns the requested time, and the
     timeline listed under the lock, which the conflict check later compares with the current timeline (RFC-22).
 
-    If `starts` is True, the inflight state is published too, when the lock is released. On an object store, the
-    inflight state is published concurrently with the release of the lock. Raises `Repeated` and publishes nothing if
-    the batch with the id `batch_id` has already been written.
+    If `starts` is True, the inflight state is also published: on an object store concurrently with the release of the
+    lock, otherwise after it. Raises `Repeated` and publishes nothing if the batch with the id `batch_id` has already
+    been written.
     """
     after: list[Callable[[], object]] = []
     failures: list[Exception] = []
@@ -111,9 +111,9 @@ def stop_heartbeat_on_error(context: Context, requested: str) -> Iterator[None]:
 def undo_on_error(context: Context, requested: str, action: str) -> Iterator[None]:
     """If the `with` block (the data phase of a write) fails, delete the files and the instant of the write.
 
-    The `with` block must end before completion starts, because a failed completion may have published the instant. A
-    crash or an interrupt of the process deletes nothing. After a crash or an interrupt, the instant never completes,
-    and readers ignore its files until a rollback deletes them.
+    The `with` block must end before completion starts, because a failed completion may have published the instant. If
+    the process crashes or is interrupted, no files are deleted. In this case, the instant never completes, and readers
+    ignore its files until a rollback deletes them.
     """
     with stop_heartbeat_on_error(context, requested):
         try:
@@ -176,13 +176,13 @@ def complete(
     With a decision log, the commit is first put into the log as the next entry. If another writer has already put the
     next entry, all checks run again.
 
-    `completed_by_another` is the check that runs first. If `completed_by_another` returns a completed instant,
+    `completed_by_another` is called before all other checks. If `completed_by_another` returns a completed instant,
     `complete` deletes `files` and returns that instant. If another attempt has committed the batch `batch_id`, the
-    instant is undone and `Repeated` is raised. `refused_by` is the last check before publication. The argument of
-    `refused_by` is the timeline listed under the lock, or None if the timeline was not listed. If `refused_by` returns
-    a `Conflict`, the instant is undone and the `Conflict` is raised. If `may_ask_early` is True, `refused_by` may be
-    called before the lock is taken, under `Rules(conflict_check="before_lock")`. If `beats` is True, the instant has a
-    heartbeat, which must not have expired.
+    instant is undone and `Repeated` is raised. `refused_by` is called as the last check before publication. The
+    argument of `refused_by` is the timeline listed under the lock, or None if the timeline was not listed. If
+    `refused_by` returns a `Conflict`, the instant is undone and the `Conflict` is raised. If `may_ask_early` is True,
+    `refused_by` may be called before the lock is taken, under `Rules(conflict_check="before_lock")`. If `beats` is
+    True, the instant has a heartbeat, which must not have expired.
     """
     context.clock.not_before(requested)  # another process may have asked for it, by a clock that is ahead of ours
     if may_ask_early and context.rules.conflict_check == "before_lock":
@@ -226,8 +226,8 @@ def _published(
     """Publish the completed instant; return None if another writer has meanwhile added an entry after `last` to the
     decision log.
 
-    With a decision log, the files of other attempts (`late`) are deleted only after the log entry has been put. If the
-    files were deleted earlier, a writer that has lost the lock could delete files that another writer publishes.
+    With a decision log, the files of other attempts (`late`) are deleted only after the log entry has been created.
+    Otherwise, a writer that has lost the lock could delete files that another writer publishes.
     """
     if last is None:
         return put_completed(context.storage, requested, time, action, commit)
@@ -254,8 +254,8 @@ def _delete_attempt(context: Context, requested: str, files: Sequence[WrittenFil
 
 
 def publication_conflict(context: Context, timeline: Timeline, requested: str, action: str) -> Conflict | None:
-    """Return the `Conflict` that forbids publishing a paused write: another process may have started to roll it back.
-    The caller of `publication_conflict` holds the table's lock.
+    """Return a `Conflict` if a write must not be published because another process may have started to roll it back.
+    The caller must hold the table's lock.
 
     Rollbacks are planned under the lock that also covers publication, so a write is either published or rolled back
     (RFC-22).
@@ -283,15 +283,14 @@ def _undone(context: Context, timeline: Timeline, requested: str) -> bool:
 def older_than_archive(context: Context, timeline: Timeline, requested: str) -> bool:
     """Return whether a pending instant was requested before some archived instant, and has therefore been rolled back.
 
-    The archiver never archives an instant that is newer than a pending one. The caller of `older_than_archive` holds
-    the table's lock.
+    The archiver never archives an instant that is newer than a pending one. The caller must hold the table's lock.
     """
     return context.rules.archive_bound == "pending" and requested < timeline.newest_archived
 
 
 def twice(context: Context, timeline: Timeline | None, batch_id: str | None) -> Repeated | None:
-    """Return a `Repeated` error if another attempt at the batch `batch_id` has completed; otherwise None. The caller of
-    `twice` holds the table's lock.
+    """Return a `Repeated` error if another attempt at the batch `batch_id` has completed; otherwise None. The caller
+    must hold the table's lock.
     """
     if timeline is None or context.rules.batch_ids != "checked":
         return None

@@ -46,8 +46,8 @@ def _ranges(files: Sequence[WrittenFile]) -> dict[str, str]:
 
 
 def compaction_commit(config: TableConfig, requested: str, plan: CompactionPlan, files: Sequence[WrittenFile]) -> bytes:
-    """Return the content of a completed compaction. `files` are its base files, and its logs of kept deletes
-    (tombstones).
+    """Return the content of the commit that completes a compaction. `files` contains the new base files and the
+    tombstone logs, which contain kept deletes.
     """
     operations = {(operation.partition, operation.file_id): operation for operation in plan.operations}
     stats = tuple(
@@ -124,8 +124,8 @@ def _base_stat(file: WrittenFile, operation: CompactionOperation | None = None) 
 
 
 def _rewritten_stat(file: WrittenFile, before: str) -> WriteStat:
-    """Return the write stat of a base file that a copy-on-write write has rewritten. The stat names the replaced base
-    file, because incremental reads compare the two files.
+    """Return the write stat of a base file that was rewritten by a write to a copy-on-write table. The write stat names
+    the replaced base file, which incremental reads compare with the new one.
     """
     named = parse_base(before)
     return WriteStat(

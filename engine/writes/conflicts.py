@@ -28,9 +28,8 @@ Bucket = tuple[str, int | None]
 class ReadSet:
     """The partitions that a write has read to compute its rows.
 
-    `partitions` contains the paths of the read partitions; None means the whole table, and an empty collection means
-    nothing. `as_of` is the completion time of the table state that was read. If `as_of` is None, the table state was
-    read when the write began.
+    `partitions` contains the paths of the partitions that were read; None means the whole table. `as_of` is the
+    completion time of the table state that was read. If `as_of` is None, the table state was read when the write began.
     """
 
     partitions: Collection[str] | None = ()
@@ -57,10 +56,10 @@ def conflict_of(
 ) -> Conflict | None:
     """Return the `Conflict` that forbids publishing `files`; None if there is no conflict.
 
-    A write conflicts if it completed after the timeline `sealed` was loaded, and has files in the same buckets or in
-    partitions of `read_set`. The caller of `conflict_of` holds the lock under which it publishes. `now` is the timeline
-    listed under the lock; if it is None, the function lists the timeline itself. Conflicts are checked only under
-    optimistic concurrency control.
+    Another write conflicts if it completed after `sealed` was loaded, and if it has files in the buckets of `files` or
+    in partitions of `read_set`. The caller must hold the lock under which it publishes. `now` is the timeline listed
+    under the lock; if it is None, the function lists the timeline itself. Conflicts are checked only under optimistic
+    concurrency control.
     """
     if config.concurrency_mode != OPTIMISTIC:
         return None
@@ -81,7 +80,8 @@ def conflict_of(
 
 def completed_since(context: Context, sealed: Timeline, now: Timeline) -> Iterator[Instant]:
     """Yield the writes that completed after the timeline `sealed` was loaded, in order of completion. Under
-    `Rules(conflict_window="requested")`, yield the writes requested later than all completed instants in `sealed`.
+    `Rules(conflict_window="requested")`, yield the writes with a requested time greater than that of every completed
+    instant in `sealed`.
     """
     known = {instant.requested for instant in sealed.completed}
     if context.rules.conflict_window == "completion":

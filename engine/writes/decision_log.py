@@ -90,7 +90,7 @@ def put_plan(context: Context, last: Decision | None, requested: str, action: st
 def withdraw(context: Context, requested: str) -> None:
     """Before a plan is removed from the timeline, ensure that the plan is not the last entry of the decision log.
 
-    If the removed plan were the last entry, the next writer would publish it again.
+    If the removed plan were the last entry of the decision log, the next writer would publish it again.
     """
     while uses_decision_log(context) and (last := catch_up(context)).requested == requested:
         taken = context.clock.take()

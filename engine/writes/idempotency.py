@@ -1,13 +1,12 @@
 """Batches with an id, which commit at most once however often the user sends them.
 
-The commit of a batch records the batch id and a digest of the batch's rows. If a batch is sent again, the writer
-compares the digest of its rows with the digest in the commit. If both digests are equal, the writer returns the instant
-that committed the batch; otherwise, the writer raises `Conflict`. No batch is lost, because the writer acknowledges a
-batch only if the table contains the batch's rows.
+The commit of a batch records the batch id and a digest of the batch's rows. If a batch is sent again with the same
+digest, the writer returns the instant that committed the batch; with another digest, it raises `Conflict`. No batch is
+lost, because the writer acknowledges a batch only if the table contains the batch's rows.
 
 Each attempt to write a batch first puts an empty file, named after the attempt's instant, into the batch's folder. One
 listing of the batch's folder shows whether the batch was written, at a cost independent of the table's history. The
-file of a failed attempt remains in the folder but has no effect, because the attempt's instant never completes.
+file of a failed attempt has no effect, because the attempt's instant never completes.
 """
 
 from __future__ import annotations

@@ -16,8 +16,8 @@ from .idempotency import claim, pending_attempt, repeated
 
 
 def shared_request(context: Context, action: str, batch_id: str, owner: str) -> str:
-    """Return the requested time of the inflight instant with which `owner` attempts to write the batch. The first
-    caller for a batch requests the instant; later callers use the same one.
+    """Return the requested time of the inflight instant that `owner` uses to write the batch. The first caller for a
+    batch requests the instant; later callers use the same one.
 
     `shared_request` also renews the instant's heartbeat from this process. Raises `Repeated` if the batch has already
     been written.
