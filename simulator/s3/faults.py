@@ -40,13 +40,14 @@ class Fault:
     """A fault that affects `times` requests of `method` with a matching key. The first `spared` matching requests are
     not affected.
 
-    The kind `refuse` executes the request, but answers 412 as if a condition had failed. The kind `lose` executes the
-    request, and closes the connection without an answer. The kind `stall` executes the request, and answers after
-    `Bucket.stall_seconds`, so that the client times out. The kinds `conflict` (answer 409), `fail` (400), `slow` (503
-    SlowDown), `expire` (400 ExpiredToken) and `drop` (no answer, connection closed) do not execute the request.
+    With the kinds `refuse`, `lose` and `stall`, the server executes the request. With `refuse`, the server then answers
+    412, as if a condition had failed. With `lose`, the server closes the connection without an answer. With `stall`,
+    the server answers after `Bucket.stall_seconds`, so that the client times out. With the kinds `conflict` (answer
+    409), `fail` (400), `slow` (503 SlowDown), `expire` (400 ExpiredToken) and `drop` (no answer, connection closed),
+    the server does not execute the request.
 
-    A key matches if it ends with `end`. If `pattern` is True, `end` is a regular expression that must match within the
-    key.
+    A key matches if it ends with `end`. If `pattern` is True, `end` is a regular expression that must match somewhere
+    in the key.
     """
 
     kind: Kind
@@ -67,7 +68,7 @@ class Meeting:
     """Delays matching requests until all of them have arrived, to force concurrency.
 
     The first `spared` matching requests are not delayed; the next `size` matching requests are. `is_missed` is True if
-    not all of these `size` requests arrived before the time limit.
+    fewer than `size` of them arrived before the time limit.
     """
 
     method: str

@@ -10,7 +10,8 @@ from .protocol import Choose, Schedule
 
 
 class AtomicPhases:
-    """Wraps a schedule: an actor that has taken one of ``actions`` repeats the action while the action is enabled."""
+    """Wraps a schedule so that an actor repeats each of ``actions`` without interruption while the action is enabled.
+    """
 
     def __init__(self, inner: Schedule, actions: Collection[str]) -> None:
         self._inner = inner

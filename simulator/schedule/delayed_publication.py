@@ -17,7 +17,9 @@ LAST = ("_takes_lock", "_starts_plan", "_starts_rollback", "_resumes_rollback")
 
 
 class DelayedPublication:
-    """Wraps a schedule, and usually excludes steps that begin to publish an instant while other steps are enabled."""
+    """Wraps a schedule. In most decisions, steps that begin to publish an instant are excluded if other steps are
+    enabled.
+    """
 
     def __init__(self, inner: Schedule) -> None:
         self._inner = inner

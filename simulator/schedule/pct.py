@@ -3,7 +3,7 @@ few random points.
 
 At each step, the enabled actor with the highest priority runs. A bug has depth d if it requires d events in a
 particular order. In a run with n actors and k steps, PCT finds a bug of depth d with a probability of at least 1 / (n *
-k ** (d - 1)). A plain random walk has no such lower bound.
+k ** (d - 1)).
 """
 
 from __future__ import annotations

@@ -30,8 +30,8 @@ class Random:
 
 
 def one_of(choose: Choose, mine: Sequence[Step]) -> Step:
-    """Return one of an actor's steps: choose an action, then its arguments, so that the number of arguments does not
-    make an action more likely. If only one step is possible, no random number is drawn.
+    """Return a random step of one actor. The action is chosen before its arguments, so that actions with many possible
+    arguments are not more likely. If only one step is possible, no random number is drawn.
     """
     actions = list(dict.fromkeys(step.action for step in mine))
     action = actions[choose(len(actions)) if len(actions) > 1 or len(mine) == 1 else 0]
@@ -40,7 +40,7 @@ def one_of(choose: Choose, mine: Sequence[Step]) -> Step:
 
 
 def without_faults(choose: Choose, enabled: Sequence[Step]) -> Sequence[Step]:
-    """Return the enabled steps without crashes. Occasionally, return only the crashes instead."""
+    """Return the enabled steps except crashes or, occasionally, only the crashes."""
     faults = [step for step in enabled if step.action in FAULTS]
     if not faults:
         return enabled

@@ -168,7 +168,7 @@ class EngineSystem:
         return {}
 
     def _late_file(self, actor: str, group: int, version: int) -> None:
-        """Put a marker and an incomplete data file, like a Spark task that continues after the driver has crashed."""
+        """Imitate a Spark task that outlives its driver: put a marker and an incomplete data file."""
         puts = [access.path for access in self.harness.accesses if access.actor == actor and access.verb == "put"]
         requested = [name["requested"] for name in map(parsed, puts) if "requested" in name][-1]
         number, bucket = divmod(group, self.world.buckets)
@@ -206,8 +206,7 @@ class EngineSystem:
         """Return a message for each model step whose calls were not atomic: another actor could have seen an
         intermediate state.
 
-        Worlds with lost locks are not checked, because the model then has separate steps wherever correctness depends
-        on the lock.
+        Worlds with lost locks are not checked, because their model does not rely on the lock to make steps atomic.
         """
         if self.world[LostLocks].lock_losses:
             return []

@@ -1,8 +1,8 @@
 """Apache Hudi on Spark as the system under test: Hudi's real client runs in a separate process, one protocol step at a
 time.
 
-Hudi's instants are readings of a real clock. Therefore each instant is mapped to a clock tick of the model: the tick of
-the step in which the instant appeared.
+Hudi's times are readings of a real clock, but the model's times are clock ticks. Each Hudi instant is mapped to the
+tick of the model step that created the instant.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class HudiSystem:
         return HudiOperation(self, actor, rows, instants.get(args.get("instant", 0)))
 
     def fault(self, actor: str, action: str, args: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Inject a fault. Only an expired heartbeat requires a call of the Hudi process."""
+        """Inject a fault."""
         if call := _STEP[action].call:
             self.ask(call, actor=actor)
         return {}

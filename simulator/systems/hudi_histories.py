@@ -17,8 +17,8 @@ FITTED: Final = ("compactor", "rollbacker", "writer")
 def fitted(world: World) -> World:
     """Return the world, reduced to what Hudi supports: merge-on-read, whole rows, and atomic client calls.
 
-    A write has one log file in each file group, because Hudi's client does not start a second log for so few rows. A
-    random world (without a name) keeps only compactors, rollback actors and writers.
+    A write has one log file in each file group, because Hudi's client does not start a second log for so few rows. In
+    random worlds, which have no name, only the compactors, rollback actors and writers remain.
     """
     actors = world.actors if world.name else {kind: world.actors.get(kind, 0) for kind in FITTED}
     shapes = {write: tuple(min(1, versions) for versions in shape) for write, shape in world.writes.items()}
@@ -33,11 +33,11 @@ def does_otherwise(model: Any, state: Any, step: Step) -> bool:
     call. A compactor must not resume the plan of a live compactor, because Hudi would first roll back the live run and
     delete its files.
 
-    Worlds with rollback actors omit four more kinds of steps. Heartbeats do not expire before the writer has written
-    its files, because Hudi's client would fail after a rollback. Writers are not refused before their write is rolled
-    back, because Hudi can still commit the write. Writers do not acquire the lock after their write was rolled back,
-    because Hudi would refuse the write. Rollbacks do not run after their target has committed, because Hudi would
-    remove the committed instant (finding commit-undone-by-a-planned-rollback).
+    In worlds with rollback actors, four other kinds of steps are also omitted. A heartbeat must not expire before the
+    writer has written its files, because Hudi's client fails if its write is rolled back earlier. A writer must not
+    abort before its write is rolled back, because Hudi can still commit the write. A writer must not acquire the lock
+    after its write was rolled back, because Hudi would refuse the write. A rollback must not run after its target has
+    committed, because Hudi would remove the committed instant (finding commit-undone-by-a-planned-rollback).
     """
     if (holder := model.component(state, "lock")) is not None:
         return step.actor != holder or step.action == "actor_crashes"

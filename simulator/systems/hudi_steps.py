@@ -1,7 +1,7 @@
 """Maps each action of the model to the Apache Hudi client call that performs it.
 
 To map a new action, append a row to `STEPS`. One call of Hudi's client performs several steps of the model. With the
-world's option `granularity = call`, the model takes all steps of a call as one atomic step.
+world's option `granularity = call`, the model executes all steps of a call atomically.
 """
 
 from __future__ import annotations

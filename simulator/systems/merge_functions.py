@@ -1,8 +1,8 @@
 """Merge functions for the engine. `union` is idempotent, commutative and associative; each other function violates
 exactly one of these laws.
 
-A row's value contains the names of the writes that are merged into the row. The model has independent counterparts in
-`nbcc.model.mechanisms.merge_function`.
+A row's value contains the names of the writes that are merged into the row. The model's own versions of these functions
+are in `nbcc.model.mechanisms.merge_function`.
 """
 
 from __future__ import annotations
@@ -19,20 +19,22 @@ def union(older: Row, newer: Row) -> Row:
 
 
 def total(older: Row, newer: Row) -> Row:
-    """Return a row whose value contains all names in both rows, including repeated names. `total` is not idempotent."""
+    """Return a row whose value contains the names in both values, including duplicates. This function is not
+    idempotent.
+    """
     return _row(older, newer, " ".join(sorted(f"{older['value']} {newer['value']}".split())))
 
 
 def in_turn(older: Row, newer: Row) -> Row:
-    """Return a row whose value contains the name of each merged write once, in order of first occurrence. `in_turn` is
-    not commutative.
+    """Return a row whose value contains the name of each merged write once, in order of first occurrence. This function
+    is not commutative.
     """
     names = older["value"].split()
     return _row(older, newer, " ".join([*names, *(each for each in newer["value"].split() if each not in names)]))
 
 
 def by_two(older: Row, newer: Row) -> Row:
-    """Return a row whose value contains the values of both rows in parentheses. `by_two` is not associative."""
+    """Return a row whose value contains the values of both rows in parentheses. This function is not associative."""
     one, other = sorted((older["value"], newer["value"]))
     return _row(older, newer, one if one == other else f"({one} {other})")
 

@@ -11,11 +11,11 @@ from typing import Any, Protocol
 
 
 class CannotPlay(ValueError):
-    """The system does not support a protocol or a world. The message states the reason."""
+    """The system does not support a protocol or a world."""
 
 
 class CannotStep(Exception):
-    """Raised if the system cannot perform a step that the model allows. The message describes what the system did."""
+    """Raised if the system cannot perform a step that the model allows."""
 
 
 class Impossible(CannotStep):
@@ -30,7 +30,7 @@ class Operation(Protocol):
         """Run the calls of the operation that correspond to the given action of the model.
 
         The returned mapping contains the ``group`` and ``version`` of a new data file, or the ``rows`` of a read. If
-        ``args`` contains one of these names, its value must equal the returned value.
+        ``args`` also contains ``group``, ``version`` or ``rows``, the value there must equal the returned value.
 
         Raises:
             CannotStep: If the calls cannot be completed.
@@ -48,8 +48,8 @@ class System(Protocol):
     A system may also have the attributes `slices_as_of`, `refuses_by_class` and `stream_step`. The method
     `slices_as_of(time)` returns past file slices in the format of `slices`. If `refuses_by_class` is True, `rows`
     reports a refused read as `crosscheck.observables.refused(error)`. A check then compares the error's class with the
-    class that the model predicts. The method `stream_step(actor, action, own)` executes steps of Structured Streaming
-    queries.
+    class that the model predicts. The method `stream_step(actor, action, own)` executes a step of a Structured
+    Streaming query whose state in the model is `own`.
     """
 
     name: str
@@ -63,8 +63,9 @@ class System(Protocol):
         ...
 
     def slices(self) -> tuple[Any, ...]:
-        """Return ``(group, barrier, base, ((requested, version), ...))`` for every file slice, sorted by group and
-        barrier. The barrier is the requested time of the compaction that started the slice.
+        """Return ``(group, barrier, base, logs)`` for every file slice, sorted by group and barrier. ``logs`` contains
+        the requested time and version of each log. The barrier is the requested time of the compaction that started the
+        slice.
         """
         ...
 

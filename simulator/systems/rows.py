@@ -91,7 +91,9 @@ def columns_set(batch: Batch, world: World) -> tuple[str, ...] | None:
 
 
 def is_rolled(batch: Batch) -> bool:
-    """True if a write needs several log files in one file group. The engine then starts a new log after each row."""
+    """True if a write needs several log files in one file group. For such a write, the engine starts a new log after
+    each row.
+    """
     return any(version > 1 for _, version in batch)
 
 

@@ -94,8 +94,8 @@ class BucketView(MemoryStorage):
 
 
 class S3Storage(MemoryStorage):
-    """Storage in a folder of the bucket, for actors. Each access sends a request to the S3 server. `faults` counts
-    faults by action and kind.
+    """The actors' storage: a folder of the S3 server's bucket. Each access sends a request to the S3 server. `faults`
+    counts faults by action and kind.
 
     Faults depend only on the sequence of storage calls, so that replaying a trace repeats the faults.
     """

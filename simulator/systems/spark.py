@@ -39,7 +39,7 @@ PATIENCE: Final = 120.0  # seconds; the first job of a session loads many classe
 
 
 class SparkSystem(EngineSystem):
-    """A table of the engine in ``folder``, with Spark jobs. Without ``folder``, the table is in a temporary folder,
+    """An engine table in ``folder``, whose jobs run on Spark. Without ``folder``, the table is in a temporary folder,
     which is deleted when the history ends.
     """
 
@@ -71,8 +71,8 @@ class SparkSystem(EngineSystem):
         return self._spark.createDataFrame(table)
 
     def rows(self, query: Query) -> tuple[Any, ...]:
-        """Return the rows of a read. Read-optimized reads and reads of all commits run as Spark jobs; other reads run
-        in this process.
+        """Return the rows of a read. Read-optimized reads, and reads that include all commits, run as Spark jobs. Other
+        reads run in this process.
         """
         last = max((completed for *_, completed in self.timeline() if completed), default=None)
         by_spark = query.kind == "read_optimized" or (query.until == last and not query.after)

@@ -47,7 +47,7 @@ _FLAG: Final = "_hoodie_is_deleted"
 
 
 class EngineStreams:
-    """The Structured Streaming queries of a history. ``context`` accesses the source table."""
+    """The Structured Streaming queries of a history, which read the table of ``context``."""
 
     def __init__(self, context: Context, config: TableConfig) -> None:
         self._context = context
@@ -120,8 +120,8 @@ class SinkTable:
 
 
 def _canonical(rows: pa.Table) -> tuple[Any, ...]:
-    """Return the rows of a sink batch as rows of the source table. A delete has no requested time (None), because a log
-    stores only its key and ordering value.
+    """Return the rows of a sink batch as rows of the source table. For a delete, the requested time is None, because a
+    log stores only a delete's key and ordering value.
     """
     plain = rows.to_pylist()
     cells = from_rows(plain, WINDOW)

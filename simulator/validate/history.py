@@ -1,4 +1,4 @@
-"""The history of a table for each file group, as the model describes it: writes and plans with their times."""
+"""The history of each file group of a table in the model's terms: writes and plans with their times."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Planned(NamedTuple):
 
 
 class LogPlanned(NamedTuple):
-    """The plan of a log compaction in one file group. The log compaction merges the logs `names` into the log `made`.
+    """The plan of a log compaction in one file group. `names` are the logs to merge, and `made` is the resulting log.
     """
 
     requested: str
@@ -181,8 +181,8 @@ def _plans(view: View, group: Group) -> Iterator[Planned]:
 
 
 def _planned(view: View, part: GroupPlan) -> Planned:
-    """Return the part of a compaction plan that concerns one file group. Logs in which an earlier compaction kept
-    tombstones are not counted as inputs.
+    """Return the part of a compaction plan that concerns one file group. Logs that an earlier compaction wrote to keep
+    tombstones are omitted.
     """
     operation = part.operation
     base = parse_base(operation.base_file) if operation.base_file else None

@@ -49,9 +49,9 @@ class HistoryCheck:
     """The result of checking a table's history. `own` is the protocol that the table should follow. The history is
     possible under exactly the protocols in `legal`.
 
-    `refusal` is the first event that the model refuses under the protocol `own`, or None. `left_out` maps a reason to
-    the number of file groups that the model does not support. `played` is the number of segments (short parts of
-    histories), and `shapes` is the number of distinct segment shapes.
+    `refusal` is the first event that the model refuses under the protocol `own`, or None. `left_out` maps each reason
+    why the model does not support a file group to the number of such file groups. `played` is the number of segments
+    (short parts of histories). `shapes` is the number of segments that differ in more than their times.
     """
 
     own: str

@@ -1,5 +1,5 @@
-"""Checks histories of file groups: replays short parts (segments) of each history under every protocol. Equal parts are
-replayed only once, even if their times differ.
+"""Checks histories of file groups: replays short parts (segments) of each history under every protocol. Segments that
+differ only in their times are replayed only once.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ class Judgement(NamedTuple):
     not allow the histories.
 
     `played` is the number of replayed segments (short parts of a history). `refusals` is the number of segments that
-    the table's own protocol does not allow. `unplanned` is the number of base files without a compaction plan.
-    `earliest` contains the time of the earliest refused event, its segment, and the refusal. After `MAX_REFUSALS`
-    refusals, replaying stops, and `refusing` contains all protocols, because none was replayed on the whole history.
+    are impossible under the table's own protocol. `unplanned` is the number of base files without a compaction plan.
+    `earliest` describes the earliest refused event: its time, the segment that contains it, and the violated
+    conditions. After `MAX_REFUSALS` refusals, replaying stops, and `refusing` contains all protocols.
     """
 
     played: int = 0
@@ -61,8 +61,8 @@ def judge(groups: Iterable[GroupHistory], own: str, progress: Callable[[int], No
 
 @cache
 def protocols() -> Mapping[str, Protocol]:
-    """Return the protocols under which a table's history is replayed, the default first. The names of equal protocols
-    map to one object, so that a history is replayed only once for all these names.
+    """Return the protocols under which a table's history is replayed, the default first. Protocols with equal options
+    are the same object, so that each history is replayed only once for them.
     """
     named = {name: traced(specs.protocol(name)) for name in specs.protocol_names()}
     # Under other protocols logs have other names, or several writes share one.

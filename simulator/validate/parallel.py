@@ -1,4 +1,4 @@
-"""Judges the file groups of a big table in several processes."""
+"""Replays the histories of a large table's file groups in several processes."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ WAITING: Final = 2
 
 
 def judge_in_parallel(histories: Histories, own: str, progress: Callable[[int], None], helpers: int) -> Judgement:
-    """Like `judge`, but with several processes. With many refusals, `judge` may stop earlier, because the processes do
-    not add up their refusals.
+    """Like `judge`, but with several processes. Unlike `judge`, this function does not stop when all processes together
+    reach `MAX_REFUSALS` refusals.
     """
     tasks: list[Future[Judgement]] = []
 

@@ -14,10 +14,10 @@ from .history import GroupHistory, LogPlanned, Written
 class Link(NamedTuple):
     """The compaction plans that are relevant to one write, as indexes into `GroupHistory.plans`.
 
-    `near` contains the last plan before the write's request, the plans immediately before and after its completion, and
-    all plans that include its logs. For each log that a plan includes, `taken` contains a tuple: the plan, the log's
-    position in the plan, and the log version. `early` is True if a plan included one of the write's logs before the
-    write had completed.
+    `near` contains all plans that include the write's logs. It also contains the last plan before the write's requested
+    time, and the plans immediately before and after its completion time. `taken` contains a tuple (plan, position of
+    the log in the plan, log version) for each log that a plan includes. `early` is True if a plan included one of the
+    write's logs before the write had completed.
     """
 
     near: AbstractSet[int]
@@ -75,8 +75,8 @@ class PlanIndex:
         return Link(near, tuple(taken), early)
 
     def near(self, chunk: Iterable[Written]) -> set[int]:
-        """Return the indexes of the log compactions that are relevant to the given writes. These are the log
-        compactions that merge the writes' logs, directly or indirectly, and the first log compaction after each write.
+        """Return the indexes of the log compactions that merge logs of the given writes, directly or indirectly. The
+        first log compaction after each write is also included.
         """
         if not self._plans:
             return set()
@@ -95,10 +95,10 @@ class PlanIndex:
         return reached
 
     def around(self, numbers: Iterable[int]) -> set[int]:
-        """Return the indexes of the compaction plans immediately before and after each log compaction. The first later
-        plan that is not a replace is also included.
+        """Return the indexes of the compaction plans immediately before and after each given log compaction. The next
+        plan that does not belong to a replacing write is also included.
 
-        Without the plan that ends a file slice, the model would require later plans to include the slice's logs.
+        That plan ends the file slice. Without it, the model would require later plans to include the slice's logs.
         """
         plans: set[int] = set()
         for number in numbers:

@@ -28,11 +28,11 @@ COMPLETES: Final[Mapping[str, Kind]] = {
 
 
 class Refused(NamedTuple):
-    """An event that the model does not allow: `event` is its index in the segment, and `reasons` are the violated
-    conditions.
+    """An event that the model does not allow. `event` is the event's index in the segment, and `reasons` are the
+    violated conditions.
 
-    `enabled` contains a sentence for each step that the model allows instead. In these sentences, w1 is the first write
-    of the segment.
+    `enabled` contains a sentence for each step that the model allows in place of the event. The name w1 denotes the
+    first write of the segment.
     """
 
     event: int
@@ -69,8 +69,7 @@ NOT_IN_HISTORIES = {"actor_crashes", "compactor_resumes_plan", "log_compactor_re
 
 @lru_cache(maxsize=1 << 17)
 def play(shape: Shape, protocol: Protocol) -> Refused | None:
-    """Replay a part of a history, given as its shape, under a protocol. Returns None if the model accepts all events.
-    """
+    """Replay a segment with the given shape under a protocol. Returns None if the model accepts all events."""
     if _Play(shape, protocol, MIN_ACTORS).refused() is None:
         return None
     return _Play(shape, protocol).refused()
@@ -221,7 +220,9 @@ class _Play:
             self.state = steps[0][1]
 
     def _takes(self, step: Step) -> bool:
-        """True if a replay may take the step. A step may repeat the previous time only if the replayed event does."""
+        """True if the step may be part of the replay. It must repeat the previous time exactly if the replayed event
+        does.
+        """
         ahead = dict(step.args).get("ahead")
         return step.action not in NOT_IN_HISTORIES and (ahead is None or (ahead == -1) == self.tied)
 

@@ -41,11 +41,11 @@ event = cache(Event)
 
 
 class Inputs(NamedTuple):
-    """The files that a compaction plan merges. `logs` contains a pair for each log: the index of its write in the
-    segment, and the log version.
+    """The files that a compaction plan merges. `logs` contains a pair for each log: the index of its write among the
+    segment's writes, and the log version.
 
-    Outputs of log compactions have negative indexes instead: (-1, 1) is the output of the first log compaction.
-    `base_is_last` is True if the plan starts from the base file of the previous plan.
+    The outputs of log compactions are (-1, 1), (-2, 1), and so on. `base_is_last` is True if the plan starts from the
+    base file of the previous plan.
     """
 
     logs: tuple[tuple[int, int], ...]
@@ -54,8 +54,8 @@ class Inputs(NamedTuple):
 
 
 class Shape(NamedTuple):
-    """The events and plans of a segment (a short part of a file group's history), without times. Segments with equal
-    shapes have equal verdicts.
+    """The events and plans of a segment (a short part of a file group's history), without times. Segments of the same
+    shape have the same verdict.
 
     `versions` contains the number of logs of each write. `early` states for each write whether a plan included one of
     its logs before the write completed. `log_plans` contains the logs that each log compaction merged. `tied` contains
@@ -86,8 +86,8 @@ class Segment(NamedTuple):
 
 
 def segments(history: GroupHistory, axis: str) -> Iterator[Segment]:
-    """Yield the segments (short parts) of a file group's history. `axis` determines which writes are adjacent: in order
-    of "completion" or "requested" time.
+    """Yield the segments (short parts) of a file group's history. `axis` ("completion" or "requested") is the time by
+    which writes are sorted before the history is divided.
     """
     logs = PlanIndex(history, axis)
     for chunk in _chunks(history, axis):
@@ -96,8 +96,8 @@ def segments(history: GroupHistory, axis: str) -> Iterator[Segment]:
 
 
 def segments_by_axes(history: GroupHistory) -> Iterator[tuple[Segment, tuple[str, ...]]]:
-    """Yield the segments (short parts) of a file group's history for two orders of its writes: by completion time and
-    by requested time. Each segment is paired with the orders to which it applies.
+    """Yield the segments (short parts) of a file group's history, with its writes sorted by completion time and by
+    requested time. Each segment is paired with the sort orders that produce it.
     """
     if history.in_one_order:
         yield from ((segment, AXES) for segment in segments(history, AXES[0]))
@@ -202,8 +202,7 @@ def _of_compacting(compactions: list[LogPlanned]) -> Iterator[tuple[str, int, Ev
 
 
 def _tied(times: list[tuple[str, int]]) -> frozenset[int]:
-    """Return the indexes of events that have the same time as the previous event, except events of placeholder writes.
-    """
+    """Return the indexes of events that have the same time as the previous event. Placeholder writes are ignored."""
     if len({*times}) == len(times):
         return frozenset()
     return frozenset(n + 1 for n, (one, other) in enumerate(pairwise(times)) if one == other and one[1] == 1)

@@ -1,5 +1,5 @@
-"""Checks whether the model allows every step of a trace. If not, the result contains the first refused step and the
-violated conditions.
+"""Checks whether the model allows every step of a trace. For an impossible trace, the result contains the first refused
+step and the violated conditions.
 """
 
 from __future__ import annotations

@@ -27,8 +27,8 @@ class GroupPlan(NamedTuple):
 
 @dataclass(frozen=True)
 class View:
-    """The data of a table that diagnostics examine. `now` is the current time as a timestamp. `data` contains the
-    faults inside data files, if the files were opened.
+    """The input of a table's diagnostics. `now` is the current time as a timestamp. `data` contains the faults inside
+    data files, if the files were opened.
     """
 
     audit: Audit
@@ -42,9 +42,10 @@ class View:
 
     @property
     def mismatches(self) -> Sequence[tuple[str, Stat]]:
-        """Listed files that are missing, are not data files, or differ from their commit in size or instant.
+        """Files listed in commits that are missing, are not data files, or whose size or instant differs from the
+        commit's entry.
 
-        Each pair contains the requested time of a commit, and the file's entry (`Stat`) in the metadata of this commit.
+        Each file is a pair: the commit's requested time, and the file's entry (`Stat`) in the commit metadata.
         """
         return self._listed[1]
 
@@ -66,7 +67,7 @@ class View:
 
     @property
     def unlisted(self) -> Iterable[File]:
-        """The same files as `Audit.unlisted` (not listed in their completed instant), computed with less memory."""
+        """The data files that are not listed in the commit of their instant. Uses less memory than `Audit.unlisted`."""
         commits, shared = self.audit.commits, self.audit.shared_requests
         files = ((path, f) for path, f in self.audit.files.items() if f.requested in commits)
         return (f for path, f in files if path not in self.counted and f.requested not in shared)

@@ -20,7 +20,7 @@ LEAST: Final = {"log_versions": 1, "groups": 1, "writes_per_writer": 1}
 
 def bound_of(world: World) -> dict[str, int]:
     """Return the bound of a world: its numbers of writers, file groups and so on. If a world lists its writes
-    individually, the general limits (which are larger) determine the bound.
+    individually, this list does not affect the bound.
     """
     actors = {kind: count for kind, count in world.actors.items() if count}
     numbers = {name: value for name, value in world.flat().items() if type(value) is int}
@@ -34,7 +34,7 @@ def covers(one: Bound, other: Bound) -> bool:
 
 
 def exceeds(one: Bound, other: Bound) -> bool:
-    """True if no dimension of the bound `one` is smaller than in the bound `other`, and at least one is larger."""
+    """True if the first bound is at least as large as the second in every dimension, and larger in some dimension."""
     return covers(one, other) and not covers(other, one)
 
 

@@ -34,14 +34,15 @@ def load(depth: Depth) -> dict[str, Any]:
 
 
 def to_data(rows: Sequence[MatrixRow], depth: Depth) -> dict[str, Any]:
-    """Return the matrix of verdicts as data for JSON. Durations are omitted, so that equal searches produce equal data.
+    """Return the matrix of verdicts as data for JSON. Durations are omitted, so that repeating a search produces the
+    same data.
     """
     protocols = {row.name: row_data(row) for row in rows}
     return {"format": 1, "depth": depth, "protocols": protocols, "worlds": list(_worlds(rows))}
 
 
 def merged(accepted: Mapping[str, Any], found: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the accepted matrix with the verdicts in `found` in place of older verdicts on the same promises."""
+    """Return the accepted matrix, updated with the new verdicts in `found`."""
     protocols = {}
     for name, row in found["protocols"].items():
         cells = {**accepted["protocols"].get(name, row)["promises"], **row["promises"]}
@@ -70,7 +71,7 @@ def _cell_data(cell: Cell) -> dict[str, Any]:
 
 
 def _worlds(rows: Sequence[MatrixRow]) -> Iterator[dict[str, Any]]:
-    """Yield for each searched world its number of states under the default protocol, and the protocols searched in it.
+    """For each searched world, yield its number of states under the default protocol, and the protocols searched in it.
     """
     for world in dict.fromkeys(each.world for row in rows for each in row.searched):
         by = {row.name: each.result for row in rows for each in row.searched if each.world == world}
@@ -107,8 +108,8 @@ def _json(value: Any) -> str:
 
 
 def facts(data: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the contents of the matrix as lines of text: one line for each protocol's options, each anomaly, each
-    verdict and each world.
+    """Yield the contents of the matrix as lines of text: one for the options of each protocol, and one for each
+    anomaly, verdict and world.
     """
     for name, row in data["protocols"].items():
         yield f"{name} options: {_words(row['options'])}"

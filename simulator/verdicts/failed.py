@@ -1,5 +1,5 @@
-"""Lists the searches for the verdict matrix that failed or ran out of memory. A page of verdicts is written only if no
-search failed.
+"""Lists the verdict-matrix searches that failed or ran out of memory. A page of verdicts is written only if no search
+failed.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from .judge import MatrixRow
 
 
 class FailedSearch(NamedTuple):
-    """A search without a result, with the reason. `failed` is True after an error, and False if the search ran out of
-    memory.
+    """A search that ended without a result, and the reason. `failed` is True after an error, and False if the search
+    ran out of memory.
     """
 
     protocol: str
@@ -24,9 +24,7 @@ class FailedSearch(NamedTuple):
 
 
 def failed_searches(rows: Iterable[MatrixRow]) -> tuple[FailedSearch, ...]:
-    """Return the failed searches of the given rows, including searches that ran out of memory. A repeated search may
-    succeed.
-    """
+    """Return the searches of the given matrix rows that failed or ran out of memory. A repeated search may succeed."""
     return tuple(
         FailedSearch(row.name, sentence(each.bound), because, FAILED in each.result.promises)
         for row in rows
@@ -36,7 +34,9 @@ def failed_searches(rows: Iterable[MatrixRow]) -> tuple[FailedSearch, ...]:
 
 
 def messages(searches: Iterable[FailedSearch]) -> Iterator[str]:
-    """Yield one line for each reason of failure, with the first affected search and the number of further searches."""
+    """Yield one line for each reason for failure, with the first affected search and the number of other affected
+    searches.
+    """
     by_reason: dict[str, list[FailedSearch]] = {}
     for each in searches:
         by_reason.setdefault(each.because, []).append(each)

@@ -109,10 +109,10 @@ def protocols() -> tuple[ProtocolFile, ...]:
 def worlds_of(protocol: str, depth: Depth) -> dict[World, bool]:
     """Return the worlds in which a protocol is checked, each with a flag that is True if the search uses reductions.
 
-    A protocol is checked in its own world in specs/sizes.toml, and in the worlds of specs/verdicts.toml for the search
-    depth. The default protocol is checked in the worlds of all protocols in specs/sizes.toml, except worlds with faults
-    that it need not tolerate. It is also checked in worlds with optimistic writers. At full depth, large worlds are
-    added for the default protocol. Worlds with infinite runs are skipped if they do not support the protocol.
+    A protocol is checked in the world that specs/sizes.toml lists for it, and in the worlds of specs/verdicts.toml up
+    to the search depth. Worlds with infinite runs are skipped if the model does not support them under the protocol.
+    The default protocol is checked in all worlds of specs/sizes.toml that satisfy its assumptions, and in worlds with
+    optimistic writers. At full depth, large worlds are added for the default protocol.
     """
     known = pins()
     if protocol in known:
@@ -136,7 +136,7 @@ def matrix(
     search: Callable[..., Iterator[tuple[SearchJob, Result]]] = run_jobs,
     **bounds: Any,
 ) -> tuple[MatrixRow, ...]:
-    """Search every protocol in all its worlds, and judge the given promises (default: all promises).
+    """Search all worlds of every protocol, and return the verdicts on the given promises (default: all promises).
 
     `workers` is the number of processes, and `bounds` are keyword arguments of `explore`. `done` is a function without
     arguments that is called after each search. If a search fails, only the cells that depend on this search are
@@ -180,7 +180,7 @@ def _with_evidence(file: ProtocolFile, promise: str, judged: Cell) -> Cell:
 
 def cell(promise: str, searched: Sequence[SearchedWorld]) -> Cell:
     """Combine the results of several searches for one promise. If any search finds a violation, the verdict is
-    VIOLATED. Otherwise, one unfinished search makes the verdict UNDETERMINED.
+    VIOLATED. If no search finds a violation, but a search is unfinished, the verdict is UNDETERMINED.
     """
     results = [(each, each.result.promises[promise]) for each in searched if promise in each.result.promises]
     broken = [(each, found) for each, found in results if found.verdict is Verdict.VIOLATED]
@@ -204,7 +204,9 @@ def cell(promise: str, searched: Sequence[SearchedWorld]) -> Cell:
 
 
 def sign(cell: Cell) -> str:
-    """Return a cell as a short text: "holds", the length of a counterexample, "?" or "–"."""
+    """Return a verdict as a short text: "holds", the length of a counterexample, "?" (undetermined) or "–" (not
+    applicable).
+    """
     return str(cell.steps) if cell.verdict is Verdict.VIOLATED else SIGNS[cell.verdict]
 
 

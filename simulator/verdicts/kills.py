@@ -1,7 +1,7 @@
 """Kills: the stored evidence of which mutants (deliberately wrong models) violate which promise in which world.
 
-A promise HOLDS only if enough of its mutants were killed. In addition, the searched worlds must be larger than the
-worlds in which these mutants were killed.
+A promise HOLDS only if at least `ENOUGH` of its mutants were killed. In addition, for each of these mutants, a larger
+world than the one with the violation must have been searched.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ ENOUGH: Final = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kill:
-    """A mutant (deliberately wrong model) that violates a promise. `bound` is the smallest world with a violation, and
-    `steps` is the length of the violating run.
+    """A mutant (deliberately wrong model) that violates a promise. `bound` is the bound of the smallest world with a
+    violation, and `steps` is the length of the violating run.
 
     `states` is the number of states that the search visited, and `seconds` is the search's duration.
     """
@@ -47,7 +47,7 @@ def small_worlds() -> tuple[World, ...]:
 
 
 def path() -> Path:
-    """Return the path of specs/kills.json, the file with the accepted kills."""
+    """Return the path of specs/kills.json, which contains the stored kills."""
     return Path(str(files("nbcc") / "specs" / "kills.json"))
 
 
@@ -72,9 +72,7 @@ def believable(rows: Iterable[MatrixRow], known: Sequence[Kill]) -> tuple[Matrix
 
 
 def believed(promise: str, cell: Cell, known: Sequence[Kill]) -> Cell:
-    """Return the cell of the verdict matrix. HOLDS is replaced by UNDETERMINED unless killed mutants support the
-    verdict.
-    """
+    """Return the cell, with HOLDS replaced by UNDETERMINED unless killed mutants support the verdict."""
     if cell.verdict is not Verdict.HOLDS:
         return cell
     because = next(_doubts(promise, cell.bounds, known), None)

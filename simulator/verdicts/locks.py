@@ -79,7 +79,7 @@ class Judged:
 
     @property
     def searched(self) -> dict[str, int]:
-        """Map each bound, in words, to the number of states in its search."""
+        """Map the bound of each search, as text, to the number of states in the search."""
         pairs = zip(self.jobs, self.results, strict=True)
         return {bound_of(job): each.stands_for or each.distinct for job, each in pairs}
 
@@ -140,8 +140,8 @@ def _of_store(store: Mapping[str, Any], locks: Mapping[str, str]) -> Iterator[Ju
 
 
 def judge_locks(depth: Depth = "quick", *, workers: int = 1, **bounds: Any) -> tuple[Judged, ...]:
-    """Return the lock verdicts of all rows up to the search depth `depth`. The searches run in `workers` processes. The
-    `bounds` are keyword arguments of `explore`.
+    """Determine the lock verdicts up to the search depth `depth`. The searches run in `workers` processes. The `bounds`
+    are keyword arguments of `explore`.
     """
     wanted = wanted_rows(depth)
     jobs = {repr(job): job for row in wanted for job in row.jobs}

@@ -28,7 +28,7 @@ class SearchBound:
     """A world (configuration) in which protocols are searched.
 
     If `matrix` is True, all protocols are checked in this world; otherwise, only mutants are. If `reduced` is True, the
-    search uses reductions such as symmetry, which is faster in worlds with many states.
+    search uses reductions such as symmetry. They save time in worlds with many states.
     """
 
     world: World
@@ -63,13 +63,13 @@ def all_bounds() -> tuple[SearchBound, ...]:
 
 
 def matrix_bounds(depth: Depth) -> tuple[SearchBound, ...]:
-    """Return the worlds in which all protocols are checked at a search depth."""
+    """Return the worlds in which all protocols are checked up to the given search depth."""
     return tuple(each for each in all_bounds() if each.matrix and DEPTHS.index(each.depth) <= DEPTHS.index(depth))
 
 
 @cache
 def mixed() -> tuple[SearchBound, ...]:
-    """Return the worlds for the default protocol in which some actors have individual options."""
+    """Return the worlds for the default protocol in which some actors override protocol options."""
     return tuple(from_mapping(each) for each in _file()["mixed"])
 
 

@@ -127,7 +127,9 @@ def outline_of(path: str) -> Outline:
 
 
 def rounded(box: Box, radius: float) -> Outline:
-    """Return the outline of a rectangle with round corners, or of a circle if `radius` is half of both sides."""
+    """Return the outline of a rectangle with rounded corners. A square with sides of at most 2 * `radius` becomes a
+    circle.
+    """
     (x, y, width, height), r = box, min(radius, box.width / 2, box.height / 2)
     k, right, low = r * 0.448, x + width, y + height  # a quarter circle as a cubic Bézier curve: 1 - 0.552
     outline = (

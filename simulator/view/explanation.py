@@ -50,8 +50,8 @@ class WrongAnswer(NamedTuple):
 def explanation(context: Context, step: int, found: Answers, key: Any) -> WrongAnswer | None:
     """Explain one wrong answer of a read. Returns None if no current file contains the lost row.
 
-    Also returns None if the model has partial updates or a user-defined merge function, because a row may then combine
-    values from several files.
+    With partial updates or a user-defined merge function, the result is always None, because a row may combine values
+    from several files.
     """
     if context.model.merger.combination:
         return None

@@ -1,5 +1,4 @@
-"""Determines the status of each file in a state of the model: the file slice, and the reason if a read skips the file.
-"""
+"""Determines the file slice of each file in a state of the model, and why a read skips some files."""
 
 from __future__ import annotations
 
@@ -39,13 +38,13 @@ class Files:
         """Map the name of each file or slice to a list with its status and content.
 
         The value of `slice G/B` is [status, reason], where G is a file group and B is a barrier (0 for none). The value
-        of `base G/B` is [status, reason, rows]; each of its rows ends with the requested time of the row's write. The
-        value of `log G/T.V` is [status, reason, rows, barrier of the slice], where T is a requested time and V is a log
-        version.
+        of `base G/B` is [status, reason, rows]. The value of `log G/T.V` is [status, reason, rows, barrier of the
+        slice], where T is a requested time and V is a log version.
 
-        A row is [key, value, ordering value], with the value null for a delete. The status of a file is "read",
-        "merged", "hidden" or "pending". A file is "merged" if a base file also contains its rows. A file is "pending"
-        if its write has not completed, or if its plan has no base file yet.
+        A row is [key, value, ordering value], with the value null for a delete. In base files, the requested time of
+        the row's write follows. The status of a file is "read", "merged", "hidden" or "pending". A file is "merged" if
+        a base file also contains its rows. A log is "pending" until its write completes, and a base file is "pending"
+        until its compaction completes.
         """
         rests_on = (self.model.table(state), self._reader(state))
         if rests_on not in self._tables:

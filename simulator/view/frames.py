@@ -1,7 +1,7 @@
 """Computes the content of a trace's page as one JSON value. The model computes everything that the page shows.
 
 Each instant, file and answer has a history: a list of [step, value], in which each entry applies until the next one.
-From the histories, the page's script computes the state at any step. Only changes are stored, so that the page remains
+The page's script computes the state at any step from these histories. Only changes are stored, so that the page remains
 small even for a trace of 2,000 steps.
 """
 
@@ -43,8 +43,8 @@ class History:
         self._now: dict[str, Any] = {}
 
     def see(self, step: int, things: Mapping[str, Any]) -> None:
-        """Record each value in `things` that has changed after `step`. Names that are missing from `things` get the
-        value null.
+        """Append the values in `things` that have changed in `step` to their histories. The value of a name that is
+        missing from `things` is None.
         """
         for name in [name for name in self._now if name not in things]:
             self._now.pop(name)
@@ -56,7 +56,7 @@ class History:
 
 
 def document(trace: Trace) -> dict[str, Any]:
-    """Return the content of the page of a trace as one JSON value."""
+    """Return the content of a trace's page as one JSON value."""
     own = play(Model(trace.world, trace.protocol), trace.steps)
     broken = judged(own, trace.promise)
     broke = breaking_step(trace, own, broken)
@@ -109,8 +109,8 @@ def actors_of(model: Model) -> list[tuple[str, str]]:
 
 
 def _steps(run: Run, trace: Trace) -> dict[str, Any]:
-    """Return the fields `steps`, `sentences` and `listings` of the page. A step is [actor's index, sentence's index,
-    instant].
+    """Return the fields `steps`, `sentences` and `listings` of the page. A step is [index of its actor, index of its
+    sentence, instant].
     """
     sentences: dict[str, int] = {}
     actors = [name for _, name in actors_of(run.model)]
@@ -178,8 +178,8 @@ def _data(trace: Trace, puts: Sequence[Put]) -> Data:
 
 
 def first_wrong(run: Run, case: Case, broke: int) -> tuple[Case, int]:
-    """Find the first wrong row of a read at or after step `broke`. Returns the case with the key of this row, and the
-    step. If no row is wrong, returns the arguments `case` and `broke`.
+    """Find the first step, from `broke` onwards, at which the read of `case` returns a wrong row. Returns the step, and
+    `case` with the key of the wrong row. If no row is wrong, returns `case` and `broke` unchanged.
     """
     seen: Any = None
     for step in range(broke, len(run.states)):
@@ -268,8 +268,8 @@ def _explanation_number(
 
 
 def _answer_cells(found: Answers, number: int | None) -> Any:
-    """Return [rows that the promise requires, rows that the read returned, `number`]. A row is [key, value, requested
-    time, ordering], with the value null for a delete.
+    """Return a list: the rows that the promise requires, the rows that the read returned, and `number`. A row is [key,
+    value, requested time, ordering], with the value null for a delete.
     """
 
     def rows(answer: Mapping[Any, Any] | None) -> Any:

@@ -26,7 +26,7 @@ def sentence(context: Context, broke: int, because: str, answers_at: Sequence[An
     """Return the sentence at the top of a page, which names the write, the step that acknowledged it, and the answers
     of later reads.
 
-    Step `broke` violates the promise. `answers_at` contains the read's answers from this step onwards.
+    `broke` is the step that violates the promise. `answers_at` contains the read's answers from this step onwards.
     """
     case, found = context.case, answers_at[0]
     if not case.key and case.key not in found.wrong():

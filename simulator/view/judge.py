@@ -29,7 +29,7 @@ def judged(run: Run, named: str) -> list[Broken]:
     Liveness promises are omitted, because a finite run cannot violate them.
 
     A check ends when a file group has `LARGEST` logs, because its cost grows with the factorial of the number of logs.
-    For the promise `named`, one more log is allowed.
+    The check of the promise `named` ends one log later.
     """
     found = []
     for promise in PROMISES.values():
@@ -48,7 +48,7 @@ def _first_break(run: Run, holds: Callable[..., str | None], most: int) -> tuple
 
 
 def judged_steps(run: Run, logs: int = LARGEST - 1) -> int:
-    """Return the number of steps before a file group has more than `logs` logs."""
+    """Return the number of steps until the first file group would exceed `logs` log files."""
     for number, state in enumerate(run.states):
         groups = [group for write in run.model.table(state).writes for group, _ in write.files]
         if any(groups.count(group) > logs for group in set(groups)):
@@ -57,8 +57,8 @@ def judged_steps(run: Run, logs: int = LARGEST - 1) -> int:
 
 
 def breaking_step(trace: Trace, run: Run, broken: Sequence[Broken]) -> int:
-    """Return the step on which the page opens: the first violation of the trace's promise. Without one, it is the first
-    violation of any promise, or else the last step.
+    """Return the step at which the page opens. It is the first violation of the trace's promise, otherwise the first
+    violation of any promise, otherwise the last step.
     """
     named = [b.step for b in broken if b.name == trace.promise and b.step]
     return (named or sorted(b.step for b in broken if b.step) or [len(run.states) - 1])[0]

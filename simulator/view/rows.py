@@ -2,7 +2,7 @@
 visible.
 
 The trace of a search contains no rows. Each write may put the key k1, delete it, or omit it. The page shows the
-simplest combination of rows for which the reader's answer differs from the promised answer.
+simplest combination of puts and deletes for which the read returns a wrong answer.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ class Put(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """A read whose answer the page shows at every step. If `reader` is "", the read is `query`; otherwise, it is the
-    read of the actor `reader`.
+    """A read whose answer the page shows at every step: the read of the actor `reader`, or `query` if `reader` is
+    empty.
 
-    If `stable` is True, the read must return the same answer as just before the step that violates the promise.
+    If `stable` is True, the correct answer is the read's own answer just before the violation.
     """
 
     query: Query
@@ -122,8 +122,8 @@ def answers(model: Model, states: Sequence[Any], step: int, case: Case, broke: i
 
 
 def _of_table(model: Model, state: Any, query: Query, data: Data) -> Mapping[Any, Any] | None:
-    """Return the rows of the table at any time, even a time that readers must not use, or None if a clean or restore
-    removed them.
+    """Return the answer of a query, or None if a clean or restore has removed the data. Other reasons to refuse the
+    query are ignored.
     """
     if isinstance(model.read_refusal(state, query), Cleaned):
         return None
@@ -135,8 +135,7 @@ def _of_table(model: Model, state: Any, query: Query, data: Data) -> Mapping[Any
 def reader_table(model: Model, state: Any, reader: str) -> tuple[int, Table] | None:
     """Return the time and the table state that a reader has read, or None if the reader has not read yet.
 
-    For a consumer (incremental reader), the returned time is its checkpoint, and the returned table contains all writes
-    that it has read.
+    For a consumer (incremental reader), return its checkpoint, and a table of the writes that the consumer has read.
     """
     if reader in model.actors.get("consumer", ()):
         own, table = model.component(state, reader), model.table(state)
@@ -190,8 +189,8 @@ def _records(rows: Mapping[Any, Record | Change | Several]) -> dict[Any, Record]
 
 
 def choose(model: Model, states: Sequence[Any], broke: int, puts: Sequence[Put], *, data: Data, promise: str) -> Case:
-    """Choose a read, rows and a key for which the run gives a wrong answer. The trace's rows (`data`) are preferred; if
-    no read of them is wrong, the simplest suitable rows are chosen.
+    """Choose a read, rows of the writes, and a key for which the read returns a wrong row. The trace's rows (`data`)
+    are tried first, then other combinations of rows, simplest first.
     """
     given = [data] if data else []
     for rows in chain(given, valuations(puts, model.merger)):
@@ -205,7 +204,7 @@ def choose(model: Model, states: Sequence[Any], broke: int, puts: Sequence[Put],
 
 
 def readings(model: Model, states: Sequence[Any], broke: int, promise: str) -> list[Reading]:
-    """Return the reads that can show the wrong answer, most relevant to the promise first."""
+    """Return the reads that may return a wrong answer. The kinds of reads that the promise concerns are first."""
     ends = sorted({i.completed for i in model.timeline(states[broke]) if i.completed})
     readers = [r for r in model.actors.get("reader", ()) if model.component(states[broke], r).step == "answered"]
     now = [Reading(Query("snapshot"))]
@@ -226,7 +225,7 @@ def readings(model: Model, states: Sequence[Any], broke: int, promise: str) -> l
 
 
 def valuations(puts: Sequence[Put], merger: Merger) -> Iterator[Data]:
-    """Yield possible rows of the writes for the key k1, simplest first."""
+    """Yield the possible combinations of rows that the writes put for the key k1, simplest first."""
     shown = [put for put in puts if put.files][-MOST_WRITES:]
     for rows in sorted(of_merger(len(shown), merger), key=lambda rows: _cost(len(shown), rows)):
         yield {

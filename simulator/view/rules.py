@@ -1,4 +1,4 @@
-"""Sentences that explain how each weaker option of a protocol makes a read return a wrong row."""
+"""Sentences that explain how each option that is weaker than the default makes a read return a wrong row."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from typing import NamedTuple
 
 
 class Rule(NamedTuple):
-    """Two sentences that explain how a file is treated. `did` states what happened under a weaker option, and `right`
-    what happens under the default option.
+    """Two sentences that explain why a reader uses or ignores a file. `did` states what happened under the weaker
+    option. `right` states what happens under the default option.
 
-    The placeholders {r} and {c} are the file's requested time and completion time. The placeholder {b} is a barrier or
-    a base file, and {T} is the time of an as-of read. The placeholders {other}, {o}, {seen} and {at} describe another
-    row, with which the file's row is compared, and that row's times.
+    The placeholders {r} and {c} are the file's requested time and completion time. {b} is a barrier or a base file, and
+    {T} is the time of an as-of read. {other}, {o}, {seen} and {at} describe the row with which the file's row is
+    compared, and its times.
     """
 
     did: str

@@ -12,8 +12,8 @@ from ..crosscheck.symbols import Symbols
 
 
 class Run(NamedTuple):
-    """A replayed run: the states after 0, 1, ... steps. `stopped` contains the number of the first impossible step
-    (from 1) and the reasons, or is None.
+    """A replayed run: the states after 0, 1, ... steps. If a step is impossible, `stopped` contains its number (the
+    first step is 1) and the reasons.
     """
 
     model: Model

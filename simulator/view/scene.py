@@ -23,9 +23,8 @@ class Bar(NamedTuple):
     """One instant on the timeline, drawn from column `start` to column `end` of its lane.
 
     The texts `begins` and `ends` are the times above both ends of the bar; `content` is the text below the bar. If
-    `lost` is True, the wrong answer concerns a row of this write, and a ring marks the end of the bar. If an actor
-    resumes the plan of a crashed actor, the plan has a second bar. The second bar's `resumes` is the lane of the
-    crashed actor.
+    `lost` is True, a ring at the end of the bar marks the write whose row a read wrongly omits or returns. If the bar's
+    actor resumes the plan of a crashed actor, `resumes` is the lane of the crashed actor.
     """
 
     name: str
@@ -43,8 +42,8 @@ class Bar(NamedTuple):
 
 
 class Times(NamedTuple):
-    """A timeline: its bars, its lanes, and the labels of its columns from left to right. `marked` is the highlighted
-    column.
+    """A timeline: its bars, its lanes, and the labels of its columns from left to right. `marked` is the index of the
+    highlighted column.
     """
 
     axis: str
@@ -56,8 +55,8 @@ class Times(NamedTuple):
 
 
 class Chip(NamedTuple):
-    """A file in a picture: `text`, then `at` in a smaller font, then each of `notes` on a separate line. `lost` marks
-    the file with the row that the reader misses.
+    """A file in a picture. The picture shows `text`, followed by `at` in a smaller font, and each of `notes` on a
+    separate line. `lost` marks the file with the row that the reader misses.
     """
 
     name: str

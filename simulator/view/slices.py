@@ -35,7 +35,7 @@ class _Placed(NamedTuple):
 
 
 class _Band(NamedTuple):
-    """File groups that are drawn side by side. Slices of the same barrier have equal heights in all file groups."""
+    """File groups that are drawn side by side. Slices with the same barrier are drawn at the same height."""
 
     groups: tuple[Group, ...]
     heights: dict[int, float]

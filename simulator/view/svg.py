@@ -13,7 +13,7 @@ MONO = "ui-monospace, Menlo, Consolas, monospace"
 def svg(drawing: Drawing, *more: str, width: int | None = None) -> str:
     """Return a drawing as an SVG element on a white background. All text of the drawing is escaped.
 
-    The strings in `more` contain SVG markup that is drawn on top. `width` is in pixels; the default is the width of the
+    The SVG fragments in `more` are drawn over the drawing. `width` is in pixels; the default is the width of the
     container.
     """
     body = "".join(_shape(mark) if isinstance(mark, Shape) else _text(mark) for mark in drawing.marks)

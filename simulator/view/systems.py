@@ -1,6 +1,6 @@
 """Extracts the answers of several systems at each step of a trace, as far as the trace records them.
 
-The field ``observed`` of a step may contain one answer for each system by name, or a single answer without a name.
+The field ``observed`` of a step maps the names of systems to answers, or contains a single answer.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ READS = ("snapshot", "read", "rows")
 
 
 def systems_of(trace: Trace) -> list[dict[str, Any]]:
-    """Return the name and the answers of each system. An answer is [step, [[key, value or null]]]."""
+    """Return the name and the answers of each system. An answer is [step, rows], and a row is [key, value or null]."""
     found: dict[str, list[list[Any]]] = {}
     for number, observed in enumerate(trace.observed, start=1):
         for name, seen in observed.items():
@@ -28,7 +28,7 @@ def systems_of(trace: Trace) -> list[dict[str, Any]]:
 def _row(row: str | Sequence[Any]) -> list[Any]:
     """Return the key and the value of a row, with None as the value of a delete.
 
-    A row is a text such as ``k1: 2 B r1``, or a list with key, ordering value, value and requested time.
+    A row is a string such as ``k1: 2 B r1``, or a list: key, ordering value, value, requested time.
     """
     if isinstance(row, str):
         key, _, cells = row.rpartition(": ")

@@ -62,8 +62,8 @@ class Names:
         self.lane_of = dict(self._packed(now.instants))
 
     def _packed(self, instants: tuple[InstantRow, ...]) -> Iterator[tuple[str, tuple[str, int]]]:
-        """Yield the requested time and the lane (kind, number) of each instant. An instant is placed in the first lane
-        of its kind that is free at its requested time.
+        """Yield the requested time of each instant, and the lane in which it is drawn: (kind of instant, number). An
+        instant is placed in the first lane of its kind that is free at its requested time.
         """
         free: dict[str, list[str]] = {}
         for instant in sorted(instants, key=lambda i: i.requested):
@@ -85,8 +85,7 @@ class Names:
         return _hue_of(*self.lane_of.get(requested, ("", 0)))
 
     def name(self, time: str) -> str:
-        """Return the name of a time: t1, t2, and so on. Times of archived instants have no name, and are returned as
-        date and time.
+        """Return the name of a time: t1, t2, and so on. The times of archived instants are returned as date and time.
         """
         return self.names.get(time) or clock(time)
 
@@ -136,7 +135,7 @@ def _bar(names: Names, instant: InstantRow, columns: list[str], lanes: list[tupl
 
 
 def files(names: Names, seen: Inventory) -> Files:
-    """Return the file groups to draw: their newest slices, and the files that no read uses."""
+    """Return the file groups to draw, each with its newest slices and the files that no read uses."""
     rows: dict[_GroupKey, list[SliceRow]] = {}
     for row in seen.slices:
         rows.setdefault((row.partition, row.file_group), []).append(row)
@@ -196,10 +195,10 @@ def _slices(
 
 
 def _place(names: Names, file: LeftOut, newest_first: list[str], as_of: str | None) -> str:
-    """Return the barrier of the slice in which to draw a file that belongs to no slice.
+    """Choose the slice in whose box a file without a slice is drawn, and return the slice's barrier.
 
-    A file of a pending write is drawn in the newest slice. Any other file is placed by its completion time, or by its
-    requested time if the timeline does not contain the write.
+    A file of a pending write is drawn in the newest slice. Otherwise, the file's completion time determines the slice,
+    or its requested time if the timeline does not contain the write.
     """
     if _is_pending(names, file, as_of):
         return newest_first[0]
@@ -266,7 +265,7 @@ def counted(number: int, thing: str) -> str:
 
 
 def clock(instant: str, first: int = 0) -> str:
-    """Format an instant as date and time, such as ``2026-11-21 18:31:09.412``. `first` is the first field in the text,
+    """Format an instant as date and time, such as ``2026-11-21 18:31:09.412``. `first` is the first field to include,
     from 0 (year) to 6 (milliseconds).
     """
     parts = [(instant[start:end], sign) for start, end, sign in _FIELDS[first:] if instant[start:end]]
@@ -274,8 +273,8 @@ def clock(instant: str, first: int = 0) -> str:
 
 
 def shortened_times(times: list[str]) -> tuple[str, list[str]]:
-    """Split off the date (or date, hour and minute) that all times share. Returns the shared part and the shortened
-    times.
+    """Remove the prefix that all times share: the date, or the date with hour and minute. Returns the prefix and the
+    shortened times.
     """
     shared = 0
     while shared < 5 and len({time[: _FIELDS[shared][1]] for time in times}) == 1:

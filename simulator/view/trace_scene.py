@@ -1,4 +1,5 @@
-"""Describes the pictures of a trace at one step, based on the value that `frames.document` returns."""
+"""Describes the pictures of a trace's state after a given step. The input is the value that `frames.document` returns.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +28,9 @@ def scenes_of_trace(trace: Trace, step: int | None) -> tuple[Times, Files]:
 
 
 def value_at(history: list[list[Any]], step: int) -> Any:
-    """Return the value in a history of [step, value] entries after `step` steps, or None before the first entry."""
+    """Return the value after `step` steps, given its history as a list of [step, value]. Returns None before the first
+    entry.
+    """
     return next((value for at, value in reversed(history) if at <= step), None)
 
 
@@ -51,8 +54,8 @@ class Moment:
     # time
 
     def times(self, most: int | None = None) -> Times:
-        """Return the timeline, with steps as columns and actors as lanes. At most `most` steps have separate columns;
-        all earlier steps share one column.
+        """Return the timeline, with steps as columns and actors as lanes. Only the last `most` steps have separate
+        columns; all earlier steps share one column.
         """
         first = max(0, self.step - most) if most else 0
         columns = [*(["…"] if first else []), *map(str, range(first + 1, self.step + 1))]

@@ -43,9 +43,7 @@ def completed_at(context: Context, step: int, requested: int | None) -> int | No
 
 
 def lost_row(context: Context, must: Record | None, got: Record | None) -> Record:
-    """Return the row that the explanation follows: a promised row that the read misses, or a returned row that is not
-    promised.
-    """
+    """Return the row to explain: a promised row that the read misses, or a returned row that is not promised."""
     if must is None or (got is not None and _intrudes(context, got)):
         assert got is not None, "two absent rows do not differ"
         return got
@@ -53,14 +51,14 @@ def lost_row(context: Context, must: Record | None, got: Record | None) -> Recor
 
 
 def _intrudes(context: Context, got: Record) -> bool:
-    """True if the row `got` is wrong because the read must not return rows of its write."""
+    """True if the read must not return any row of the write that put `got`."""
     completed = completed_at(context, len(context.states) - 1, got.requested)
     until = context.case.reading.query.until
     return context.case.reading.stable or completed is None or (until is not None and completed > until)
 
 
 def wins_by_ordering(context: Context, lost: Record, got: Record) -> bool:
-    """True if rows are merged by ordering value, and `lost` has a greater ordering value than `got`."""
+    """True if rows are merged by ordering value, and the row `lost` has the greater ordering value."""
     return context.model.merger.event_time and lost.ordering > got.ordering
 
 

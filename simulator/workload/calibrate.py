@@ -31,7 +31,7 @@ Watch = Callable[[str, int, int], None]
 
 
 class Part(NamedTuple):
-    """A measured part of an operation: core-seconds without storage requests, and the numbers of rows and files."""
+    """The measured core-seconds of an operation, excluding storage requests, and its numbers of rows and files."""
 
     seconds: float
     rows: int
@@ -39,7 +39,7 @@ class Part(NamedTuple):
 
 
 class Samples:
-    """Measurements of the engine, from which the times of a calibration are fitted."""
+    """Measurements of the engine, to which a calibration is fitted."""
 
     def __init__(self) -> None:
         self.writes: list[Part] = []
@@ -141,12 +141,13 @@ def _timed(watch: Stopwatch, operation: Callable[[], object], rows: int, logs: i
 
 
 def _fit(parts: Sequence[Part]) -> tuple[float, float, float, float]:
-    """Fit a linear cost model. Returns the constant cost, the cost of a row and the cost of a file, in seconds, and the
-    spread of the residuals.
+    """Fit a linear cost model. Returns the constant cost of an operation, the cost per row and the cost per file, in
+    seconds, and the spread of the residuals.
 
     The spread is the standard deviation of the logarithm of the ratio of measured to fitted times, estimated from
-    quartiles. The fit minimises relative errors, so that small operations count as much as large ones. The fit is then
-    scaled so that its mean equals the measured mean, because the mean duration determines the throughput.
+    quartiles. The fit minimises relative errors, so that small operations count as much as large ones. The costs are
+    then scaled so that the fitted mean duration equals the measured one, because the mean duration determines the
+    throughput.
     """
     took = np.array([part.seconds for part in parts])
     features = np.array([(1.0, part.rows, part.files) for part in parts])

@@ -1,4 +1,4 @@
-"""The cores of one simulated machine, which all computing processes share equally.
+"""The cores of one simulated machine. All computing processes share the cores equally.
 
 A process uses no core while it sleeps, waits for the lock, or waits for storage.
 """

@@ -36,8 +36,8 @@ class Touched:
 
 @dataclass(frozen=True, slots=True)
 class StageCost:
-    """The cost of one stage of an operation, recorded from the engine. The number of requests is a linear function of
-    the numbers of file groups, log files and commits.
+    """The cost of one stage of an operation, recorded from the engine. The number of storage requests is a linear
+    function of the numbers of file groups, log files and commits.
 
     `takes` is the number of clock readings, and `lists` is the number of timeline listings. The stage decodes a commit
     `decodes` times if its actor has not read the commit before.
@@ -55,7 +55,7 @@ class StageCost:
         return {verb: _linear(counts, touched) for verb, counts in self.requests.items()}
 
     def depth(self, touched: Touched) -> int:
-        """Return the number of sequential requests (rounds) of the stage."""
+        """Return the number of consecutive rounds of storage requests in the stage."""
         sent = sum(self.count(touched).values())
         return max(_linear(self.rounds, touched), math.ceil(sent / WIDTH))
 
@@ -85,8 +85,8 @@ class Calibration:
     storage requests. Writing data takes an additional `per_row` for each row, and `per_file` for each file.
 
     A timeline listing takes `list_instant` for each active instant, and an additional `unread` for each new commit.
-    Decoding a new commit takes `decode`. A compaction takes `compact_row` for each row, and `compact_log` for each log
-    file. A snapshot read takes `read_row` for each row, and `read_log` for each log file.
+    `decode` is the time for decoding a new commit. A compaction takes `compact_row` for each row, and `compact_log` for
+    each log file. A snapshot read takes `read_row` for each row, and `read_log` for each log file.
 
     `noise` is the spread of the measured times around the fitted times, as the sigma of a log-normal distribution.
     `latency` contains the median and the 99th percentile of the latency of each kind of storage request, in seconds, on
@@ -179,7 +179,7 @@ class Sampler:
         self._next = 0
 
     def latency(self, requests: Mapping[str, int], depth: int) -> float:
-        """Return a random duration, in seconds, of several storage requests in `depth` sequential rounds."""
+        """Return a random total duration, in seconds, of storage requests in `depth` consecutive rounds."""
         key = (depth, *requests.items())
         pool = self._pools.get(key)
         if pool is None:

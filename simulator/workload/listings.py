@@ -1,6 +1,4 @@
-"""Measures how much time a timeline listing takes for each active instant, and for each commit that the process has not
-read before.
-"""
+"""Measures the time of a timeline listing, per active instant and per commit that the process has not read before."""
 
 from __future__ import annotations
 
@@ -25,11 +23,11 @@ WAIT: Final = 60.0
 
 
 class Listings(NamedTuple):
-    """Measurements of timeline listings. Each pair in `stages` contains the number of active instants, and the mean
-    core-seconds of the two stages that a write runs under the lock.
+    """Measurements of timeline listings. Each pair in `stages` contains the number of active instants, and the mean of
+    the core-seconds of a write's two locked stages.
 
-    `unread` contains the additional core-seconds of a listing for each new commit. `decode` contains the core-seconds
-    for decoding each new commit.
+    `unread` contains measurements of the additional core-seconds of a listing per new commit. `decode` contains
+    measurements of the core-seconds for decoding a new commit.
     """
 
     stages: list[tuple[int, float]]

@@ -1,8 +1,7 @@
 """The lock of the simulated table, which behaves like the engine's locks (engine.lock).
 
-An actor attempts to acquire the lock, and tries again after each pause. A released lock stays free until an actor's
-next attempt. The last holder often acquires the lock again, because waiting actors are still pausing at its next
-attempt.
+An actor that fails to acquire the lock pauses before it tries again. A released lock stays free until an actor's next
+attempt. The last holder often acquires the lock again, because the waiting actors are still pausing.
 """
 
 from __future__ import annotations

@@ -31,10 +31,10 @@ def groups_of(commit: Commit) -> Iterator[tuple[str, str]]:
 
 
 def past_figures(writes: Sequence[Commit], compactions: Sequence[Commit], seconds: float) -> dict[str, float]:
-    """Return those statistics of `summary.LINES` that can be computed from a timeline.
+    """Return the statistics in `summary.LINES` that can be computed from a timeline.
 
     `writes` are sorted by requested time; `seconds` is the length of the period that they cover. The latency of a write
-    starts at its requested time, because a timeline records no earlier time.
+    is measured from its requested time, because a timeline records no earlier time.
     """
     latencies = [seconds_of(commit) or 0.0 for commit in writes]
     compacting = [seconds_of(commit) or 0.0 for commit in compactions]

@@ -34,7 +34,8 @@ class Recording:
 
     `mode` is None if the table properties do not record the concurrency mode. `every` is the median interval between
     compactions in seconds, or 0 without compactions. The time from the first write to the first compaction counts as an
-    interval. `figures` contains those statistics of `summary.LINES` that a timeline records.
+    interval between compactions. `figures` contains the statistics in `summary.LINES` that can be computed from a
+    timeline.
     """
 
     scenario: Scenario
@@ -54,8 +55,7 @@ def recording(storage: Storage, base: Scenario | None = None) -> Recording:
     readers are taken from `base`, if given.
 
     Writes that overlap in time are assigned to different writers. The data phase of a simulated write takes as long as
-    the recorded write, minus the wait for the clock after the request. Raises `BadInput` if the table has too few
-    completed writes.
+    the recorded write, minus the wait for clock skew. Raises `BadInput` if the table has too few completed writes.
     """
     audit = gather(storage)
     commits = [commit for commit in audit.commits.values() if seconds_of(commit) is not None]

@@ -17,8 +17,8 @@ WORDS: Final = 58  # the width of the column of words
 
 
 class Block(NamedTuple):
-    """The simulation runs with the same compaction interval. `every` is this interval in seconds, or 0 if no
-    compactions run.
+    """Simulation results that share a compaction interval. `every` is the interval in seconds, or 0 if no compactions
+    run.
     """
 
     every: float

@@ -1,7 +1,6 @@
 """Decides, with functions of the model, whether a simulated write conflicts, and which logs a compaction plan includes.
 
-For each decision, the simulation builds a small table of the model. Decisions depend only on the order of the table's
-times, and are cached.
+For each of these decisions, the functions build a small model table with the same order of times.
 """
 
 from __future__ import annotations

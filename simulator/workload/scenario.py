@@ -1,8 +1,8 @@
 """A scenario of the workload simulation: the table, the store and lock, the writers, services and readers.
 
 A scenario is a TOML file with the tables `[table]`, `[lock]`, `[[writers]]`, `[compaction]`, `[cleaning]`, `[reads]`
-and `[crashes]`. Each of these TOML tables corresponds to a class in this module, whose attributes are the table's
-fields. Durations are strings such as 90s, 5m or 2h.
+and `[crashes]`. Each table corresponds to a class in this module, whose attributes are the table's keys. Durations are
+strings such as 90s, 5m or 2h.
 """
 
 from __future__ import annotations
@@ -42,7 +42,8 @@ class LockOptions:
     """The options of the simulated table's lock.
 
     `provider` is `file` (a file lock on one machine), `lease` (an object in the store) or `zookeeper` (a queue). `skew`
-    is the wait for clock skew in seconds. `decision` states whether the lock or the decision log decides commits.
+    is the time in seconds that an actor waits to allow for clock skew. `decision` states whether the lock or the
+    decision log decides commits.
     """
 
     provider: Provider = "lease"
@@ -54,13 +55,13 @@ class LockOptions:
 
 @dataclass(frozen=True, slots=True)
 class Writers:
-    """A group of writers with equal options.
+    """A group of writers with the same options.
 
     `arrival` states when a batch arrives: regularly every `every` seconds, at random with this mean, or when the
     previous batch is done. A batch touches `partitions` partitions of the table, selected by `choice`; `own` gives each
-    writer separate partitions. `zipf` is the skew of keys over buckets; 0 means equal shares. `updates` is the share of
-    rows that already exist. `compute` is the number of seconds for preparing a batch, in addition to the cost of its
-    rows. `concurrency` overrides the concurrency mode of the run.
+    writer separate partitions. `zipf` is the skew of keys over buckets; 0 means equal shares. `updates` is the fraction
+    of a batch's rows whose keys already exist. `compute` is the number of seconds for preparing a batch, in addition to
+    the cost of its rows. `concurrency` overrides the concurrency mode of the run.
     """
 
     name: str
@@ -91,7 +92,7 @@ class Service:
 class Reads:
     """Snapshot queries of the newest `partitions` partitions, every `every` seconds (0 means never) on `cores` cores.
 
-    A query that is due while the previous query runs begins after the previous query.
+    If the previous query is still running, the next query begins after it.
     """
 
     every: float = 600.0

@@ -138,9 +138,10 @@ class Simulation:
         acquired the lock and completed the stage.
 
         `own` is the number of core-seconds that the stage needs in addition to reading the timeline. `choose` returns
-        the stage and the amounts (such as numbers of log files) that determine the stage's cost. It is called under the
-        lock, so that no other actor can change the table. If the actor crashes at `crashes_at` while it holds the lock,
-        `effect` does not run, and the lock is not released. The stage's duration is added to `spent`, by phase.
+        the stage and the quantities, such as numbers of log files, that determine its cost. `choose` is called under
+        the lock, so that no other actor can change the table. If the actor crashes at `crashes_at` while it holds the
+        lock, `effect` does not run, and the lock is not released. The durations of the wait and of the stage's phases
+        are added to `spent`.
         """
         measures, lock, env = self.measures, self.lock, self.env
         asked = env.now
@@ -170,7 +171,7 @@ class Simulation:
 
     def _expire(self, held: float) -> Events:
         """Release the lock of a crashed holder when the lease or the ZooKeeper session expires. A file lock is released
-        immediately.
+        as soon as its holder crashes.
         """
         options = self.scenario.lock
         left = {"file": 0.0, "lease": options.lease + LEASE_DRIFT, "zookeeper": ZOOKEEPER_SESSION}[options.provider]

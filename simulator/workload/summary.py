@@ -39,7 +39,7 @@ class Line:
 
 
 def percentile(values: Sequence[float], share: float) -> float:
-    """Return a percentile of samples, or 0 without samples."""
+    """Return a percentile of samples, or 0 if there are no samples."""
     return float(np.percentile(values, share)) if len(values) else 0.0
 
 

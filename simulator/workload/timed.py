@@ -112,8 +112,8 @@ def batch(rows: int, number: int, partition: str = "p0") -> pa.Table:
 
 
 def timed_table(path: Path, buckets: int) -> tuple[Stopwatch, Table]:
-    """Create a table with the given number of buckets. Returns a stopwatch and the table. The stopwatch measures the
-    table's storage requests and the phases under its lock.
+    """Create a table with the given number of buckets, and a stopwatch that measures its storage requests and the
+    phases under its lock.
     """
     Table.create(None, path, SCHEMA, record_key="id", ordering_fields="ts", partition_by="part", buckets=buckets)
     watch = Stopwatch()

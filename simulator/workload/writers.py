@@ -25,8 +25,8 @@ class Job:
     """The options of a simulated writer. `occ` is True if the writer checks for conflicts; `cores` is the number of
     cores of its data phase.
 
-    If `continuous` is True, the writer begins each batch as soon as the previous batch is done. After the time `ends`,
-    a continuous writer begins no attempt.
+    If `continuous` is True, the writer begins each batch as soon as the previous batch is done. A continuous writer
+    begins no attempt after the time `ends`.
     """
 
     name: str

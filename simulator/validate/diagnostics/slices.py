@@ -148,8 +148,8 @@ def _kept(names: tuple[str, ...], view: View) -> int:
 
 
 def old_base(view: View) -> Iterator[Case]:
-    """Yield compaction plans that do not start from the newest base file. A compaction from an older base file restores
-    an older state of the rows.
+    """Yield compaction plans that do not start from the newest base file. Such a compaction can lose updates that the
+    newest base file contains.
     """
     for group, parts in view.plans.items():
         bases = sorted(base.requested for base in view.bases(group))
@@ -176,8 +176,8 @@ def replaced(view: View) -> Iterator[Case]:
 
 
 def first_log(view: View) -> Iterator[Case]:
-    """Yield uncommitted logs that are the oldest file of their file group. Hudi hides the committed logs of a file
-    group with such a log (apache/hudi#19774).
+    """Yield uncommitted logs that are the oldest file of their file group. Hudi hides all committed logs of such a file
+    group (apache/hudi#19774).
     """
     first_active = view.audit.first_active or ""
     oldest: dict[Group, LogFile] = {}
