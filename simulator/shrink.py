@@ -1,9 +1,8 @@
 """Shrinks traces: finds a smaller trace that shows the same violation or disagreement.
 
-Hypothesis has already removed steps from random histories. This module reduces context switches, actors and rows,
-because many of them make a history hard to read. A violation is shortened by searching all interleavings of the trace's
-steps on the model. A disagreement is shortened by removing or regrouping steps as long as a replay on the system still
-disagrees.
+Context switches, actors and rows are reduced, because many of them make a history hard to read. A violation is
+shortened by searching all interleavings of the trace's steps on the model. A disagreement is shortened by removing or
+regrouping steps as long as a replay on the system still disagrees.
 """
 
 from __future__ import annotations

@@ -23,8 +23,8 @@ def overlapping_kinds(history: History) -> set[tuple[str, str]]:
     """Return the pairs of instant kinds that were pending on one file group at the same time. Each pair is in order of
     requested time.
 
-    A write has the kind ``delete`` if it deletes a record of the shared file group, otherwise ``upsert``. Every other
-    instant has its timeline action as kind.
+    A write has the kind ``delete`` if it deletes a record of the shared file group, otherwise ``upsert``. The kind of
+    every other instant is its timeline action.
     """
     intervals = sorted(_intervals(history))
     return {

@@ -93,8 +93,8 @@ def tour(
     progress: Progress | None = None,
     traces_dir: Path | None = None,
 ) -> TourReport:
-    """Play the first runs of a tour of `options.world`, as a fraction `share` (0 to 1) of all its runs. Stop at the
-    first disagreement.
+    """Play the first runs of a tour of `options.world`. `share` (0 to 1) is the fraction of all runs to play. Stop at
+    the first disagreement.
 
     After each run, `progress` is called with the run's number (from 0) and the total number of runs. Tours with the
     same seed write the same rows.

@@ -5,8 +5,8 @@ cycle if it always changes some component to a different value that never recurs
 instants only grows. The proof repeatedly removes transitions that are outside every cycle, until none can be removed.
 If no transition remains, the state graph has no cycle; otherwise, `lasso.find_lasso` must search all states.
 
-Under symmetry reduction, the first and last state of a canonical cycle may differ in the names of exchangeable actors.
-If the cycle is repeated often enough, the original names recur. The proof can therefore ignore these names.
+Under symmetry reduction, the original states at the start and end of a cycle may differ in the names of exchangeable
+actors. If the cycle is repeated often enough, the original names recur, so the proof ignores the names.
 """
 
 from __future__ import annotations

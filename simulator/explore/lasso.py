@@ -62,8 +62,8 @@ class Graph(NamedTuple):
         return found
 
     def taken(self, step: Any) -> set[Action]:
-        """Return the actions that a step performs, for fairness conditions. The result is empty if the promise assumes
-        no fairness of the step.
+        """Return the action of a step, in each form in which fairness conditions refer to it. The result is empty if
+        the promise assumes no fairness of the step.
         """
         fair = self.promise.fair(self.space.system, step)
         return {(step.actor, step.action), (step.actor, ANY)} if fair else set()

@@ -75,8 +75,8 @@ class MemoryBound:
         self.bytes = int(gib * GIB) if gib else int(held() + left * SHARE) if left else None
 
     def reached(self, table: dict[Any, Any]) -> str | None:
-        """Return the reason why the search must stop, or None. `table` is the largest dictionary of the search, which
-        may be about to grow.
+        """Return the reason why the search must stop, or None. `table` is the largest dictionary of the search; the
+        memory for its next growth is included.
         """
         if self.bytes is None:
             return None

@@ -117,7 +117,7 @@ class Exchange:
         self._image = Image(cache.model, names, range(len(cache.model.coding.names)), ())
 
     def difference(self, state: State) -> str | None:
-        """Return why the swap is not a symmetry in the given state; None if it is one."""
+        """Return why the swap is not a symmetry in the given state, or None if no difference is found."""
         other = self._image.of_own(state)
         moves = [(step, after, self._image.of_own(after)) for step, after in self.model.successors(state)]
         if {(renamed_step(step, self.names), there) for step, _, there in moves} != set(self.model.successors(other)):

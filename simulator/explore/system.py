@@ -28,10 +28,10 @@ class Property(Protocol):
     """A promise: a property of states or of steps, according to `kind`.
 
     `holds(system, before, step, after)` returns None, or a message that describes the violation. `sometimes(system,
-    state)` is true in a state in which the promise does not hold just vacuously. The methods `reads` and `unfit` are
-    optional. `reads(system)` returns the components (state variables) that the promise reads; a search evaluates the
-    promise once for each combination of their values. `unfit(system)` returns the reason why the promise does not apply
-    to a system, or None.
+    state)` is true in a state in which the promise is not vacuously true. The methods `reads` and `unfit` are optional.
+    `reads(system)` returns the components (state variables) that the promise reads; a search evaluates the promise once
+    for each combination of their values. `unfit(system)` returns the reason why the promise does not apply to a system,
+    or None.
     """
 
     @property

@@ -151,7 +151,7 @@ class _Contenders:
         raise NotImplementedError
 
     def expected(self, state: int) -> Any:
-        """Return the lock that is stored in the model, in the format of `stored`."""
+        """Return the model's stored lock, in the format that `stored` returns."""
         raise NotImplementedError
 
     def _owner(self, content: bytes, own: tuple[str, int]) -> None:

@@ -22,7 +22,7 @@ class LockModel(Protocol):
         """Return the contenders whose lease has not expired according to their own clocks."""
 
     def refused(self, state: int) -> list[str]:
-        """Return the idle contenders that cannot acquire the lock, because another contender holds it."""
+        """Return the idle contenders that may not acquire the lock now, according to the store."""
 
     def unheld(self, state: int, contender: str) -> int:
         """Return the number of ticks, on the contender's clock, since an actor last held the lock."""

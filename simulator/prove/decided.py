@@ -24,8 +24,7 @@ PHASES = {"requested": core.REQUESTED, "writing": core.WRITING, "written": core.
 
 
 def interpret(model: Model, state: State, elements: Instance, facts: Table, place: dict[int, int]) -> None:
-    """Add the facts about the decision log to `facts`. Facts about phases that consist of several steps with a decision
-    log are replaced.
+    """Add the facts about the decision log to `facts`.
 
     `place` maps the requested time of each plan to the number of the plan.
     """

@@ -31,8 +31,8 @@ class Instance:
 
 @dataclass(frozen=True)
 class Taken:
-    """A step: an action with values for its parameters. The value of a parameter that is a set is a frozenset of tuples
-    of elements.
+    """A step: an action with values for its parameters. If a parameter is a set, its value is a frozenset of tuples of
+    elements.
     """
 
     action: Action

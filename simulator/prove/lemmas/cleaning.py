@@ -76,7 +76,7 @@ class Cleaning(Services):
         return both(s.part(q, g), is_there, s.barrier(q) <= h)
 
     def is_older(self, s: Any, g: Term, h: Term, time: Term) -> Term:
-        """True if a base file of group g for which `counts` is true begins a slice later than `time`."""
+        """True if group g has a base file that `counts` accepts and that begins a slice after `time`."""
         return s.some(PLAN, lambda q: both(self.counts(s, q, g, h), time < s.barrier(q)))
 
     def schedule_clean(self, s: Any, a: Term, w: Term) -> Mapping[str, Update]:

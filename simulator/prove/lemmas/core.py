@@ -156,7 +156,8 @@ class Core(Writers, Compactors, Readers):
             both(s.reading(d) >= SURE, complete(s, w, s.reads_at(d))), s.kept_write(d, w)))  # fmt: skip
 
     def reads_late_enough(self, s: Any, n: Any) -> Term:
-        """True if, after the step, every read time covers all writes that were published when the read began."""
+        """True if each reader's read time is late enough to include all writes that were published when its read began.
+        """
         return s.every(READER, WRITE, lambda d, w: both(
             implies(both(s.reading(d) == LISTING, n.reading(d) > LISTING, s.there_write(d, w)),
                     self.covers(n, d, w)),

@@ -161,8 +161,8 @@ class LogCompaction(Services):
                 "logs_completed": at(s.logs_completed, k, to=s.logs_completing(a))}  # fmt: skip
 
     def delivered(self, s: Any, w: Term, after: Term, until: Term) -> Term:
-        """True if an incremental read of (after, until] contains the write. With `log_compaction_window = included`, it
-        also contains writes whose logs were compacted by a log compaction that completed in (after, until].
+        """True if an incremental read of (after, until] contains the write. With `log_compaction_window = included`,
+        such a read also contains writes whose logs were compacted by a log compaction that completed in (after, until].
         """
         own = super().delivered(s, w, after, until)
         if self.options.log_compaction_window == "excluded":
