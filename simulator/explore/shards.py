@@ -33,8 +33,7 @@ class Shard(NamedTuple):
     def split(self, count: int) -> list[Shard]:
         """Split a shard into at most `count` shards of similar size.
 
-        The shard key found first usually has the most states, so keys are assigned to shards in the order 1 2 3, 3 2 1,
-        1 2 3, ...
+        Keys are assigned to shards 1 2 3, 3 2 1, 1 2 3, ..., because the key found first usually has the most states.
         """
         turns = [*range(count), *reversed(range(count))]
         owners = [turns[place % len(turns)] for place in range(len(self.keys))]
