@@ -11,9 +11,7 @@ from nbcc.model.mechanisms.lost_locks import LostLocks
 
 
 def field_of(own: ActorState, name: str, otherwise: Any = 0) -> Any:
-    """Return a field of an actor's state or of a record that a mechanism adds to the state; `otherwise` if no such
-    field exists.
-    """
+    """Return a field of an actor's state or of its records; `otherwise` if no such field exists."""
     return next((getattr(each, name) for each in (own, *own.records) if hasattr(each, name)), otherwise)
 
 

@@ -19,8 +19,8 @@ def counterexample(
     """Return the trace of a path that ends with a violated promise. The trace contains rows that make the violation
     visible, and the observations of the model at each step.
 
-    Of all interleavings of the path's steps that violate the promise, the trace has the fewest context switches.
-    `cycle` is the number of final steps that repeat forever; 0 if the path has no cycle.
+    Steps of a path without a cycle are reordered, so that the trace has as few context switches as possible. `cycle` is
+    the number of final steps that repeat forever; 0 if the path has no cycle.
     """
     steps = (None if cycle else shortest_violation(model, path, promise)) or tuple(path)
     named = realised(model, steps)

@@ -1,7 +1,7 @@
-"""The demonstration of `nbcc demo`, which runs on real Spark.
+"""The demonstration that `nbcc demo` runs on real Spark.
 
-The steps of the demonstration are not fixed in advance. A random schedule chooses the steps of the first act, and
-searches choose the steps of the following acts.
+The steps of the demonstration are not fixed in advance. A random schedule chooses the steps of the first part, and
+searches choose the steps of the other parts.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Explains a name of the model with a sentence, the sentence's source, and a minimal example.
-
-All explanations come from the definitions of the explained names.
-"""
+"""Explains a name of the model with a sentence, the sentence's source, and a minimal example."""
 
 from __future__ import annotations
 
@@ -105,7 +102,7 @@ def _known() -> Iterator[tuple[str, Callable[[], Explanation]]]:
 
 @cache
 def pinned() -> dict[str, Any]:
-    """Map each protocol that breaks a promise to a small world, the main promise, and the steps to each violation."""
+    """Map each protocol that breaks a promise to its entry in `specs/sizes.toml`."""
     text = (files("nbcc") / "specs" / "sizes.toml").read_text(encoding="utf-8")
     return {name: known for name, known in tomllib.loads(text)["protocols"].items() if known["violated"]}
 
@@ -188,7 +185,7 @@ def _differences() -> dict[str, dict[str, str]]:
 
 @cache
 def _shown_in() -> dict[tuple[str, str], tuple[str, tuple[str, ...]]]:
-    """Map each (option, value) to the world and the promise of a mutant that sets only this value."""
+    """Map each (option, value) to a world in which this value alone breaks a promise, and to that promise."""
     known = (mutants.load(name) for name in mutants.names())
     alone = (each for each in known if len(each.protocol) == 1 and each.world and not each.replace)
     return {next(iter(each.protocol.items())): (each.world, (each.breaks,)) for each in alone}

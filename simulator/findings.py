@@ -1,7 +1,7 @@
 """Findings: cases in which a real system breaks a promise of nbcc's contract, stored in `specs/findings`.
 
 For each finding, `NAME.toml` contains its texts, and `NAME.json` the run that shows the behaviour. The page `NAME.md`
-is generated from both. If the model cannot show a finding, a test of the real system replaces the run.
+is generated from these files. A finding that the model cannot show has a test of the real system instead of a run.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ PLAYED: Final = ("hudi-1.2.0",)
 class Finding:
     """A case in which a real system breaks a promise of the contract or refuses a user's request.
 
-    `protocol` is the set of timeline rules that describes the system. `breaks` lists the broken promises. The recorded
-    run under `protocol`, or else the test `test`, demonstrates the finding. `rule` is the protocol option that causes
-    the behaviour. `read` is the query whose result demonstrates the finding. A finding with a `test` has no run;
-    `steps`, `expected` and `actual` describe the behaviour in words. `seen` maps each release of the system to the
-    behaviour observed there.
+    `protocol` is the set of timeline rules that describes the system. `breaks` lists the broken promises. The run
+    recorded under `protocol` demonstrates the finding. If the model cannot show the finding, the test `test`
+    demonstrates it, and `steps`, `expected` and `actual` describe the behaviour in words. `rule` is the protocol option
+    that causes the behaviour. `read` is the query whose result demonstrates the finding. `seen` maps each release of
+    the system to the behaviour observed there.
     """
 
     name: str
@@ -68,12 +68,12 @@ class Finding:
 
     @property
     def trace(self) -> Trace:
-        """The run that shows the finding, under the finding's protocol."""
+        """The recorded run that demonstrates the finding, under the finding's protocol."""
         return replace(load_trace(self.path), protocol=specs.protocol(self.protocol))
 
     @property
     def system(self) -> str:
-        """The name and release of the system that breaks the promise; `seen` contains it as a key."""
+        """The name and release of the system that breaks the promise; one of the keys of `seen`."""
         return SYSTEMS[self.protocol][0]
 
 
@@ -105,7 +105,9 @@ def is_system(protocol: str) -> bool:
 
 
 def shown_broken(protocol: str) -> dict[str, tuple[Finding, ...]]:
-    """Return the promises that the real system of a protocol breaks, each with the findings that show the violation."""
+    """Return the promises that the system described by a protocol breaks, each with the findings that demonstrate the
+    violation.
+    """
     every = [each for each in map(load, names()) if each.protocol == protocol and each.system in each.seen]
     broken = dict.fromkeys(promise for each in every for promise in each.breaks)
     return {promise: tuple(each for each in every if promise in each.breaks) for promise in broken}

@@ -1,8 +1,8 @@
 """Ctrl-C handling: only the process that the user started handles SIGINT, immediately and without a traceback.
 
 A terminal sends SIGINT to every process of its foreground group. A child process prints a traceback if SIGINT arrives
-while it starts. To prevent this, child processes never receive SIGINT, and the parent defers SIGINT while it starts a
-child.
+while it starts. To avoid this traceback, child processes never receive SIGINT, and the parent defers SIGINT while it
+starts a child.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Pool:
         self._executor = executor
 
     def submit(self, function: Callable[..., Any], *values: Any) -> Any:
-        """Submit a call to the pool, and return its future. The pool starts its processes during the first calls."""
+        """Submit a call to the pool, and return its future."""
         with deferred():
             return self._executor.submit(function, *values)
 

@@ -23,9 +23,9 @@ class Mechanism:
     in the form `world.limit`. `engine` lists the table operations that implement the mechanism, or functions as
     `module:function`. `engine_refuses` is the text of the engine's refusal if the engine does not implement the
     mechanism. `hudi` lists the steps or query kinds that exercise the mechanism on Apache Hudi. `hudi_impossible` is
-    the reason why nbcc cannot run the mechanism on Apache Hudi. `verdicts` lists protocols whose verdicts show what
-    each weaker option breaks. `trace` names a run in the gallery that shows the mechanism. `boundary` contains words
-    that identify the mechanism's line in specs/boundary.md.
+    the reason why nbcc cannot run the mechanism on Apache Hudi. `verdicts` lists the protocols whose verdicts show
+    which promises break under a weaker option. `trace` names a run in the gallery that shows the mechanism. `boundary`
+    contains words that identify the mechanism's line in specs/boundary.md.
     """
 
     name: str
@@ -63,7 +63,7 @@ def load(name: str) -> Mechanism:
 
 
 def from_mapping(name: str, given: Mapping[str, Any]) -> Mechanism:
-    """Return the mechanism that the fields of its TOML file describe.
+    """Return the mechanism described by the fields of a TOML file.
 
     Raises ValueError if a field is unknown or missing.
     """

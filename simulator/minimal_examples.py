@@ -29,9 +29,8 @@ Holds = Callable[[Model, Any, Any, Any], str | None]
 
 @dataclass(frozen=True, slots=True)
 class Never:
-    """The artificial promise that a given event never occurs. If a search finds a violation of `Never`, the
-    counterexample is a run in which the event occurs. `kind` is "state" or "step", as the event is a property of states
-    or of steps.
+    """The artificial promise that a given event never occurs. A counterexample to `Never` is therefore a run in which
+    the event occurs. `kind` is "state" or "step", depending on whether the event is a property of states or of steps.
     """
 
     kind: str
@@ -95,8 +94,9 @@ def small_worlds() -> Iterator[World]:
 def small_models() -> Iterator[tuple[World, Protocol]]:
     """Yield pairs of world (search configuration) and protocol (set of rules) in the order in which they are searched.
 
-    Small worlds under the default protocol come first, followed by worlds in which locks are lost. Named worlds with
-    table services, lost responses and repeated batches are next. Protocols that define additional actions are last.
+    Small worlds under the default protocol come first, followed by worlds in which locks are lost. They are followed by
+    named worlds with table services, lost responses and repeated batches. Protocols that define additional actions come
+    last.
     """
     yield from ((world, Protocol()) for world in small_worlds())
     for decision in ("lock", "log"):

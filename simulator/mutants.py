@@ -35,7 +35,7 @@ class Mutant:
     object. ``breaks`` names the promise that the mutant violates, and ``test`` names the test that detects a mutant of
     the harness. ``detector`` states whether a search, a check or a test must detect the mutant. ``world`` names an
     additional search configuration, for a mutant that no standard search or random world detects. ``under`` is the
-    protocol that model and engine use while the mutant is applied.
+    protocol under which the mutant is tested.
     """
 
     name: str
@@ -92,8 +92,8 @@ def from_mapping(name: str, given: Mapping[str, Any]) -> Mutant:
 def applied(mutant: Mutant) -> Iterator[None]:
     """Replace the mutant's function during a `with` block. The caller must apply the mutant's options itself.
 
-    Modules that imported the function by name get the replacement too. The model's caches are cleared at the beginning
-    and at the end of the `with` block.
+    The replacement also reaches modules that imported the function by name. The model's caches are cleared at the
+    beginning and at the end of the `with` block.
 
     Raises ValueError if the function to replace does not exist, or if the replacement is not a valid expression.
     """

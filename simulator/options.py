@@ -45,8 +45,8 @@ class Writer:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """The verdict-matrix row of a table, as determined by all of its writers together. If no single row describes all
-    writers, `row` is None and `because` is the reason.
+    """The row of the verdict matrix that applies to a table, given the options of all its writers. If no row applies to
+    all writers, `row` is None and `because` is the reason.
     """
 
     row: str | None
@@ -89,7 +89,7 @@ def judge(paths: Iterable[str | Path]) -> Judgement:
 
 
 def judge_writer(file: str, given: Mapping[str, str]) -> Writer:
-    """Return the verdict-matrix row of one writer with the given options."""
+    """Return the row of the verdict matrix that applies to a writer with the given options."""
     rules = _rules()
     named = {rules["aliases"].get(option, option): value for option, value in given.items()}
     unknown = tuple((option, _nearest(option)) for option in sorted(given) if not _is_known(option))
@@ -146,8 +146,8 @@ def _known() -> list[str]:
 
 
 def _is_known(option: str) -> bool:
-    """Return whether the name or the prefix of the option is on the list of Hudi's options. A prefix does not suffice
-    for a name that is probably misspelt.
+    """Return whether the name or the prefix of the option is on the list of Hudi's options. A known prefix does not
+    suffice if the name resembles another option and is probably misspelt.
     """
     if option in _known():
         return True

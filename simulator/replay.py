@@ -89,7 +89,7 @@ def broken_promise(model: Model, before: Any, step: Step, after: Any, promise: s
 
 def repeated(model: Model, states: Sequence[State], trace: Trace) -> str | None:
     """Return a sentence that explains how the cycle at the end of a trace breaks the trace's promise. The result is
-    None if the cycle does not break the promise, or if the steps no longer form a cycle.
+    None if the final steps do not form a cycle, or if the cycle does not break the promise.
     """
     cycle = states[-trace.cycle :]
     closes = len(states) > trace.cycle and states[-trace.cycle - 1] == states[-1]

@@ -1,8 +1,8 @@
 """Shrinks traces: finds a smaller trace that shows the same violation or disagreement.
 
-Hypothesis has already shortened random histories. This module also reduces context switches, actors and rows, which
-make a history hard to read. For a violated promise, it searches all interleavings of the trace's steps on the model.
-For a disagreement, it removes or regroups steps as long as a replay on the system still disagrees.
+Context switches, actors and rows are reduced, because many of them make a history hard to read. A violation is
+shortened by searching all interleavings of the trace's steps on the model. A disagreement is shortened by removing or
+regrouping steps as long as a replay on the system still disagrees.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ Fails = Callable[[Trace], "Trace | None"]
 def shortest_violation(
     model: Model, steps: Sequence[Step], promise: str, most: int = 200_000
 ) -> tuple[Step, ...] | None:
-    """Return an interleaving that violates the promise with the fewest context switches, then the fewest actors, then
-    the fewest steps.
+    """Return the violating interleaving with the fewest context switches, then the fewest actors, then the fewest
+    steps.
 
     Each actor's steps in the result are a prefix of its steps in ``steps``. The result is None if the search finds no
-    violation within ``most`` nodes.
+    violation within ``most`` search nodes.
     """
     return fewest_switches(model, steps, PROMISES[promise].holds, most)
 
@@ -78,7 +78,7 @@ def _place(programs: Mapping[str, Sequence[str]], step: Step, places: tuple[int,
 
 
 def fewer_switches(trace: Trace, fails: Fails) -> Trace:
-    """Remove steps, and move steps of one actor next to each other, as long as the disagreement remains."""
+    """Remove steps, and move steps of one actor next to each other, as long as model and system still disagree."""
     best, progress = trace, True
     while progress:
         progress = False
@@ -92,8 +92,8 @@ def fewer_switches(trace: Trace, fails: Fails) -> Trace:
 
 
 def _neighbours(steps: Sequence[Step]) -> Iterator[tuple[Step, ...]]:
-    """Yield sequences without a block of consecutive steps of one actor, longest block first. Then yield sequences with
-    one context switch less: two blocks of one actor's steps are joined.
+    """Yield sequences that lack one block of consecutive steps of one actor, longest block first. Then yield sequences
+    in which two blocks of one actor's steps are joined.
     """
     blocks = [list(block) for _, block in groupby(steps, key=lambda step: step.actor)]
     for first, last in sorted(_runs([len(block) for block in blocks]), key=lambda run: run[0] - run[1]):
@@ -160,8 +160,8 @@ def _fits(world: World, trace: Trace) -> bool:
 def realised(model: Model, steps: Sequence[Step]) -> tuple[Step, ...] | None:
     """Return the steps as the model executes them, with times as symbols; None if a step is impossible.
 
-    Times in the given steps may be clock ticks of the model, or symbols. If a step is impossible with its arguments,
-    the model's first possible arguments are used.
+    Times in the given steps may be clock ticks of the model, or symbols such as ``r1``. If a step's arguments are
+    impossible, the first possible arguments of the same action are used.
     """
     state, named, symbols = model.initial, [], Symbols(())
     for wanted in steps:

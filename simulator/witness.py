@@ -1,7 +1,7 @@
-"""Finds rows that make a violation visible in a read, because a search ignores rows.
+"""Finds rows with which a violation is visible in a read. Searches ignore rows, so a counterexample contains none.
 
-In each candidate, every write puts or deletes rows, with one key per file group and log file. A candidate is accepted
-if some read differs from the merge of the completed writes, or from the same read one step earlier.
+Every write puts or deletes rows with different keys, one key for each file group and log file. Rows are accepted if
+some read differs from the merge of the completed writes, or from the same read one step earlier.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ WITHOUT_DELETES = ("bulk_inserter", "overwriter")
 
 
 def witness(model: Model, steps: Sequence[Step]) -> Batches:
-    """Return the simplest rows of all writes for which a read after the last step is wrong.
+    """Return the simplest rows of the writes with which a read after the last step is wrong.
 
-    If no candidate makes a read wrong, every write upserts with the same ordering value.
+    If no rows make a read wrong, every write upserts with the same ordering value.
     """
     states = _states(model, steps)
     writes = _writes(model, states)

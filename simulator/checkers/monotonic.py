@@ -12,8 +12,9 @@ from .history import Chronicle
 
 
 def broken(history: Chronicle) -> Iterator[str]:
-    """Count how often each requested or completion time occurs. Compare each read with the greatest as-of time of all
-    reads that had ended before it began.
+    """Report times that occur more than once, instants whose completion time is not later than their requested time,
+    and reads that go back in time. A read goes back in time if a read that ended before it began has a greater as-of
+    time.
     """
     times = [time for p in history.published for time in (p.requested, p.completed)]
     for time, count in sorted(Counter(times).items()):

@@ -10,7 +10,9 @@ from .history import HOT, Chronicle, batches_in
 
 
 def broken(history: Chronicle) -> Iterator[str]:
-    """Report each read in which the row of HOT does not come from the batch with the greatest ordering value."""
+    """Report each read in which the row of the shared key HOT does not come from the batch with the greatest ordering
+    value.
+    """
     ordering = {write.batch: write.ordering for write in history.writes}
     for read in history.reads:
         batches = [batch for batch in batches_in(read) if batch in ordering]

@@ -11,7 +11,7 @@ WRITE = "deltacommit"
 
 
 def broken(history: Chronicle) -> Iterator[str]:
-    """Yield one sentence for each read whose writes are not exactly those that completed by the time of the read."""
+    """Yield a sentence for each read that does not contain exactly the writes completed by its as-of time."""
     first: dict[str, str] = {}  # the earlier completion counts if an instant is on the timeline twice
     for p in history.published:
         if p.action == WRITE:

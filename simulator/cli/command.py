@@ -1,4 +1,4 @@
-"""Parts shared by all commands: --json, --debug, lists of names in the help, and output on standard output."""
+"""Features that all commands share: --json, --debug, lists of names in the help, and output on standard output."""
 
 from __future__ import annotations
 
@@ -48,7 +48,8 @@ traces_option = click.option(
 
 
 class FileToWrite(click.Path):
-    """A parameter type for output files. It rejects a missing or read-only folder before the command starts."""
+    """The parameter type of output files. It rejects a path in a missing or read-only folder before the command starts.
+    """
 
     def __init__(self) -> None:
         super().__init__(dir_okay=False, path_type=Path)
@@ -104,7 +105,7 @@ def users_words() -> Iterator[None]:
 
 
 def answer(document: dict[str, Any]) -> None:
-    """Print a JSON document, with its format number, as the answer of the command."""
+    """Print a JSON document, with its format number, as the output of the command."""
     click.echo(json.dumps({"format": 1, **document}, indent=2, ensure_ascii=False))
 
 

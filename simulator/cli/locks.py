@@ -36,9 +36,7 @@ def _named(row: Judged) -> str:
 
 
 def _verdicts(row: Judged) -> str:
-    """Return the verdicts of one row as text. If the row is about a table in a store, the promises that hold are
-    omitted.
-    """
+    """Return the verdicts on a lock or a store as text. For a store, promises that hold are omitted."""
     cells = {name: _sign(result) for name, result in row.promises.items()}
     if row.lock not in ("storage-lock", "numbered-lock"):
         cells = {name: sign for name, sign in cells.items() if sign not in ("holds", "–")}
@@ -57,7 +55,8 @@ class LockReport:
         self.rows: tuple[Judged, ...] = ()
 
     def search(self, promises: Sequence[str], workers: int, **bounds: Any) -> None:
-        """Search all locks and stores for violations. Does nothing if `promises` selects table promises.
+        """Search all locks and stores for violations. Does nothing if `promises` is not empty, because --promise
+        selects promises about tables.
 
         Raises click.UsageError if --locks is combined with --promise.
         """
@@ -69,7 +68,9 @@ class LockReport:
             self.rows = judge_locks(self.depth, workers=workers, **bounds)
 
     def changed(self) -> list[str]:
-        """Return the differences between the accepted and the new verdicts, up to the requested depth."""
+        """Return the differences between the accepted and the new verdicts. Accepted verdicts of greater depths are
+        ignored.
+        """
         from nbcc.simulator.verdicts import load_locks, locks_data, locks_facts, locks_path, up_to
 
         if self.accept or not self.rows:
@@ -104,7 +105,7 @@ class LockReport:
         return gravest([Exit.AGREES, *([Exit.VIOLATED] if self.changed() else []), *doubts])
 
     def report(self, as_json: bool) -> Exit:
-        """Print only the verdicts on locks and stores; with --accept, also write them as the accepted verdicts."""
+        """Print only the verdicts on locks and stores. With --accept, also save them as the accepted verdicts."""
         if self.accept:
             self.write()
         if as_json:

@@ -30,9 +30,7 @@ _GRAVEST_FIRST = (
 
 
 def gravest(outcomes: Iterable[Exit]) -> Exit:
-    """Return the outcome that determines the exit code of a command with several outcomes; UNDETERMINED if there are
-    none.
-    """
+    """Return the gravest of the outcomes, which determines the exit code; UNDETERMINED if there are no outcomes."""
     seen = set(outcomes)
     return next((outcome for outcome in _GRAVEST_FIRST if outcome in seen), Exit.UNDETERMINED)
 

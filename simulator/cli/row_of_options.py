@@ -12,7 +12,7 @@ from .outcome import Exit
 
 def row_of(paths: tuple[Path, ...], as_json: bool) -> Exit:
     """Print the row of the verdict matrix that applies to the given writers, and the options that determine this row.
-    The exit code is UNDETERMINED if the writers have no common row.
+    The exit code is UNDETERMINED if no single row applies to all writers.
     """
     from nbcc.simulator.options import judge
 

@@ -96,7 +96,9 @@ def spark_of(master: str) -> Any:
 
 @contextlib.contextmanager
 def progress_on_stderr(what: str) -> Iterator[Progress]:
-    """Yield a progress callback. It shows the search's counts on one line if standard error is a terminal."""
+    """Yield a progress callback. The callback shows the numbers of states and steps on one line if standard error is a
+    terminal.
+    """
     if not sys.stderr.isatty():
         yield lambda distinct, generated, depth, frontier: None
         return

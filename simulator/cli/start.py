@@ -1,6 +1,7 @@
 """The entry point of `nbcc`: after Ctrl-C, the command always ends with exit code 130 and without a traceback.
 
-Few modules are imported before the handler is installed, because Ctrl-C during an earlier import causes a traceback.
+Few modules are imported before the Ctrl-C handler is installed, because Ctrl-C during such an import causes a
+traceback.
 """
 
 from __future__ import annotations

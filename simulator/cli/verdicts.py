@@ -224,9 +224,7 @@ class _Matrix:
             yield f"\n{self.cache.hits:,} searches taken from {self.cache.path}, {self.cache.misses:,} made"
 
     def _write(self, found: tuple[MatrixRow, ...]) -> None:
-        """Write the accepted matrix of this depth and of all smaller depths, because the search also covers the worlds
-        of smaller depths.
-        """
+        """Write the accepted verdicts of this depth and of all smaller depths."""
         from nbcc.simulator import verdicts as judged
 
         texts = {}

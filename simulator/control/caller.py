@@ -13,9 +13,9 @@ T = TypeVar("T")
 class Caller(Protocol):
     """The actor that makes a call, with the schedule's choices for this call.
 
-    `shows` decides whether a listing includes an object that is put during the listing. `still_shows` decides the same
-    for an object that is deleted during the listing. `loses_answer` lists puts by their `Call.text`. The next listed
-    put succeeds, but its caller receives the answer that the object already exists. `stops_waiting` is True if the
+    `shows` decides whether a listing includes an object that is put during the listing. `still_shows` decides whether a
+    listing includes an object that is deleted during the listing. `loses_answer` contains the `Call.text` of each put
+    that succeeds although its caller receives the answer that the object already exists. `stops_waiting` is True if the
     actor gives up waiting for a lock that another actor holds.
     """
 
@@ -32,4 +32,4 @@ class Caller(Protocol):
         outcome: Callable[[T], str] = ...,
         ready: Callable[[], bool] | None = None,
     ) -> T:
-        """Make a call when the schedule permits it, and record the access."""
+        """Execute a call when the schedule permits it, and record the call."""

@@ -29,8 +29,8 @@ def tick_of(instant: str) -> int:
 
 
 class VirtualClock:
-    """The time of the slowest clock, in ticks of one millisecond. `skew` is how many ticks a time generator waits for
-    the other clocks.
+    """A virtual clock, in ticks of one millisecond. `tick` is the time of the slowest clock. `skew` is the number of
+    ticks that a time generator waits so that slower clocks catch up.
 
     If ``in_two`` is True, reading the clock and waiting are two calls, because an actor can lose its lock between them.
     """
@@ -70,7 +70,7 @@ class ActorsClock:
         return self._generator.read()
 
     def wait(self, instant: str) -> None:
-        """Wait until all clocks must have passed `instant`, a time that `read` returned."""
+        """Wait until all clocks have passed `instant`, a time that `read` returned."""
         self.ahead = self._read_ahead
         self._generator.wait(instant)
 

@@ -62,12 +62,11 @@ class Task:
         """Execute and return the operation's next segment: the calls of one model step.
 
         The segment ends after the first call whose `Call.text` is ``ends_after`` or one of its elements. Calls that
-        immediately follow belong to the segment if their `Call.text` is in ``also``. If the operation returns, its
-        segment ends. An exception raised by the operation is stored in ``error``.
+        directly follow it are included if their `Call.text` is in ``also``. If the operation returns earlier, the
+        segment ends there. An exception raised by the operation is stored in ``error``.
 
-        Raises ActorBlocked if the next call must wait for a lock that another actor holds. If the next call must wait
-        for the lock, the segment ends before this call. Raises ActorSilent if the actor makes no controlled call within
-        its timeout.
+        Raises ActorBlocked if the next call must wait for a lock that another actor holds. Raises ActorSilent if the
+        actor makes no call to the storage, lock or clock before the timeout.
         """
         if self.finished:
             return []

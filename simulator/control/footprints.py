@@ -1,6 +1,6 @@
 """Records the objects that each segment (the calls of one model step) accessed, and checks that the segment was atomic.
 
-Treating the calls as one step is sound if no other actor can observe a difference (Lipton's reduction). An atomic
+Treating a segment as one step is sound if no other actor can observe a difference (Lipton's reduction). An atomic
 segment consists of lock acquisitions, then at most one call that conflicts with another actor's call, then lock
 releases.
 """
@@ -47,8 +47,8 @@ def violations(accesses: Iterable[Access], crashed: Mapping[str, int] | None = N
     """Return one sentence for each segment (the calls of one model step) whose intermediate state another actor could
     have observed.
 
-    ``crashed`` maps each crashed actor to the step in which it crashed. A crashed actor makes no more calls, so its
-    calls cannot interleave with later segments.
+    ``crashed`` maps each crashed actor to the step in which it crashed. A crashed actor makes no more calls, so later
+    calls of other actors cannot interleave with its segment.
     """
     observed = [access for access in accesses if not is_unobserved(access.path)]
     attempts = unread_attempts(observed)
@@ -64,8 +64,8 @@ def violations(accesses: Iterable[Access], crashed: Mapping[str, int] | None = N
 def unread_attempts(accesses: Iterable[Access]) -> set[str]:
     """Return the data files that several actors put for the same instant and that no actor has read.
 
-    Readers open only data files listed in a completed instant. Other actors can notice an unlisted data file only by
-    its marker.
+    Readers open only data files listed in a completed instant. A data file that no commit lists is visible to other
+    actors only through its marker.
     """
     putters: dict[str, set[str]] = defaultdict(set)
     files: dict[str, str] = {}
@@ -82,7 +82,7 @@ def unread_attempts(accesses: Iterable[Access]) -> set[str]:
 
 
 def _broken(segment: list[Access], conflicting: _Conflicts) -> str:
-    """Return why a model step's calls do not have the form acquire* conflict? release*; '' if they do."""
+    """Return why the calls of a model step are not of the form acquire* conflict? release*; '' if they are."""
     past = ""  # the call after which only releases may follow
     for access in _merged_listings(_without_explanation(segment)):
         if access.verb == "lock.release":
@@ -99,10 +99,9 @@ def _broken(segment: list[Access], conflicting: _Conflicts) -> str:
 
 
 def _without_explanation(segment: list[Access]) -> list[Access]:
-    """Drop the final timeline accesses with which a reader finds out why a file is missing.
+    """Drop the trailing timeline accesses that a reader makes only to find out why a file is missing.
 
-    A reader that misses a file looks on the timeline for the clean or restore that deleted the file. No access is
-    dropped if the reader then reads another file, because that read may depend on the timeline.
+    If the reader then reads another file, all accesses are kept, because that read may depend on the timeline.
     """
     last = next((n for n in reversed(range(len(segment))) if not _is_explanation(segment[n])), None)
     if last is None or (segment[last].verb, segment[last].outcome) != ("get", "missing"):
@@ -123,7 +122,7 @@ def _is_explanation(access: Access) -> bool:
 
 
 def _merged_listings(segment: list[Access]) -> Iterator[Access]:
-    """Merge the begin and the end of each listing within the segment into one access.
+    """Merge the start and the end of each listing in the segment into one access.
 
     A listing of the timeline and the following read of the archive also count as one access. If an archiver moves an
     instant between the listing and the read of the archive, the reader finds the instant in one of the two places.
@@ -209,11 +208,11 @@ def _conflict(one: Access, other: Access) -> bool:
 
 
 def _is_archived(read: Access, delete: Access) -> bool:
-    """Return whether `read` has the same result before and after `delete` removes an archived instant from the active
-    timeline.
+    """Return whether `delete` removes an archived instant from the active timeline without changing the result of
+    `read`.
 
-    A get of the archived instant finds the same content in the archive. An actor that lists the timeline under the lock
-    uses only the pending instants, the newest time and the archive.
+    A get finds the same content in the archive. An actor that lists the timeline under the lock depends only on the
+    pending instants, the newest time and the archive.
     """
     if delete.verb != "delete" or "completed" not in parsed(delete.path):
         return False
@@ -221,7 +220,7 @@ def _is_archived(read: Access, delete: Access) -> bool:
 
 
 def _immutable_read(read: Access, write: Access) -> bool:
-    """Return whether `write` cannot affect `read`: a get that found its object, which is put only once."""
+    """Return whether `read` found its object. A put cannot change that object, because each object is put only once."""
     return read.verb == "get" and read.outcome == "done" and write.verb == "put"
 
 

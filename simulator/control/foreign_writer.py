@@ -1,4 +1,5 @@
-"""Simulates a table service of another engine: an operation of nbcc without nbcc's extra metadata in its instants."""
+"""Simulates a table service of another engine: nbcc's own operation, but without nbcc's extra metadata in the instants.
+"""
 
 from __future__ import annotations
 

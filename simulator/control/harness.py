@@ -55,9 +55,7 @@ class Harness:
 
 
 class Handle:
-    """The access of one actor to the harness (store, lock, clock and heartbeats) during one operation. The storage,
-    lock and clock of a handle pass each call to `Handle.call`.
-    """
+    """An actor's access to the harness (storage, lock, clock and heartbeats) during one operation."""
 
     task: Task
 
@@ -138,7 +136,7 @@ class ControlledNames:
 
 
 def _digits(actor: str) -> str:
-    """Convert an actor's name to digits: two for each letter's position in the alphabet, then the actor's number."""
+    """Convert an actor's name to digits: each letter's two-digit position in the alphabet, then the actor's number."""
     letters = actor.rstrip("0123456789")
     places = "".join(f"{ord(letter) - 96:02d}" for letter in letters)
     return f"{places}{int(actor.removeprefix(letters)):02d}".lstrip("0")

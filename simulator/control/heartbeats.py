@@ -4,7 +4,9 @@ from __future__ import annotations
 
 
 class VirtualHeartbeats:
-    """The heartbeats of all instants of one table. A heartbeat expires only by a step of the model."""
+    """The heartbeats of all instants of one table. A heartbeat expires only when `expire` is called, not as time
+    passes.
+    """
 
     def __init__(self) -> None:
         self.beating: dict[str, str] = {}  # requested time -> actor

@@ -34,10 +34,9 @@ class ControlledLock:
         self._caller = caller
 
     def acquire(self) -> None:
-        """Wait until the lock is free, then acquire it. The schedule may end the wait while another actor still holds
-        the lock.
+        """Wait until the lock is free, then acquire it.
 
-        Raises LockTimeout if the wait has ended and another actor holds the lock.
+        Raises LockTimeout if the schedule ends the wait while another actor holds the lock.
         """
         caller = self._caller
         caller.call(Call("lock.acquire"), self._take, ready=lambda: caller.stops_waiting or self._lock.holder is None)

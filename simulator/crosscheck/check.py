@@ -138,7 +138,9 @@ class Check:
         tally.faults.update(getattr(system, "faults", {}))
 
     def again(self, trace: traces.Trace) -> traces.Trace | None:
-        """Replay a trace. Return the trace of the replay if it has the same disagreement, otherwise None."""
+        """Replay a trace. Return the trace of the replay if it ends in the disagreement that `trace` describes,
+        otherwise None.
+        """
         options = self.options
         model = options.model(trace.world, options.protocol)
         system = options.factory(trace.world, options.protocol, trace.batches)

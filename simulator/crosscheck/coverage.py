@@ -19,7 +19,7 @@ PINNED = World(
 
 
 class EdgeCoverage:
-    """Collects the state-graph edges that histories of one world take. Edges that differ only in the names of
+    """Collects the state-graph edges that histories of one world have covered. Edges that differ only in the names of
     interchangeable actors are counted once.
     """
 
@@ -40,8 +40,8 @@ class EdgeCoverage:
 
 @cache
 def pinned(world: World, protocol: Protocol) -> Quotient:
-    """Return the state graph of the world on which edge coverage is measured. The graph is cached, so that all
-    histories encode states in the same way.
+    """Return the state graph in which the edge coverage of a world is measured. One cached graph serves all histories,
+    so that they encode states in the same way.
     """
     return Quotient(Model(world, protocol))
 

@@ -14,7 +14,7 @@ class Difference(NamedTuple):
     system: Any
 
     def in_words(self, says: Callable[[Any], str]) -> Difference:
-        """Return the difference with each element of a tuple value formatted as text by ``says``."""
+        """Return the difference with its values formatted as text. ``says`` formats each element of a tuple value."""
         return Difference(self.what, *(_worded(value, says) for value in (self.model, self.system)))
 
     def __str__(self) -> str:
@@ -22,7 +22,7 @@ class Difference(NamedTuple):
 
 
 class Disagreement(Exception):
-    """Model and system differ after ``step`` steps."""
+    """Model and system differ after the step with number ``step``."""
 
     def __init__(self, step: int, difference: Difference) -> None:
         super().__init__(step, difference)

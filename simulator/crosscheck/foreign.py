@@ -1,5 +1,5 @@
-"""Predicts the answers of a foreign reader such as hudi-rs. A foreign reader builds file slices by its own rules; the
-rows in base files depend on the writer's compactions.
+"""Predicts the answers of a foreign reader such as hudi-rs. A foreign reader builds file slices by its own rules, but
+the rows in base files depend on the compactions of the table's writer.
 """
 
 from __future__ import annotations
@@ -51,7 +51,9 @@ def foreign_rows(
 
 
 def _base_as_written(table: Table, group: int, shape: Fold, writer: Rules, reader: Rules) -> Fold | None:
-    """Return the base file that the writer's compaction produced. ``shape`` is the slice as the reader builds it."""
+    """Return the base file of a slice as the table's writer compacted it. ``shape`` is the slice as the reader builds
+    it.
+    """
     if shape.base is None:
         return None
     whole = shape.base._replace(shown=None)  # a window may hide rows of it

@@ -68,7 +68,7 @@ def _limits(choose: Choose, actors: Mapping[str, int]) -> dict[str, int]:
 
 
 def _one_of(choose: Choose, numbers: Sequence[int]) -> int:
-    """Return a random element of ``numbers``. No random number is drawn for a sequence of one element."""
+    """Return a random element of ``numbers``. If there is only one element, no random number is drawn."""
     return numbers[choose(len(numbers)) if len(numbers) > 1 else 0]
 
 
@@ -173,9 +173,7 @@ def _columns(choose: Choose, world: World, some: bool) -> tuple[str, ...]:
 
 
 def keys_of(world: World, group: int) -> tuple[str, ...]:
-    """Return the record keys of a file group. There are at least `world.keys` keys, and at least as many as a write has
-    log files.
-    """
+    """Return the record keys of a file group: at least `world.keys`, and at least one for each log file of a write."""
     partition, bucket = divmod(group, world.buckets)
     most = max(world.keys, world.log_versions, *(max(shape) for shape in world.writes.values()), 1)
     return _keys(partition, bucket, world.buckets, most)

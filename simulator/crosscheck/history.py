@@ -36,9 +36,8 @@ class History:
 
     ``batches`` maps each pair (actor, number of the actor's write, from 1) to the rows of the write.
 
-    Raises (from `take` and `finish`):
-        Disagreement: If model and system differ, and the history cannot continue.
-        Impossible: If the system cannot execute a step.
+    `take` and `finish` raise Disagreement if model and system differ. They raise Impossible if the system cannot
+    execute a step.
     """
 
     def __init__(
@@ -76,7 +75,7 @@ class History:
         return self.symbols.resolved(named)
 
     def sentence(self, text: str) -> str:
-        """Return the text with clock ticks replaced by symbols such as ``r1``."""
+        """Return a message with its clock ticks replaced by symbols such as ``r1``."""
         return self.symbols.sentence(text)
 
     def take(self, step: Step) -> None:
@@ -138,7 +137,9 @@ class History:
 
     @property
     def written(self) -> set[tuple[str, int]]:
-        """Return all writes that have begun, as pairs (actor, number of the actor's write, from 1)."""
+        """Return all writes that have begun, as pairs of the actor and the write's number. Each actor's writes are
+        numbered from 1.
+        """
         return {(actor, number) for (actor, _), last in self._started.items() for number in range(1, last + 1)}
 
     @property
@@ -264,8 +265,8 @@ class History:
             raise self._differs(Difference(what, "there is an answer", f"{type(error).__name__}: {error}")) from error
 
     def compare(self, what: str, model: Any, system: Any, says: Callable[[Any], str] = str) -> None:
-        """Raise `Disagreement` unless the model's value equals the system's value. The function ``says`` formats one
-        element of a tuple value as text.
+        """Raise `Disagreement` unless the model's value equals the system's value. ``says`` is a function that formats
+        one element of a tuple value.
         """
         if difference := first_difference(what, model, system):
             raise self._differs(difference.in_words(says))

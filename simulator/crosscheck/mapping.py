@@ -1,8 +1,8 @@
 """Maps each action of the model to a segment: the consecutive engine calls that perform the action.
 
-A segment ends after the first call whose `Call.text` is in ``ends_after``, and includes immediately following calls
-that are in ``also``. If ``ends_after`` is RETURN, the segment ends when the operation returns. To map a new action,
-append a row to `MAPPING`; the rows for readers are in `mapping_reads`.
+A segment ends after the first call whose `Call.text` is in ``ends_after``, but includes directly following calls that
+are in ``also``. If ``ends_after`` is RETURN, the segment contains all remaining calls of the operation. To map a new
+action, append a row to `MAPPING`; the rows for readers are in `mapping_reads`.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ def retained(world: World, actor: str) -> int:
 
 
 def waiting(kind: str, operation: str) -> tuple[MappingRow, ...]:
-    """Map the actions of an actor that waits after it has read the clock. If another actor has claimed the time just
-    read, the actor reads the clock again.
+    """Return the mapping rows of an actor that waits after it has read the clock. If another actor has claimed the time
+    just read, the actor reads the clock again.
     """
     return (
         MappingRow(f"{kind}_waits", operation, ends_after="clock.wait", also=("put claim", "get claim")),
@@ -57,7 +57,7 @@ def giving_way(kind: str, operation: str) -> tuple[MappingRow, ...]:
 
 
 def losing_files(kind: str, operation: str) -> tuple[MappingRow, ...]:
-    """Map the actions of an actor whose data files may be deleted by another actor that runs the same plan."""
+    """Return the mapping rows of an actor whose data files may be deleted by another actor that runs the same plan."""
     return (
         # A file of its plan is deleted. It deletes its files without the lock.
         MappingRow(f"{kind}_finds_input_cleaned", operation),
@@ -329,7 +329,7 @@ MAPPING: Final[list[MappingRow]] = [
 
 
 def by_action(rows: Iterable[MappingRow]) -> dict[str, MappingRow]:
-    """Return a dictionary from each action to its mapping row.
+    """Map each action of the model to its mapping row.
 
     Raises:
         ValueError: If two of the given rows have the same action.

@@ -1,4 +1,4 @@
-"""One row of the mapping: an action of the model, and the engine calls that perform it (a segment)."""
+"""One row of the mapping: an action of the model, and the segment (engine calls) that performs it."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ class MappingRow:
 
     ``operation`` is the engine's operation; ``starts`` is True for the action that begins the operation. ``arguments``
     are the operation's arguments. Each argument is read from a field of the actor's state in the model, or computed by
-    a function of the world and the actor's name. ``raises`` contains the errors with which these calls may end the
-    operation. ``always`` is True if the operation must end with an error in ``raises``. If ``operation`` is CRASH, the
+    a function of the world and the actor's name. ``raises`` contains the errors with which the operation may end in
+    this step. ``always`` is True if the operation must end with an error in ``raises``. If ``operation`` is CRASH, the
     step crashes the actor. If ``operation`` is FAULT, the step changes the system (for example the lock expires) and
     involves no actor. If ``operation`` is SPARK, the step belongs to a Structured Streaming query, and `stream_step`
     executes it.

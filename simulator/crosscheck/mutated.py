@@ -1,4 +1,4 @@
-"""Runs checks against a mutant: a deliberately wrong option or function of the model or the engine."""
+"""Prepares a check against a mutant: a deliberately wrong option or function of the model or the engine."""
 
 from __future__ import annotations
 

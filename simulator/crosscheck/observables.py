@@ -74,7 +74,9 @@ def model_rows(model: Any, state: Any, query: Query, data: Mapping[int, Batch]) 
 
 
 def refused(error: Exception | str) -> tuple[Any, ...]:
-    """Return the value that represents a refused read: the name of the error class, which model and system share."""
+    """Return the value that represents a refused read. It contains the name of the error class, which is the same in
+    model and system.
+    """
     return (("refused", error if isinstance(error, str) else type(error).__name__),)
 
 
@@ -84,11 +86,10 @@ def is_answer(rows: Any) -> bool:
 
 
 def reader_rows(model: Any, state: Any, reader: str, data: Mapping[int, Batch]) -> tuple[Any, ...]:
-    """Return the answer of a reading actor, computed from the instants that the actor has listed. For a refused read,
-    return the refusal.
+    """Return the answer of a reading actor, or its refusal, computed from the instants that the actor has listed.
 
-    The answer of a consumer (incremental reader) covers its newest window. The answer of a querier (an actor that runs
-    arbitrary reads) belongs to its newest query.
+    For a consumer (incremental reader), return the answer of its newest window. For a querier (an actor that runs
+    arbitrary reads), return the answer of its newest query.
     """
     own = model.component(state, reader)
     if reader in model.actors_of("querier"):
@@ -136,9 +137,9 @@ def final_queries(timeline: tuple[Any, ...], change_logs: bool = True, most_wind
     reads.
 
     Incremental reads cover every time range between two completion times, or between 0 and a completion time. If there
-    are more than ``most_windows`` ranges, only the full range and the ranges between consecutive times are read.
-    Change-log reads always use only these few ranges. ``change_logs=False`` omits change-log reads, which may be wrong
-    under protocols that break promises.
+    are more than ``most_windows`` ranges, incremental reads cover only the full range and the ranges between
+    consecutive times. Change-log reads always cover only the full range and the ranges between consecutive times.
+    ``change_logs=False`` omits change-log reads, which may be wrong under protocols that break promises.
     """
     ends = sorted(completed for action, _, _, completed in timeline if completed is not None and action != "savepoint")
     first = min((completed for action, _, _, completed in timeline if completed and action != "rollback"), default=None)
@@ -165,9 +166,7 @@ def other_queries(timeline: tuple[Any, ...], settled: int, most: int = 4) -> Ite
     """Yield reads at times other than completion times: requested times, times before the first write, and future
     times.
 
-    Up to ``most`` as-of reads are spread over the settled times (at which no write can complete any more). One
-    incremental read begins and ends at times other than completion times; another incremental read ends in the future.
-    No read takes a time from the clock, because that would change the table's later times.
+    Up to ``most`` as-of reads are spread over the times up to ``settled``, at which no write can complete any more.
     """
     ends = {completed for _, _, _, completed in timeline}
     times = [time for time in range(1, settled + 1) if time not in ends]

@@ -1,4 +1,4 @@
-"""Collects which kinds of instants were pending on one file group at the same time in a history."""
+"""Finds the kinds of instants that were pending on the same file group at the same time in a history."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def overlapping_kinds(history: History) -> set[tuple[str, str]]:
     requested time.
 
     A write has the kind ``delete`` if it deletes a record of the shared file group, otherwise ``upsert``. The kind of
-    an instant that is not a write is its timeline action.
+    every other instant is its timeline action.
     """
     intervals = sorted(_intervals(history))
     return {

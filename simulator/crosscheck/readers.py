@@ -35,7 +35,9 @@ REFUSES_RIVALS = "is already present in File Group"
 
 
 def standard_readers() -> list[Reader]:
-    """Return the only foreign reader, hudi-rs. If hudi-rs is not installed, its comparison is counted as skipped."""
+    """Return the only foreign reader, hudi-rs. If hudi-rs is not installed, the comparison with it is counted as
+    skipped.
+    """
     return [hudi_rs if find_spec("hudi") else _not_installed]
 
 
@@ -124,7 +126,7 @@ def _queries(history: History, most: int = 4) -> Iterator[Query]:
 def _shows_what_was_rolled_back(history: History, query: Query) -> bool:
     """True if hudi-rs may show rows of a rolled-back write, because the read is as of a time before the first commit.
 
-    See the finding rolled-back-write-shown-before-the-first-commit.
+    The finding rolled-back-write-shown-before-the-first-commit describes this error.
     """
     model, state = history.model, history.state
     if query.kind != "as_of" or "rollbacks" not in model.components:

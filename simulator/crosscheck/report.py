@@ -19,11 +19,11 @@ class CheckReport:
     """The result of a check.
 
     ``overlapping`` counts histories in which a compaction and a write were pending at the same time. ``edges`` is the
-    number of edges that the histories took in the world `coverage.PINNED`, which has ``all_edges`` edges.
-    ``differences`` maps each option to the number of wrong answers of foreign readers that it explains; the model
-    predicted all of them. ``skipped`` counts steps and reads that the system does not support. ``faults`` counts the
-    requests on which a store injected a fault, by method and kind of fault. ``disagreement`` is the shortened trace of
-    a history in which model and system differed, or None.
+    number of state-graph edges that the histories covered in the world `coverage.PINNED`, out of ``all_edges``.
+    ``differences`` counts wrong answers of foreign readers by the option that explains them; the model predicted all
+    these answers. ``skipped`` counts steps and reads that the system does not support. ``faults`` counts the requests
+    on which a store injected a fault, by method and kind of fault. ``disagreement`` is the shortened trace of a history
+    in which model and system differed, or None.
     """
 
     histories: int

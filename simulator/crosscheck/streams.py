@@ -12,11 +12,10 @@ from .observables import Batch, canonical_rows
 
 
 def expected_of_stream(model: Any, before: Any, after: Any, step: Step, data: Mapping[int, Batch]) -> dict[str, Any]:
-    """Return the offset, window rows, refusal and sink batches that are expected after a step of a Structured Streaming
-    query.
+    """Return the offset, rows, error and sink batches that are expected after a step of a Structured Streaming query.
 
-    The engine's sink compares the rows of a resent batch, whereas the model compares its writes. The sink therefore
-    accepts a resent batch with other writes but the same rows.
+    The engine's sink compares a resent batch by its rows, whereas the model compares it by its writes. The engine
+    accepts a resent batch with the same rows, even if the rows come from other writes.
     """
     was: streams.Stream = model.component(before, step.actor)
     own: streams.Stream = model.component(after, step.actor)
@@ -47,7 +46,7 @@ def _in_logs(rows: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def rows_of_writes(model: Any, state: Any, writes: tuple[int, ...], data: Mapping[int, Batch]) -> tuple[Any, ...]:
-    """Return the merged rows of the given completed writes, as an incremental read returns them."""
+    """Return the rows that an incremental read of the given completed writes returns."""
     query = Query("incremental", after=0, until=streams.newest_offset(model.component(state, "published")))
     return canonical_rows(model.window_rows(state, writes, query, data))
 

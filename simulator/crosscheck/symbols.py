@@ -1,5 +1,4 @@
-"""Replaces clock ticks by symbols such as ``r1`` and ``c1``, so that equal observations have equal texts in every run.
-"""
+"""Replaces clock ticks by symbols such as ``r1`` and ``c1``, so that observations of different runs can be compared."""
 
 from __future__ import annotations
 

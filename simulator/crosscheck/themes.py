@@ -1,6 +1,6 @@
 """Themes: mechanisms that can be added to random worlds, such as a large archive or skewed clocks.
 
-A random world has at most one theme, because each of several themes would rarely take effect.
+A random world has at most one theme, because with several themes each would rarely take effect.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A tour: the fewest runs on a system that take every edge of a world's state graph.
+"""A tour: the fewest runs of a system that together cover every edge of a world's state graph.
 
 States that differ only in the names of interchangeable actors count as one. Random histories mostly reach likely
 states; a tour takes every possible step from every state. Runs with edges that a random walk seldom takes come first.
@@ -32,8 +32,9 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TourReport:
-    """The result of a tour: the runs played and the edges they took, each with the total of the whole tour.
-    `disagreement` is the trace of a run in which model and system differed, or None.
+    """The result of a tour. `runs` and `edges` count the runs played and the edges that they covered; `all_runs` and
+    `all_edges` count those of the whole tour. `disagreement` is the trace of a run in which model and system differed,
+    or None.
     """
 
     world: World
@@ -92,7 +93,8 @@ def tour(
     progress: Progress | None = None,
     traces_dir: Path | None = None,
 ) -> TourReport:
-    """Play the first `share` (0 to 1) of the runs of the tour through `options.world`. Stop at the first disagreement.
+    """Play the first runs of a tour of `options.world`. `share` (0 to 1) is the fraction of all runs to play. Stop at
+    the first disagreement.
 
     After each run, `progress` is called with the run's number (from 0) and the total number of runs. Tours with the
     same seed write the same rows.

@@ -2,11 +2,11 @@
 
 Along a cycle, every component (state variable) returns to its first value. A transition is therefore outside every
 cycle if it always changes some component to a different value that never recurs. For example, the set of published
-instants only grows. The proof removes such transitions, and examines the remaining ones again, until none can be
-removed. If no transition remains, there is no cycle; otherwise, `lasso.find_lasso` must examine all states.
+instants only grows. The proof repeatedly removes transitions that are outside every cycle, until none can be removed.
+If no transition remains, the state graph has no cycle; otherwise, `lasso.find_lasso` must search all states.
 
-Under symmetry reduction, a cycle of canonical states may exchange actors. Enough repetitions of the cycle restore the
-original actors, so the proof ignores the names of exchangeable actors.
+Under symmetry reduction, the original states at the start and end of a cycle may differ in the names of exchangeable
+actors. If the cycle is repeated often enough, the original names recur, so the proof ignores the names.
 """
 
 from __future__ import annotations
@@ -60,9 +60,7 @@ def _never_returns(several: Iterable[_Edges]) -> bool:
 
 
 class _WithoutNames:
-    """Collects each component's changes as pairs of numbers that identify the old and the new value. Values that differ
-    only in actor names have the same number.
-    """
+    """Collects the changes of each component. Values that differ only in actor names count as equal."""
 
     def __init__(self, coding: Coding, exchangeable: Iterable[Iterable[str]]) -> None:
         self.coding = coding

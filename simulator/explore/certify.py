@@ -1,11 +1,11 @@
 """Verifies after a search that the symmetry reduction was sound for a user's `TransitionSystem`.
 
-Exchangeable actors are detected on a sample of states (`symmetry_detection`). The sample suffices if all actors of one
-kind have the same transitions, as in the built-in model or in a system that declares `uniform`. In other systems, two
-actors may behave differently in states outside the sample.
+Exchangeable actors are detected in a sample of states (`symmetry_detection`). If all actors of one kind have the same
+transitions, they are exchangeable in all other states too. This is true of the built-in model, and of systems that
+declare `uniform`. In other systems, two actors may behave differently in states outside the sample.
 
-This module exchanges two actors' names in all values that the search evaluated. The symmetry holds in every reachable
-state if this exchanges the same names in the result of each transition, and changes no promise's verdict.
+This module exchanges two actors' names in all values that the search has evaluated. The symmetry is proved if every
+exchange maps transitions to transitions, and changes no promise's verdict.
 """
 
 from __future__ import annotations

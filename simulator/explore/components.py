@@ -32,8 +32,8 @@ def components(
     """Yield the strongly connected components of a graph, as lists of state numbers. Each component comes after all
     components that are reachable from it (reverse topological order).
 
-    The graph has `count` states; `within` restricts the graph to some states. The implementation is Tarjan's algorithm
-    without recursion.
+    The graph has `count` states. If `within` is given, all other states are ignored. The implementation is Tarjan's
+    algorithm without recursion.
     """
     order: dict[int, int] = {}
     low: dict[int, int] = {}

@@ -44,7 +44,7 @@ def explore(
     interfaces of systems and promises.
 
     Args:
-        `canary`: A promise that must be violated. If the canary holds, the search proves nothing.
+        `canary`: A promise that must be violated. If the search finds no violation of it, the search proves nothing.
         `max_states`: The search stops at this number of distinct states.
         `max_depth`: The search stops at this depth.
         `memory`: The search stops when this process uses this many GiB; the default is most of the free memory. If a
@@ -54,7 +54,7 @@ def explore(
             shortest counterexample. If `certify` refutes the symmetry, the search is repeated without reduction.
         `coverage`: True to record which actions were possible, and which guards never blocked an action on their own.
         `checkpoint`: A file from which an interrupted search continues.
-        `shard`: The part of the states to search (see `shards`), without shortening counterexamples.
+        `shard`: The part of the states to search (see `shards`). Counterexamples are then not shortened.
         `progress`: A function that is called periodically with the numbers of distinct and generated states, the depth
             and the frontier size.
     """
@@ -115,7 +115,7 @@ def _space(system: Any, watched: Sequence[Any], shard: Shard | None, reduce: boo
 def shortest(
     system: Any, promises: Sequence[Any], found: dict[str, PromiseResult], memory: float | None
 ) -> dict[str, PromiseResult]:
-    """Search again without fusing steps, to find shortest counterexamples to the violated promises."""
+    """Search again without partial-order reduction, to find shortest counterexamples to the violated promises."""
     broken = [p for p in promises if found[p.name].verdict is Verdict.VIOLATED and not found[p.name].cycle]
     if not broken:
         return found

@@ -27,7 +27,6 @@ def _sentence(error: Exception) -> str:
 
 
 def transient(result: Result) -> str | None:
-    """Return why repeating the search may give another result (it failed or ran out of memory), or None if it cannot.
-    """
+    """Return the reason (failure or lack of memory) why repeating the search may give another result, or None."""
     reasons = (result.stopped, *(promise.because for promise in result.promises.values()))
     return next((why for why in reasons if why and (FAILED in result.promises or is_of_memory(why))), None)

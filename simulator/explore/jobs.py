@@ -27,7 +27,7 @@ from .shards import Shard
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchJob:
     """The description of one search. `world` and `protocol` are names, paths, or objects of the classes `World` and
-    `Protocol`. If `promises` is empty, the search judges all promises.
+    `Protocol`. If `promises` is empty, the search checks all promises.
 
     A `world` of the form ``package.module:factory`` names a user's model, which `factory()` returns. `mutant` names a
     file of specs/mutants that is applied during the search. `reduce` and `shard` are arguments of `explore`. The search
@@ -72,7 +72,7 @@ def _foreign(name: str) -> Any:
 
 def promises_of(system: Any, names: Sequence[str] = ()) -> tuple[list[Any], Any]:
     """Return the named promises (all promises if `names` is empty) and the canary, a promise that every complete search
-    finds violated. A user's model has no canary (None).
+    finds violated. For a user's model, the canary is None.
     """
     table = isinstance(system, Model)
     known: Mapping[str, Any] = PROMISES if table else {each.name: each for each in getattr(system, "promises", ())}

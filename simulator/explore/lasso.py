@@ -1,8 +1,7 @@
 """Lassos: counterexamples of liveness promises. A lasso is a run that ends in a cycle, which repeats forever.
 
-Fairness is a property of original states, not of canonical states. After a reduced search, each state on a cycle is
-replaced by all original states that it represents. They differ in the names of exchangeable actors and in the private
-steps taken.
+Fairness is a property of original states, not of canonical states. After a reduced search, each canonical state on a
+cycle is therefore replaced by all original states that it represents.
 """
 
 from __future__ import annotations
@@ -28,7 +27,8 @@ Path = tuple[tuple[Any, Any], ...]
 
 
 class Lasso(NamedTuple):
-    """A run whose last `cycle` steps repeat forever. `because` names the required events that never occur in the run.
+    """A run whose last `cycle` steps repeat forever. `because` describes the required events that never occur in the
+    run.
     """
 
     because: str
@@ -62,8 +62,8 @@ class Graph(NamedTuple):
         return found
 
     def taken(self, step: Any) -> set[Action]:
-        """Return the actions whose fairness condition a step satisfies. The result is empty if fairness does not apply
-        to the step.
+        """Return the action of a step, in each form in which fairness conditions refer to it. The result is empty if
+        the promise assumes no fairness of the step.
         """
         fair = self.promise.fair(self.space.system, step)
         return {(step.actor, step.action), (step.actor, ANY)} if fair else set()
@@ -110,7 +110,7 @@ def _images(space: Space, state: Any) -> Iterator[Any]:
 
 
 def _fair_cycles(graph: Graph) -> Iterator[frozenset[int]]:
-    """Yield each set of states in which a fair run can remain forever while some event is outstanding."""
+    """Yield each set of states in which a fair run can remain forever without some required event."""
     where: dict[str, set[int]] = {}
     for number, state in enumerate(graph.states):
         for name in graph.promise.outstanding(graph.space.system, state):
@@ -151,7 +151,7 @@ def _lasso(search: Any, graph: Graph, fair: Sequence[frozenset[int]]) -> Lasso:
 
 
 def never(promise: Any, system: Any, cycle: Sequence[Any]) -> str | None:
-    """Return a message about the events that never occur in a cycle of states, or None if every event occurs."""
+    """Return a message about the required events that never occur on a cycle, or None if every event occurs."""
     left = [promise.outstanding(system, state) for state in cycle]
     common = sorted(set.intersection(*(set(each) for each in left)))
     steps = f"its last {len(cycle)} steps" if len(cycle) > 1 else "its last step"

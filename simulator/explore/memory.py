@@ -52,7 +52,7 @@ def is_of_memory(reason: str) -> bool:
 def without_gc() -> Iterator[None]:
     """Disable Python's cyclic garbage collector within the context.
 
-    The collector would traverse millions of numbers and small tuples of a search, none of which form a cycle.
+    A search creates millions of objects without reference cycles, which the collector would traverse repeatedly.
     """
     collecting = gc.isenabled()
     gc.disable()
@@ -75,7 +75,9 @@ class MemoryBound:
         self.bytes = int(gib * GIB) if gib else int(held() + left * SHARE) if left else None
 
     def reached(self, table: dict[Any, Any]) -> str | None:
-        """Return the reason why the search must stop, or None. `table` is the largest dictionary of the search."""
+        """Return the reason why the search must stop, or None. `table` is the largest dictionary of the search; the
+        memory for its next growth is included.
+        """
         if self.bytes is None:
             return None
         size = sys.getsizeof(table)

@@ -137,7 +137,7 @@ def _covered(found: Sequence[Coverage]) -> Coverage | None:
 
 
 def _shortest(job: SearchJob, whole: Result, memory: float | None) -> Result:
-    """Replace counterexamples that may not be shortest by shortest ones."""
+    """Return the result with shortest counterexamples to the violated promises."""
     if not any(_violated(whole, name) for name in whole.promises):
         return whole
     with applied(job.mutant):

@@ -2,9 +2,9 @@
 
 A promise about whole runs (`kind` run) has a method `outstanding(system, state)`, which maps each event that must still
 occur to a description. Under weak fairness, a run either ends in a state without successors, or remains forever within
-a strongly connected component. A run must leave a component if some fair action is possible in all of its states but
-never taken there. A promise is violated if an event is outstanding in a run's last state, or in all states of such a
-component.
+a strongly connected component of the state graph. If some fair action is possible in all states of a component but
+never taken there, every fair run leaves the component. A promise is violated if some event must still occur in a final
+state, or throughout a component in which a run can remain.
 """
 
 from __future__ import annotations

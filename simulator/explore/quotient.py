@@ -1,5 +1,5 @@
 """The quotient graph of a world: states that differ only in the names of exchangeable actors count as one state. Edge
-coverage and tours (runs that take every edge) use the quotient graph.
+coverage and tours are computed on the quotient graph.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Quotient:
         return found
 
     def run(self, edges: Sequence[Edge]) -> Iterator[Step]:
-        """Yield the model's steps for a run that starts in the first state and takes the given edges."""
+        """Yield the steps of a run of the model that starts in the first state and follows the given edges."""
         state = self.model.initial
         for edge in edges:
             step, state = next(

@@ -4,9 +4,7 @@ A transition is private if it uses only its actor's component (state variable), 
 uses this component. A private step commutes with all steps of other actors, so a search can delay it until the actor's
 next visible step.
 
-Before a visible step, such as a crash, the actor may take any possible number of private steps; the search tries each
-number. A component has no private transitions if another actor reads the component, for example to roll back a write or
-to let a heartbeat expire.
+Before a visible step, such as a crash, the actor may take any number of private steps; the search tries every number.
 """
 
 from __future__ import annotations
@@ -38,7 +36,7 @@ def private_transitions(model: Model | TransitionSystem, promises: Iterable[Any]
 
 
 def symmetric(private: frozenset[tuple[str, str]], exchangeable: Sequence[Sequence[str]]) -> frozenset[tuple[str, str]]:
-    """Return the transitions that are private for an actor and for every actor that is exchangeable with it."""
+    """Return the transitions that are private both for their actor and for every exchangeable actor."""
     others = {name: each for each in exchangeable for name in each}
     return frozenset(
         (actor, action) for actor, action in private

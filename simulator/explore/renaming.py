@@ -38,8 +38,8 @@ def renamed(value: Any, names: Renaming) -> Any:
 
 
 class InOrder:
-    """Maps a value to the actor names that it contains, in order of first occurrence. The names in one set share a
-    position, because a set has no order.
+    """Maps a value to the actor names that it contains, in order of first occurrence. The names in one set are grouped,
+    because a set has no order.
     """
 
     def __init__(self, names: Iterable[str]) -> None:
@@ -77,7 +77,7 @@ def renamed_step(step: Step, names: Renaming) -> Step:
 
 
 class Image:
-    """One renaming of actors, applied to states with cached results for each component."""
+    """Applies a renaming of actors to states, and caches the results for each component."""
 
     def __init__(
         self, model: Model | TransitionSystem, names: Renaming, own: Sequence[int], others: Sequence[int]
@@ -108,11 +108,11 @@ class Image:
         return old, new, self.coding.mask((old,)), {}
 
     def of_own(self, bits: State) -> State:
-        """Return the components of exchangeable actors with all actors renamed."""
+        """Return the components of exchangeable actors after the renaming."""
         return self._of(bits, self.own) if self.names else bits
 
     def of_others(self, bits: State) -> State:
-        """Return all other components with the actors in their values renamed."""
+        """Return the components that do not belong to exchangeable actors, after the renaming."""
         return self._of(bits, self.others) if self.names else bits
 
     def _of(self, bits: State, fields: Sequence[_Field]) -> State:

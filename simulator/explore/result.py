@@ -32,9 +32,9 @@ class PromiseResult:
 class Coverage:
     """The coverage of a search: the actions, guards and promises that were exercised.
 
-    `actions` maps each action to the number of combinations of values that it read when it was possible. `never_false`
-    contains the pairs (action, guard) whose guard never blocked the action on its own. `untested` contains the promises
-    that no state exercised.
+    `actions` maps each action to the number of different inputs with which it was possible. `never_false` contains the
+    pairs (action, guard) whose guard never blocked the action on its own. `untested` contains the promises that no
+    state exercised.
     """
 
     actions: dict[str, int]

@@ -48,8 +48,8 @@ class ResultCache:
         done: Callable[[SearchJob, Result], None] | None = None,
         **bounds: Any,
     ) -> Iterator[tuple[SearchJob, Result]]:
-        """Run jobs like `run_jobs`, but take the results of finished searches from the cache. `across` runs the jobs
-        that are missing from the cache. `done` is called first for the cached results.
+        """Run jobs like `run_jobs`, but take the results of finished searches from the cache. The function `across`
+        runs the jobs that are missing from the cache. The callback `done` is called for the cached results first.
 
         A `transient` result (a failed search or one without enough memory) is not cached, so that a later call runs the
         job again.

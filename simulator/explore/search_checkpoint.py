@@ -32,7 +32,9 @@ class NotACheckpoint(ValueError):
 
 
 def identity(system: Any, promises: Sequence[Any], reduced: bool) -> str:
-    """Return a hash of the system, promises, reductions and source code. A checkpoint with another hash is refused."""
+    """Return a hash of the system, promises, reductions and source code. A search continues only from a checkpoint with
+    the same hash.
+    """
     what: Any = repr(system)
     if isinstance(system, Model):
         what = (system.world.to_mapping(), system.protocol.to_mapping())

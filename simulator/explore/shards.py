@@ -2,8 +2,8 @@
 
 A system may name one component (state variable) as its shard key, whose value is set once and then never changes. In
 the built-in model, the shard key is the first published instant. The few states whose shard key is not set yet form the
-prefix, which every process searches. Every other state belongs to exactly one shard, and no run leaves a shard. If a
-promise has several shortest counterexamples, sharded and unsharded searches may report different ones.
+prefix, which every process searches. Every state with a shard key belongs to exactly one shard, and no run leaves a
+shard. If a promise has several shortest counterexamples, sharded and unsharded searches may report different ones.
 
 The search of each shard verifies that no visited state belongs to another shard.
 """
@@ -33,7 +33,7 @@ class Shard(NamedTuple):
     def split(self, count: int) -> list[Shard]:
         """Split a shard into at most `count` shards of similar size.
 
-        The first key usually has the most states, so keys are assigned in alternating order: 1 2 3, 3 2 1, 1 2 3, ...
+        Keys are assigned to shards 1 2 3, 3 2 1, 1 2 3, ..., because the key found first usually has the most states.
         """
         turns = [*range(count), *reversed(range(count))]
         owners = [turns[place % len(turns)] for place in range(len(self.keys))]
@@ -49,7 +49,7 @@ PREFIX = Shard(())
 
 
 class ShardKeys:
-    """Maps a state to its shard key, or to None while the shard key is not set."""
+    """Maps a state to its shard key, or to None if the state has no shard key yet."""
 
     def __init__(self, system: Any) -> None:
         component, self.key_of = system.shard_key
@@ -64,13 +64,13 @@ class ShardKeys:
         return self._known[own]
 
     def escaped(self, states: Sequence[Any], keys: Iterable[Hashable]) -> set[Hashable]:
-        """Return the shard keys of the given states that are not in `keys`."""
+        """Return the shard keys that occur in the given states but not in `keys`."""
         return {self(own) for own in set(map(self.bits.__and__, states))}.difference(keys)
 
 
 class PrefixSearch(Search):
-    """Searches the prefix (states without a shard key). Promises are checked in the first states of each shard, but
-    these states are not expanded.
+    """Searches the prefix: the states without a shard key. Promises are checked in the first states of each shard, but
+    only the shard's own search expands these states.
     """
 
     def __init__(self, space: Space, watchers: Watchers, bounds: Bounds, progress: Progress | None = None) -> None:
@@ -84,11 +84,12 @@ class PrefixSearch(Search):
         return lambda state: successors(state) if self.keys(state) is None else iter(())
 
     def shards(self) -> Shard:
-        """Return one shard that contains all shard keys, in order of discovery."""
+        """Return a shard with all shard keys found, in order of discovery. `Shard.split` divides it."""
         return Shard(tuple(self.first_states()), tuple(map(tuple, self.space.exchangeable)))
 
     def first_states(self) -> Mapping[Hashable, Mapping[int, list[Any]]]:
-        """Map each shard key and depth to the states in which runs enter the shard at this depth."""
+        """Map each shard key to the shard's first states, by depth. The predecessor of a first state has no shard key.
+        """
         levels = array("q")
         first: dict[Hashable, dict[int, list[Any]]] = {}
         for state, parent in zip(self.states, self.parents, strict=True):
@@ -100,7 +101,7 @@ class PrefixSearch(Search):
 
 
 class _PrefixEnds(Ends):
-    """Collects the states without a shard key in which a run ends."""
+    """Collects the final states that have no shard key."""
 
     def __init__(self, space: Space, watchers: Watchers, keys: ShardKeys) -> None:
         super().__init__(space, watchers)
@@ -112,9 +113,7 @@ class _PrefixEnds(Ends):
 
 
 class ShardSearch(Search):
-    """Searches all states of one shard. The shard's first states have already been counted and checked by the prefix
-    search.
-    """
+    """Searches all states of one shard. `PrefixSearch` has already counted and checked the shard's first states."""
 
     def __init__(
         self, space: Space, watchers: Watchers, bounds: Bounds, progress: Progress | None, keys: Sequence[Hashable]

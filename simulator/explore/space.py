@@ -46,7 +46,7 @@ class Space:
         return self.system.stepper.rows if has_transitions(self.system) else ()
 
     def stands_for(self, state: Any) -> int:
-        """Return the number of states of the system that a canonical state represents."""
+        """Return how many states of the system a canonical state represents."""
         return 1
 
     def ends(self, state: Any) -> Iterator[Any]:
@@ -62,7 +62,7 @@ class Space:
         yield step
 
     def walk(self, chain_of_canonical: Sequence[Any]) -> tuple[list[Any], Any]:
-        """Return a run of the system through the given canonical states, as its steps and its last state."""
+        """Return the steps and the last state of a run through the given canonical states."""
         state, taken = self.initial, list[Any]()
         for target in chain_of_canonical[1:]:
             step, after = next(

@@ -1,8 +1,8 @@
 """Symmetry detection: finds actors that differ only in their names, from a sample of the first states of a search.
 
-Candidates are actors of one kind with the same options and writes. Two candidates are exchangeable if swapping their
-names maps each step in the sample to a possible step, and changes no promise's verdict. A promise that depends only on
-a state's shape (`promises.shape`) has the same verdict on states of the same shape.
+Candidates are actors of one kind with the same options and writes. Two actors are exchangeable if swapping their names
+maps each step in the sample to a possible step, and changes no promise's verdict. A promise that depends only on a
+state's shape (`promises.shape`) has the same verdict on states of the same shape.
 
 The transitions of a `TransitionSystem` may be arbitrary functions, so `certify` verifies its symmetry after the search.
 """
@@ -110,15 +110,14 @@ class PropertyCache:
 
 
 class Exchange:
-    """An exchange of two actors' names. The method `difference` tests whether the exchange is a symmetry of the model.
-    """
+    """A swap of two actors' names. `difference` tests whether the swap is a symmetry of the model."""
 
     def __init__(self, cache: PropertyCache, names: Renaming) -> None:
         self.cache, self.model, self.names = cache, cache.model, names
         self._image = Image(cache.model, names, range(len(cache.model.coding.names)), ())
 
     def difference(self, state: State) -> str | None:
-        """Return why exchanging the names is not a symmetry in a state, or None if it is one."""
+        """Return why the swap is not a symmetry in the given state, or None if no difference is found."""
         other = self._image.of_own(state)
         moves = [(step, after, self._image.of_own(after)) for step, after in self.model.successors(state)]
         if {(renamed_step(step, self.names), there) for step, _, there in moves} != set(self.model.successors(other)):

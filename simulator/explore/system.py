@@ -1,4 +1,4 @@
-"""The interfaces of systems and promises that a search needs."""
+"""The interfaces that systems and promises must implement for a search."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Projection = Callable[[Any], Hashable]
 
 
 class Explorable(Protocol):
-    """A system that can be searched: `initial`, and `successors(state)` or both `enabled(state)` and `apply(state,
+    """A searchable system. It has `initial`, and either `successors(state)` or both `enabled(state)` and `apply(state,
     step)`.
 
     The methods `finished`, `stopped_by_limits` and `projection` are optional. `finished(state)` returns True if a run
@@ -28,9 +28,10 @@ class Property(Protocol):
     """A promise: a property of states or of steps, according to `kind`.
 
     `holds(system, before, step, after)` returns None, or a message that describes the violation. `sometimes(system,
-    state)` is true in a state that exercises the promise. The methods `reads` and `unfit` are optional. `reads(system)`
-    returns the components (state variables) that the promise reads; a search judges the promise once for each
-    combination of their values. `unfit(system)` returns the reason why the promise does not apply to a system, or None.
+    state)` is true in a state in which the promise is not vacuously true. The methods `reads` and `unfit` are optional.
+    `reads(system)` returns the components (state variables) that the promise reads; a search evaluates the promise once
+    for each combination of their values. `unfit(system)` returns the reason why the promise does not apply to a system,
+    or None.
     """
 
     @property

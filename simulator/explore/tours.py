@@ -1,9 +1,9 @@
-"""Tours: the fewest runs that together take every edge of a graph, computed as a minimum flow.
+"""Tours: the fewest runs that together cover every edge of a graph, computed as a minimum flow.
 
-Every run starts in the first state and may end in any state; the graph may have cycles. To take all edges of a state
-with more outgoing than incoming edges, runs must repeat edges that lead to it. A maximum flow extends as many runs as
-possible to such states, so that few new runs are needed. With an edge from each run's end back to the first state, the
-graph has an Eulerian circuit. Removing these added edges splits the circuit into the runs.
+Every run starts in the first state and may end in any state; the graph may have cycles. Some edges must be repeated,
+because a state may have more outgoing than incoming edges. A maximum flow chooses these edges so that few additional
+runs are needed. With an edge from each run's end back to the first state, the graph has an Eulerian circuit. Cutting
+the circuit at these edges yields the runs.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import networkx as nx
 
 
 class Arrow(Protocol):
-    """An edge of the graph. Parallel edges between two states are allowed."""
+    """An edge from the state `before` to the state `after`. Parallel edges between two states are allowed."""
 
     @property
     def before(self) -> Hashable: ...
@@ -29,7 +29,7 @@ BACK = "back"
 
 
 def tours(edges: Sequence[A], first: Hashable) -> list[list[A]]:
-    """Return the fewest runs from `first` that together take every edge; runs with rare edges come first.
+    """Return the fewest runs from `first` that together cover every edge; runs with rare edges come first.
 
     An edge is rare if a random walk seldom takes it. Every edge must be reachable from `first`.
     """
@@ -49,7 +49,7 @@ def _likely(edges: Sequence[A], first: Hashable) -> dict[A, float]:
 
 
 def _circuit(edges: Sequence[A], first: Hashable) -> Iterator[A | None]:
-    """Yield the edges of a closed walk that takes every edge. In the walk, None is a return to the first state."""
+    """Yield the edges of a closed walk that covers every edge. None marks each return to the first state."""
     between: dict[tuple[Hashable, Hashable], A] = {(edge.before, edge.after): edge for edge in edges}
     graph: Any = nx.MultiDiGraph()
     for number, edge in enumerate(edges):
@@ -77,7 +77,7 @@ def _cut(circuit: Iterator[A | None]) -> list[list[A]]:
 
 
 def _repetitions(edges: Sequence[A], first: Hashable) -> Counter[tuple[Hashable, Hashable]]:
-    """Map each pair of states to the number of additional times that the runs take an edge between them."""
+    """Map each pair of states to the number of times that runs must repeat an edge between them."""
     more = Counter(edge.after for edge in edges)  # entering minus leaving edges
     more.subtract(Counter(edge.before for edge in edges))
     graph: Any = nx.DiGraph()

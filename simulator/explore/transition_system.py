@@ -101,5 +101,7 @@ class TransitionSystem:
         return self.coding.value(state, self.coding.place[name])
 
     def projection(self, names: Iterable[str]) -> Callable[[State], Hashable]:
-        """Return a function that maps two states to equal results if and only if the given components are equal."""
+        """Return a function that maps states to keys. Two states have equal keys if and only if the given components
+        are equal.
+        """
         return self.coding.projection(names)

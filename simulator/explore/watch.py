@@ -100,8 +100,8 @@ def _bits(system: Any, groups: Sequence[_Group]) -> int | None:
 
 
 class _Group:
-    """A group of promises that read the same components (state variables). All other components are hidden while the
-    promises are evaluated.
+    """A group of promises that read the same components (state variables). While the promises are evaluated, all
+    components that they do not read are hidden.
     """
 
     def __init__(self, system: Any, members: list[Watch]) -> None:
@@ -119,8 +119,8 @@ class _Group:
 
     @property
     def is_settled(self) -> bool:
-        """True if each promise was exercised and each promise about states is violated, so that no further state can
-        change a result.
+        """True if no further state can change a result: `sometimes` was true for each promise, and each promise about
+        states is violated.
         """
         return all(watch.reached for watch in self.all) and all(watch.broken for watch in self.of_states)
 

@@ -79,7 +79,7 @@ class _Contenders:
         self.compare(step, after)
 
     def fail_or_advance(self, stepper: Stepper, action: str) -> None:
-        """Execute the next storage access. If `action` is a fault, inject it into this access."""
+        """Execute the next storage access. If `action` is a fault, the access fails accordingly."""
         if action not in self.faults:
             self.advance(stepper)
         elif action == "check_fails":
@@ -118,7 +118,9 @@ class _Contenders:
         return getattr(self.locks[name], starts[action]) if action in starts else None
 
     def compare(self, step: Step, state: int) -> None:
-        """Compare the engine's locks with a state of the model. Raises `LocksDiffer` if they differ."""
+        """Compare the engine's locks with a state of the model. Raises `LocksDiffer` if the locks differ from the
+        model.
+        """
         for name in self.model.contenders:
             own = self.model.contender(state, name)
             if not own.is_alive:
@@ -135,11 +137,11 @@ class _Contenders:
     # The parts that depend on the protocol.
 
     def name_owner(self, name: str, own: Any) -> None:
-        """If a put with a new owner name is pending, record the contender and the attempt to which the name belongs."""
+        """If the contender is about to put a new owner name, record the contender and the attempt that use it."""
         raise NotImplementedError
 
     def awaited(self, own: Any) -> str:
-        """Return the access at which the engine must be paused if it agrees with the model, or '' if no operation is in
+        """Return the storage access that the contender performs next in the model, or '' if no operation is in
         progress.
         """
         raise NotImplementedError
@@ -149,7 +151,7 @@ class _Contenders:
         raise NotImplementedError
 
     def expected(self, state: int) -> Any:
-        """Return the model's lock in the format of `stored`."""
+        """Return the model's stored lock, in the format that `stored` returns."""
         raise NotImplementedError
 
     def _owner(self, content: bytes, own: tuple[str, int]) -> None:
@@ -219,7 +221,7 @@ class NumberedLocks(_Contenders):
             stepper.advance()
 
     def refuses(self) -> bool:
-        """Return True: for an existing file, `put_if_absent` returns False instead of raising an error."""
+        """Return True, because `put_if_absent` reports an existing file by returning False, not by raising an error."""
         return True
 
     def name_owner(self, name: str, own: numbered_lock.Contender) -> None:

@@ -15,9 +15,9 @@ class LockLimits:
     """The bounds of a search of a lock model. Times are in ticks of 500 ms.
 
     `contenders` is the number of actors that compete for the lock. `ticks` is the last time that a clock can reach.
-    `lease` is the duration of a lease. `drift` is the greatest difference between two clocks. `attempts` is the number
-    of times that each contender tries to acquire a free lock. `faults` is the total number of requests that may fail or
-    lose their answer. `crashes` is the total number of contenders that may crash.
+    `lease` is the number of ticks after which a lease expires. `drift` is the greatest difference between two clocks.
+    `attempts` is the number of times that each contender tries to acquire a free lock. `faults` is the total number of
+    requests that may fail or lose their answer. `crashes` is the greatest number of crashes in a run.
     """
 
     contenders: int = 2

@@ -45,7 +45,7 @@ class LockModel(TransitionSystem):
         return (me, *shared, *(name for name in self.contenders if name != me))
 
     def _one(self, me: str, action: str, at: str, holds: Any, effect: Any, fault: bool = False) -> Transition:
-        """Return a transition of contender `me`. The docstring of `holds` becomes the text of the guard."""
+        """Return a transition of contender `me`. The docstring of `holds` is used as the description of the guard."""
 
         def done(own: Any, stored: Any, since: int, faults: int, crashes: int, *others: Any) -> Any:
             after = effect(own, stored)

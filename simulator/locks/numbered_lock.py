@@ -1,7 +1,7 @@
 """Models RFC-22's lock files with increasing numbers, which are created only if absent (option 2).
 
-The model follows RFC-22, section "Locking", and the engine's lock `nbcc.engine.lock.numbered.NumberedLock`. A
-transition contains at most one request to the store, or one listing with the reads that follow it. A put of a lock
+The model follows RFC-22, section "Locking", and the engine's lock `nbcc.engine.lock.numbered.NumberedLock`. Each
+transition performs at most one request to the store, or one listing and the reads that follow it. A put of a lock
 number may fail in the same ways as a put of the lease in `storage_lock`. Heartbeats and releases never fail in the
 model, because retrying them is harmless.
 """
@@ -64,12 +64,12 @@ class Contender(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NumberedLockRules:
-    """The rules of the lock protocol. Every value except the default is a mutant (deliberate error).
+    """The rules of the lock protocol. Every value of a rule except the default is a mutant (deliberate error).
 
     `margin` is the number of ticks between the end of a lease and the earliest takeover by another contender.
     `recognises_own` makes a contender read the lock file after a put with an unknown outcome, to find out whether the
     put was executed. `renews_late` makes a heartbeat extend the lease even after the lease has ended. `tidies_newest`
-    makes the holder delete its own lock file together with those of older numbers. `is_conditional` makes the store
+    makes the holder delete its own lock file as well as those with lower numbers. `is_conditional` makes the store
     create a lock file only if no file with the same number exists.
     """
 
@@ -82,7 +82,7 @@ class NumberedLockRules:
 
 class _After(NamedTuple):
     """The contender and the stored locks after a transition. `fault` is True if a request failed. `ended` is True when
-    the contender learns that it holds the lock, or can no longer learn whether it does.
+    an attempt has acquired the lock, or when its outcome can no longer be learned.
     """
 
     own: Contender
@@ -157,9 +157,7 @@ def _always(own: Contender, numbers: Numbers) -> bool:
 
 
 class _Effects:
-    """The guards and effects of one contender's transitions. Their arguments are the contender and the lock numbers in
-    the store.
-    """
+    """The guards and effects of one contender's transitions."""
 
     def __init__(self, me: str, limits: LockLimits, rules: NumberedLockRules) -> None:
         self.me, self.limits, self.rules = me, limits, rules

@@ -10,7 +10,7 @@ from .limits import LockLimits
 
 
 class LockModel(Protocol):
-    """The interface of a lock model on which the lock promises depend."""
+    """The interface of a lock model that the lock promises use."""
 
     limits: LockLimits
     contenders: tuple[str, ...]
@@ -22,10 +22,10 @@ class LockModel(Protocol):
         """Return the contenders whose lease has not expired according to their own clocks."""
 
     def refused(self, state: int) -> list[str]:
-        """Return the contenders that find the lock taken: live contenders without a pending request."""
+        """Return the idle contenders that may not acquire the lock now, according to the store."""
 
     def unheld(self, state: int, contender: str) -> int:
-        """Return for how many ticks of the contender's clock no actor has held the lock."""
+        """Return the number of ticks, on the contender's clock, since an actor last held the lock."""
 
     def asking(self, state: int) -> bool:
         """Return True if the owner of the newest stored lease is waiting for an answer from the store."""

@@ -25,8 +25,8 @@ class Stepper:
 
     `parked` names the access that the paused operation will execute next, or is '' if no operation is in progress.
     `content` is the data that the access will write. `fault` is the fault of the next access: ``lose`` executes the
-    access and loses the answer, ``drop`` does not execute the access. After a fault the store raises an error or, if
-    `refuses` is True, answers that the condition failed.
+    access and loses the answer, ``drop`` does not execute the access. After a fault, the store raises an error or, if
+    `refuses` is True, answers that the put's condition failed.
     """
 
     def __init__(self) -> None:
@@ -109,7 +109,7 @@ class MemoryObject:
         return self.version
 
     def write(self, data: bytes, known: Version | None) -> Version | None:
-        """Replace the object if its current version is `known`, otherwise return None (compare-and-swap)."""
+        """Replace the object if `known` is its current version; otherwise, return None."""
         if (self.version and self.version.mark) != (known and known.mark):
             return None
         self._puts += 1
@@ -118,7 +118,7 @@ class MemoryObject:
 
 
 class SteppedObject:
-    """Wraps the lease object, and pauses one contender before each access."""
+    """Wraps the lease object. One contender pauses before each access."""
 
     def __init__(self, inner: ConditionalObject, stepper: Stepper) -> None:
         self._inner, self._stepper = inner, stepper
@@ -131,16 +131,14 @@ class SteppedObject:
 
 
 class SteppedStorage:
-    """Wraps the storage of numbered lock files, and pauses one contender before each access. Deletions are not steps of
-    a run.
-    """
+    """Wraps the storage of numbered lock files. One contender pauses before each access except deletions."""
 
     def __init__(self, inner: MemoryStorage, stepper: Stepper) -> None:
         self._inner, self._stepper = inner, stepper
         self.url = inner.url
 
     def put_if_absent(self, path: str, data: bytes) -> bool:
-        """Create the file if it is absent, as one access of the stepper, named like the file's suffix."""
+        """Create the file if it is absent. The stepper names this access after the file's suffix."""
         name = path.rpartition(".")[2]
         return self._stepper.access(name, lambda: self._inner.put_if_absent(path, data), False, data)
 

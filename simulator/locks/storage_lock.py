@@ -21,7 +21,9 @@ UNDER_WAY: Final = (PUTTING, CHECKING)
 
 
 class Lease(NamedTuple):
-    """The content of the lease object. `attempt` is the number of the owner's attempt that put the lease."""
+    """The content of the lease object. `attempt` is the number of the acquisition attempt in which the owner put the
+    lease.
+    """
 
     owner: str
     attempt: int
@@ -35,8 +37,8 @@ class Contender(NamedTuple):
     `request` names the purpose of a pending put, `put` is the lease to write, and `known` is the version that it must
     replace. `until` is the end of the lease that the contender holds, or None. `attempts` contains the acquisition
     attempts whose put may have reached the store. `released` is the lease that the contender released most recently. If
-    `was_last` is True, the contender assumes that `released` is still stored, and its next attempt replaces `released`
-    without reading the object. `quick` is True during such an attempt.
+    `was_last` is True, the next attempt assumes that `released` is still stored, and replaces it without reading the
+    object. `quick` is True during an attempt that does not read the object first.
     """
 
     step: str = IDLE
@@ -79,7 +81,7 @@ class StorageLockRules:
 
 class _After(NamedTuple):
     """The contender and the stored lease after a transition. `fault` is True if a request failed. `ended` is True when
-    the contender learns that its lease is stored, or can no longer learn whether it is.
+    an attempt has acquired the lease, or when its outcome can no longer be learned.
     """
 
     own: Contender
@@ -150,9 +152,7 @@ def _always(own: Contender, lease: Lease | None) -> bool:
 
 
 class _Effects:
-    """The guards and effects of one contender's transitions. Their arguments are the contender and the lease in the
-    store.
-    """
+    """The guards and effects of one contender's transitions."""
 
     def __init__(self, me: str, limits: LockLimits, rules: StorageLockRules) -> None:
         self.me, self.limits, self.rules = me, limits, rules
@@ -219,7 +219,7 @@ class _Effects:
         return _After(own._replace(step=CHECKING), lease)
 
     def execute_unanswered(self, own: Contender, lease: Lease | None) -> _After:
-        """Execute the put, but let the contender receive no answer, or 412 (precondition failed)."""
+        """Execute the put, but return no answer or status 412 (precondition failed) to the contender."""
         return self.doubt(own, own.put)._replace(fault=True)
 
     def fail(self, own: Contender, lease: Lease | None) -> _After:

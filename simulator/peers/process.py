@@ -24,7 +24,9 @@ class PeerMissing(ValueError):
 
 
 class PeerProcess:
-    """One process of a peer. The process starts with the first request, and ends when the calling process ends."""
+    """A process that runs a peer (another implementation, such as Apache Hudi). The process starts with the first
+    request, and ends when the calling process ends.
+    """
 
     def __init__(self, name: str, python: Path, version: str | None = None) -> None:
         self._name = name

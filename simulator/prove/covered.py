@@ -1,4 +1,4 @@
-"""Translates the log compactions in a model state for the transition relation in `lemmas/log_compaction.py`."""
+"""Translates the log compactions of a model state for the transition relation in `lemmas/log_compaction.py`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def logs_of(part: GroupPlan, by_time: dict[int, Any], covers: dict[int, set[Any]
 
 
 def covers(model: Model, state: State, by_time: dict[int, Any]) -> dict[int, set[Any]]:
-    """Map the requested time of each log compaction to the logs of writes that the log compaction covers."""
+    """Map the requested time of each log compaction to the logs of writes that the log compaction replaces."""
     found: dict[int, set[Any]] = {}
     for plan in model.component(state, "log_plans") if "log_plans" in model.components else ():
         found[plan.requested] = set().union(*(logs_of(part, by_time, found) for part in plan.groups))

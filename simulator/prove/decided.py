@@ -1,4 +1,4 @@
-"""Translates a decision log and lost locks in a model state for the transition relation in `lemmas/decisions.py`."""
+"""Translates the decision log and lost locks of a model state for the transition relation in `lemmas/decisions.py`."""
 
 from __future__ import annotations
 
@@ -24,10 +24,9 @@ PHASES = {"requested": core.REQUESTED, "writing": core.WRITING, "written": core.
 
 
 def interpret(model: Model, state: State, elements: Instance, facts: Table, place: dict[int, int]) -> None:
-    """Add the facts about the decision log to `facts`. With a decision log, some phases consist of several steps, so
-    the facts about phases change.
+    """Add the facts about the decision log to `facts`.
 
-    The argument `place` maps the requested time of each plan to the plan's number.
+    `place` maps the requested time of each plan to the number of the plan.
     """
     log = model.component(state, "decisions")
     lock = model.component(state, "lock")

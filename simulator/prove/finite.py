@@ -31,7 +31,7 @@ class Instance:
 
 @dataclass(frozen=True)
 class Taken:
-    """A step: an action with values for its parameters. The value of a set parameter is a frozenset of tuples of
+    """A step: an action with values for its parameters. If a parameter is a set, its value is a frozenset of tuples of
     elements.
     """
 
@@ -40,8 +40,8 @@ class Taken:
 
 
 class Explorer:
-    """Computes the steps of a transition relation on a finite instance. A state is a tuple with the values of all
-    relations that can change.
+    """Computes the steps of a transition relation with finitely many elements. A state is a tuple with the values of
+    all relations that can change.
     """
 
     def __init__(self, system: System, instance: Instance) -> None:
@@ -60,8 +60,8 @@ class Explorer:
         """Every relation is empty, and every time is 0."""
 
     def initial(self) -> tuple[Any, ...]:
-        """Return the state in which every relation is false or 0. Raises ValueError if this state is not an initial
-        state.
+        """Return the state in which every relation is false or 0. Raises ValueError if the transition relation does not
+        allow this initial state.
         """
         if not self.system.initially(self.view(self.blank)):
             raise ValueError("the state without facts is not an initial state")
@@ -74,8 +74,8 @@ class Explorer:
     def successors(
         self, state: tuple[Any, ...], actions: tuple[Action, ...] | None = None
     ) -> Iterator[tuple[Taken, tuple[Any, ...]]]:
-        """Yield each step that is possible in a state, with the resulting state. Only `actions` are considered
-        (default: all).
+        """Yield each step that is possible in a state, with the resulting state. If `actions` is given, only steps of
+        these actions are yielded.
         """
         now = self.view(state)
         for action in self.system.actions if actions is None else actions:

@@ -17,7 +17,8 @@ Term = Any
 
 @dataclass(frozen=True)
 class Sort:
-    """A sort (type of elements), such as writes, plans or compactors. A proof covers any number of elements of a sort.
+    """A sort (type of elements), such as writes, plans or compactors. A proof covers any number of elements of each
+    sort.
     """
 
     name: str
@@ -25,7 +26,8 @@ class Sort:
 
 @dataclass(frozen=True)
 class Relation:
-    """A state variable: a function of elements. The type of its values is `values`: "truth", "time" or a sort.
+    """A state variable: a function from elements to values. `values` is the type of the function's values: "truth",
+    "time" or a sort.
 
     If `fixed` is True, no action changes the function.
     """
@@ -83,7 +85,7 @@ def iff(left: Term, right: Term) -> Term:
 
 
 def choose(condition: Term, yes: Term, otherwise: Term) -> Term:
-    """Return `yes` if the condition is true, otherwise `otherwise`."""
+    """Return the value `yes` if the condition is true, and the value `otherwise` if not."""
     if _is_symbolic(condition):
         import z3
 
@@ -96,8 +98,8 @@ def same(left: Sequence[Term], right: Sequence[Term]) -> Term:
 
 
 def at(now: Callable[..., Term], *key: Term, to: Term) -> Update:
-    """Return an update of the relation `now` that changes its value for the arguments `key` to `to`, and no other
-    value.
+    """Return an update that sets the relation `now` to `to` for the arguments `key`, and leaves its other values
+    unchanged.
     """
     return lambda *arguments: choose(same(arguments, key), to, now(*arguments))
 
@@ -107,8 +109,8 @@ def _is_symbolic(term: Term) -> bool:
 
 
 class Symbolic:
-    """A state whose sorts may have any number of elements. Each relation is an uninterpreted z3 function, or the result
-    of updating the relation of the previous state.
+    """A state with any number of elements of each sort. Each relation is an uninterpreted z3 function, or the result of
+    updating the relation of the previous state.
     """
 
     def __init__(self, relations: Iterable[Relation], updates: Mapping[str, Update] | None = None,
@@ -140,8 +142,8 @@ _depth = [0]
 
 
 def _quantified(quantifier: Callable[..., Term], sorts_and_body: Sequence[Any]) -> Term:
-    """Apply a z3 quantifier to a formula. Variables are named by sort and nesting depth, so that equal formulas become
-    the same z3 expression.
+    """Apply a z3 quantifier to a formula. Names of bound variables depend only on sort and nesting depth, so that equal
+    formulas become identical in z3.
     """
     *sorts, body = sorts_and_body
     variables = [constant(sort, f"{sort.name}!{_depth[0] + place}") for place, sort in enumerate(sorts)]

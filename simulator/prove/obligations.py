@@ -1,9 +1,9 @@
 """Generates the proof obligations of a transition relation, and discharges them with z3.
 
 `initially`: each initial state satisfies each clause of the invariant. `preserved`: for each clause, every step from a
-state that satisfies the invariant leads to a state that satisfies the clause. `implied`: the clauses imply each
-promise. `possible`: for each action, some state satisfies all clauses and the action's guard, so that the proof is not
-vacuous.
+state that satisfies the invariant leads to a state that satisfies the clause. `implied`: the clauses of the invariant
+imply each promise. `possible`: for each action, some state satisfies all clauses and the action's guard; otherwise, the
+proof would be vacuous.
 
 If z3 finds a counterexample, the obligation is FAILED. If z3 does not decide, the obligation is UNDETERMINED. The
 limits count z3's steps, not seconds, so that results do not depend on the machine's load.
@@ -112,8 +112,9 @@ def discharge(obligation: Obligation, steps: int = STEPS) -> Result:
     """Ask z3 to prove an obligation: no state satisfies the assumptions but violates the goal.
 
     Most proofs need few clauses of the invariant, so most attempts assume only the clause to prove and the guard of the
-    action. The others assume all clauses. The duration of a proof varies randomly, so many short attempts are better
-    than one long attempt. After three attempts, z3 searches for a small counterexample, which is easy to read.
+    action. The other attempts assume all clauses of the invariant. The duration of a proof varies randomly, so many
+    short attempts are better than one long attempt. After three attempts, z3 searches for a small counterexample, which
+    is easy to read.
     """
     began = time.perf_counter()
     if obligation.kind == "possible":
@@ -139,7 +140,7 @@ def discharge(obligation: Obligation, steps: int = STEPS) -> Result:
 @dataclass(frozen=True)
 class Attempt:
     """One attempt by z3 to discharge an obligation, with the settings of z3. If `models` is True, z3 also searches for
-    models of quantified formulas. `steps` limits the number of z3's steps.
+    models of quantified formulas. `steps` is the number of steps after which z3 gives up.
     """
 
     given: tuple[Term, ...]

@@ -62,8 +62,8 @@ class Part:
         return "PROVED" if all(result.answer == "PROVED" for result in rests_on) else "UNDETERMINED"
 
     def with_runs(self, protocol: Protocol, shown: frozenset[str]) -> Part:
-        """If obligations fail that are not in `shown`, search for runs that violate a promise, and return this part
-        with them.
+        """If obligations fail that are not in `shown`, search for runs that violate a promise, and add these runs to
+        the result.
 
         `shown` contains the obligations that are already reported for earlier lemma modules.
         """

@@ -1,7 +1,7 @@
 """Searches small worlds of the model for a run that violates a promise, after a proof obligation has failed.
 
-A counterexample to induction may start from a state that no run reaches. In that case, the invariant is too weak, and
-the promise may still hold.
+A counterexample to induction may start from an unreachable state. Such a counterexample shows that the invariant is too
+weak, not that a promise is broken.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Run(NamedTuple):
 
 
 def search(worlds: Iterable[str], protocol: Protocol, promises: Iterable[str]) -> tuple[Run, ...]:
-    """Return the violations in the first of the worlds that has any, shortest run first."""
+    """Return the violations in the first world in which a promise is violated, shortest run first."""
     known = [PROMISES[name] for name in promises if name in PROMISES]
     for name in worlds:
         result = explore(Model(specs.world(name), protocol), known, max_states=MOST_STATES)

@@ -16,7 +16,7 @@ WORKS = {SCHEDULED: core.SCHEDULED, REPLACING: core.RUNNING, "written": core.RUN
 
 
 def fixed(model: Model, groups: list[int]) -> Table:
-    """Return the overwriters, and the file groups that each of them replaces, as relation values."""
+    """Return the relations that contain the overwriters and the file groups that each of them replaces."""
     found: Table = {}
     for me in model.actors_of("overwriter"):
         found["overwriter", me] = True

@@ -17,7 +17,9 @@ from .lemmas import state as core
 
 
 def with_records(elements: Instance, seed: int) -> Instance:
-    """Return the instance with a random row or delete of one key in about 80% of the logs."""
+    """Return a copy of the instance in which about 80% of the logs contain a random row or a delete, all of the same
+    key.
+    """
     draw = random.Random(seed)
     records: Table = {}
     for log in elements.elements[core.LOG]:

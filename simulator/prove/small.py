@@ -1,6 +1,6 @@
 """Restricts a formula to a few elements of each sort, so that z3 decides it without quantifiers.
 
-Values that satisfy the restricted formula also satisfy the original one, and thus are a small counterexample.
+Values that satisfy the restricted formula are a small counterexample, because they also satisfy the original formula.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from .logic import Sort, Term, constant, z3_sort
 
 
 class Universe:
-    """A finite universe with at most `most` elements of each sort."""
+    """A finite universe with up to `most` elements of each sort."""
 
     def __init__(self, sorts: Iterable[Sort], most: int) -> None:
         self._elements = {
@@ -23,8 +23,8 @@ class Universe:
         self._kept: list[Term] = []  # z3 reuses the identity of a term that is not kept
 
     def given(self, terms: Iterable[Term]) -> list[Term]:
-        """Return the terms with quantifiers expanded over a finite universe, and constraints that every subterm denotes
-        an element of it.
+        """Return the terms with quantifiers expanded over the universe, and constraints that keep every subterm's value
+        in the universe.
         """
         expanded = [self._expand(term) for term in terms]
         return [*expanded, *self._closure(expanded)]

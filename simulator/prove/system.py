@@ -90,6 +90,6 @@ class System:
         return tuple(name for name in self.clauses if name in self.common or clause not in self.common)
 
     def support(self, promise: str) -> frozenset[str]:
-        """Return the clauses of the invariant on which a promise depends."""
+        """Return the clauses of the invariant that the proof of a promise uses."""
         used = {name for claim in self.claims if claim.promise == promise for name in claim.by or self.clauses}
         return self.common if used <= self.common else frozenset(self.clauses)

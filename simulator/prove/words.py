@@ -33,10 +33,11 @@ MEANS_WITH: Final = {
 
 
 class Counterexample(NamedTuple):
-    """The state before a failing step. `values` maps (relation, *elements) to each value that is not false or 0.
+    """A state that violates a proof obligation. `values` maps (relation, *elements) to its value, without values that
+    are false or 0.
 
-    `step` is the action with its parameters, or "" for an obligation about one state. `named` contains the elements
-    that occur in `step`.
+    `step` is the next action with its parameters, or "" for an obligation about one state. `named` contains the
+    elements that occur in `step`.
     """
 
     step: str
@@ -45,7 +46,9 @@ class Counterexample(NamedTuple):
 
 
 def counterexample(system: System, result: Result) -> Counterexample | None:
-    """Return the state in which the obligation fails, with readable names for its elements; None if z3 found none."""
+    """Return the counterexample to an obligation, with readable names for its elements; None if z3 found no
+    counterexample.
+    """
     model = result.model
     if model is None:
         return None
@@ -65,7 +68,7 @@ def counterexample(system: System, result: Result) -> Counterexample | None:
 
 
 def _means(values: Mapping[tuple[str, ...], Any], key: tuple[str, ...]) -> bool:
-    """True if the value is meaningful in this state. For example, the completion time of a pending plan is not."""
+    """True if the value has a meaning. The completion time of a pending plan, for example, has none."""
     needs = MEANS_WITH.get(key[0])
     return needs is None or any(values.get((name, key[1])) for name in needs)
 
@@ -77,7 +80,7 @@ def _value(relation: Relation, term: Any, names: dict[str, str]) -> bool | int |
 
 
 def facts(system: System | None, result: Result) -> Iterator[str]:
-    """Yield the counterexample as lines of text: the step with its parameters, then one line for each element to print.
+    """Yield the counterexample as lines of text: the step with its parameters, then one line for each relevant element.
     """
     found = counterexample(system, result) if system is not None else None
     if found is None or system is None:
@@ -99,7 +102,9 @@ def facts(system: System | None, result: Result) -> Iterator[str]:
 
 
 def shown(relations: Mapping[str, Relation], found: Counterexample) -> set[str]:
-    """Return the elements to print: those in the step or in a true relation, and all elements to which they refer."""
+    """Return the elements to print: those in the step or in a relation that holds, and all elements to which they
+    refer.
+    """
     needed = set(found.named)
     for name, *elements in found.values:
         relation = relations[name]

@@ -56,8 +56,8 @@ class Service:
 
 @contextmanager
 def service(path: str, verb: str, dry_run: bool, master: str | None = None) -> Iterator[Service]:
-    """Open the table at `path` for a service. The cluster of the Spark master `master` processes the data; if `master`
-    is None, this process does.
+    """Open the table at `path` for a service. The data are processed by the cluster of the Spark master `master`, or by
+    this process if `master` is None.
 
     A dry run takes no lock, so its report may be outdated when it is printed.
     """
@@ -84,7 +84,7 @@ def service(path: str, verb: str, dry_run: bool, master: str | None = None) -> I
 
 def say(work: Service, lines: Sequence[str], as_json: bool, **more: Any) -> Exit:
     """Print the report of a service: the deleted files, then `lines`. With --json, print an object that also contains
-    the instants and the entries of `more`.
+    the instants and the fields in `more`.
     """
     from nbcc.engine.timeline.instant import COLUMNS
 

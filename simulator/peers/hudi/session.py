@@ -45,8 +45,8 @@ def spark() -> Any:
 
 
 class Package:
-    """A Java package whose members are cached after first use. Without the cache, Py4J makes the JVM search every jar
-    for each part of a dotted name.
+    """A Java package that caches its members when they are first used. Without the cache, Py4J makes the JVM search
+    every jar for each part of a dotted name.
     """
 
     def __init__(self, of_py4j: Any) -> None:
@@ -68,7 +68,7 @@ def java() -> Any:
 
 @cache
 def org() -> Any:
-    """Return the Java package ``org``."""
+    """Return the Java package ``org``, which contains Hudi's classes."""
     return Package(spark()._jvm.org)
 
 
@@ -98,7 +98,7 @@ def java_list(entries: Iterable[object]) -> Any:
 
 
 def java_array(values: Sequence[object], of: str = "Object") -> Any:
-    """Return the values as a Java array. `of` is the class of the elements, in the package java.lang."""
+    """Return the values as a Java array. `of` is the name of the elements' class in the package java.lang."""
     array = spark().sparkContext._gateway.new_array(getattr(java().lang, of), len(values))
     for place, value in enumerate(values):
         array[place] = value

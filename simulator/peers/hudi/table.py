@@ -59,7 +59,7 @@ class Table:
         partitions: Sequence[str] = (),
         more: Mapping[str, str] | None = None,
     ) -> Table:
-        """Open an existing Hudi table. Readers need only ``path``."""
+        """Open an existing Hudi table. To read the table, only ``path`` is needed."""
         return cls(path, options(merge_mode, buckets, more or {}), partitions)
 
     def close(self) -> None:
@@ -141,7 +141,8 @@ class Table:
         self._locks.pop(actor).unlock()
 
     def clean(self) -> None:
-        """Clean the table with another client, which also rolls back writes with expired heartbeats (the LAZY policy).
+        """Clean the table with another client. The clean also rolls back writes with expired heartbeats (the LAZY
+        policy).
         """
         Client(self._path, self._options).clean()
 

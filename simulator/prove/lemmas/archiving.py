@@ -91,8 +91,8 @@ class Archiving(core.Core):
         return (*super().actions(), archives, removes, removes_plan)
 
     def may_archive(self, s: Any, writes: Any, plans: Any) -> Term:
-        """True if the given instants may be archived: each older completed instant is already archived, or is among the
-        given instants. The lock must be free, and no other archiving may be in progress.
+        """True if the given instants may be archived: all older completed instants are archived already, or together
+        with them. The lock must be free, and no other archiving may be in progress.
         """
 
         def goes(requested: Term, completed: Term) -> Term:
@@ -193,7 +193,7 @@ class Archiving(core.Core):
         return either(super().covers(s, d, w), s.archived(w))
 
     def keeps_time(self, s: Any, n: Any, d: Term) -> Term:
-        """True if the reader's time is unchanged, or is raised once by reading the archive."""
+        """True if the reader's time is unchanged, except that reading the archive may raise it once."""
         raised = s.every(WRITE, lambda w: implies(s.archived(w), s.completed(w) <= n.reads_at(d)))
         looks = both(s.reading(d) == LISTED, n.reading(d) == OPENED)
         return choose(looks, both(raised, n.reads_at(d) >= s.reads_at(d)), n.reads_at(d) == s.reads_at(d))

@@ -1,4 +1,4 @@
-"""The inductive invariant of the core transition relation: maps the wording of each clause to its formula."""
+"""The inductive invariant of the core transition relation: a dictionary from each clause's wording to its formula."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
 """Cleaning with a horizon (the time before which reads are refused): no clean deletes a file that a permitted read or a
 pending plan needs.
 
-A cleaner takes a completion time as horizon, under the lock. In each file group, the clean may delete the files that
-are older than the newest base file completed by the horizon. It may delete any subset of them, in any order, so the
-proof covers every retention policy whose horizon is a completion time. The proof also covers cleaners that crash during
-a clean.
+Under the lock, a cleaner chooses a completion time as its horizon. In each file group, the clean may delete the files
+that are older than the newest base file completed by the horizon. A clean may delete any subset of these files, in any
+order. The proof therefore covers every retention policy whose horizon is a completion time. The proof also covers
+cleaners that crash during a clean.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class Cleaning(Services):
         return both(s.part(q, g), is_there, s.barrier(q) <= h)
 
     def is_older(self, s: Any, g: Term, h: Term, time: Term) -> Term:
-        """True if `time` is before the slice of some base file of group g that satisfies `counts`."""
+        """True if group g has a base file that `counts` accepts and that begins a slice after `time`."""
         return s.some(PLAN, lambda q: both(self.counts(s, q, g, h), time < s.barrier(q)))
 
     def schedule_clean(self, s: Any, a: Term, w: Term) -> Mapping[str, Update]:
@@ -147,7 +147,7 @@ class Cleaning(Services):
         }  # fmt: skip
 
     def common(self) -> frozenset[str]:
-        """Return the names of all clauses, because the proof of every promise depends on which files are deleted."""
+        """Return the names of all clauses, because the proof of every promise needs all of them."""
         return frozenset(self.clauses())
 
     def claims(self) -> tuple[Claim, ...]:
@@ -159,7 +159,7 @@ class Cleaning(Services):
 
     def reads_are_served(self, s: Any) -> Term:
         """True if no clean has deleted a file that a read at or after the horizon needs. In each file group, a read
-        needs the newest completed base file and the later logs.
+        needs the newest base file that was completed by its time, and the logs of the same slice.
         """
         t = any_time(s)
 

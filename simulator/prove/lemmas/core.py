@@ -1,8 +1,8 @@
 """The core transition relation: RFC-66 for any number of writers, logs, file groups, plans, compactors and readers.
 
 A write may put several logs, in several file groups. Compactors may crash, and other compactors resume their plans.
-Readers list the timeline twice; a listing is not an atomic snapshot of the folder. The executable model of the same
-steps is `model/kernel`.
+Readers list the timeline twice; a listing is not an atomic snapshot of the folder. The executable model of this
+protocol is `model/kernel`.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ class Core(Writers, Compactors, Readers):
         return dict(CLAUSES)
 
     def in_logs(self, s: Any, q: Term, log: Term, t: Term) -> Term:
-        """True if a read as of t merges the log with the base file of plan q. The log must be visible, and must not
-        belong to a slice older than q's.
+        """True if a read as of t merges the log with the base file of plan q. The log must be visible, and its slice
+        must not be older than the slice that plan q begins.
         """
         w = s.write_of(log)
         return both(published(s, w), s.completed(w) <= t, self.slice_time(s, w) >= s.barrier(q), self.is_there(s, log))
@@ -81,7 +81,7 @@ class Core(Writers, Compactors, Readers):
         return frozenset(CLAUSES)
 
     def claims(self) -> tuple[Claim, ...]:
-        """Return the core promises, proved from the clauses in `common`."""
+        """Return the promises of the core transition relation, each proved from the clauses in `common`."""
         common = tuple(name for name in self.clauses() if name in self.common())
         return tuple(replace(claim, by=common) for claim in self.claims_of_the_core())
 
@@ -156,7 +156,7 @@ class Core(Writers, Compactors, Readers):
             both(s.reading(d) >= SURE, complete(s, w, s.reads_at(d))), s.kept_write(d, w)))  # fmt: skip
 
     def reads_late_enough(self, s: Any, n: Any) -> Term:
-        """True if a step keeps each reader's read time at or after all writes that were published when its read began.
+        """True if each reader's read time is late enough to include all writes that were published when its read began.
         """
         return s.every(READER, WRITE, lambda d, w: both(
             implies(both(s.reading(d) == LISTING, n.reading(d) > LISTING, s.there_write(d, w)),
@@ -207,11 +207,11 @@ class Core(Writers, Compactors, Readers):
         return initially(s)
 
     def background(self) -> dict[str, Formula]:
-        """Return the axioms: facts about relations that never change, which the proof assumes."""
+        """Return the axioms: facts that the proof assumes about relations that never change."""
         return {}
 
     def hints(self) -> dict[str, tuple[str, ...]]:
-        """Map a clause to the other clauses that the prover assumes in its first attempts to prove it."""
+        """Map each clause to the other clauses that the prover assumes first when it proves the clause."""
         return {}
 
     def system(self) -> System:

@@ -1,4 +1,5 @@
-"""Compactors under a decision log: one numbered entry decides the plan, and a later entry decides its completion."""
+"""Compactors that use a decision log: one entry commits a compaction's plan, and a later entry commits its completion.
+"""
 
 from __future__ import annotations
 
@@ -37,13 +38,13 @@ class Options(options.Options):
 
 
 class DecidedPlans(core.Core):
-    """The core transition relation, with compactors that decide by putting the next entry of the decision log."""
+    """The core transition relation, with compactors that commit by putting the next entry of the decision log."""
 
     options: Options
 
     def claim(self, s: Any, t: Term) -> Term:
         """True if an actor can now claim time t (reserve it by put-if-absent). With `claims = every_time`, all times up
-        to the clock have been claimed already.
+        to the clock's reading are already claimed.
         """
         return t > s.clock() if self.options.claims == "every_time" else t >= 0
 

@@ -1,8 +1,8 @@
 """The decision log: numbered entries decide which instants are committed, even if locks are lost.
 
 Actors use put-if-absent to claim each time that they use. Each actor remembers the number of the newest entry, and
-decides only if the next number is free. Before an actor takes its completion time, the actor publishes every earlier
-decision. There is no crash action: a crashed actor simply takes no more steps, and its lock becomes free.
+commits only if the next number is free. Before an actor chooses its completion time, it publishes the instants of all
+earlier entries. There is no crash action: a crashed actor simply takes no more steps, and its lock becomes free.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ class Decisions(DecidedPlans):
         return (takes, claims, puts, *self.refused("writer", WRITE, "waits", self.times_of_write))
 
     def times_of_write(self, s: Any, w: Term, to: Term) -> Mapping[str, Update]:
-        """Return the state updates that set the requested or completion time that the writer claims to `to`."""
+        """Return the state updates with which a writer claims time `to` as its requested or completion time."""
         asks = s.phase(w) == IDLE
         return {
             "asked": at(s.asked, w, to=choose(asks, to, s.asked(w))),

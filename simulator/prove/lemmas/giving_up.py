@@ -67,7 +67,7 @@ class GivingUp(core.Core):
         return extended(super().writers(), forgets)
 
     def claims_of_the_core(self) -> tuple[Claim, ...]:
-        """Return the core promises without FREE (no other actor makes a writer abandon its write), because writers may
+        """Return the core promises except FREE (no other actor makes a writer abandon its write), because writers may
         give up here.
         """
         return tuple(claim for claim in super().claims_of_the_core() if claim.promise != "FREE")
@@ -81,7 +81,9 @@ class GivingUp(core.Core):
 
 
 def extended(actions: Iterable[Action], more: Mapping[str, tuple[Any, Any]]) -> tuple[Action, ...]:
-    """Add guards and updates to some actions. `more` maps an action's name to the additional guard and updates."""
+    """Return the actions, some of them with additional guards and updates. `more` maps an action's name to the guard
+    and updates to add.
+    """
     actions = tuple(actions)
     assert set(more) <= {action.name for action in actions}, "an action to extend does not exist"
     return tuple(action.extend(*more.get(action.name, (None, None))) for action in actions)

@@ -144,7 +144,7 @@ class Heartbeats(GivingUp, Services):
         }  # fmt: skip
 
     def common(self) -> frozenset[str]:
-        """Return all clause names, because every promise depends on which logs have been deleted."""
+        """Return the names of all clauses, because the proof of every promise needs all of them."""
         return frozenset(self.clauses())
 
     def claims(self) -> tuple[Claim, ...]:

@@ -1,7 +1,7 @@
-"""Log compaction: one log replaces all completed logs of a file slice, and takes the place of the newest one in the
-merge order.
+"""Log compaction: one log replaces all completed logs of a file slice, and has the position of the newest of them in
+the merge order.
 
-In each file group, the plan of a log compaction takes every completed log of the newest slice, including the logs of
+In each file group, the plan of a log compaction contains every completed log of the newest slice, including the logs of
 earlier log compactions. From the completion time of a log compaction on, as-of reads use the compacted log instead of
 the covered logs.
 """
@@ -62,7 +62,7 @@ class LogCompaction(Services):
             s.every(LOG_PLAN, LOG, lambda k, log: no(s.covers(k, log))))  # fmt: skip
 
     def new_part(self, s: Any, g: Term) -> Term:
-        """True if a compaction plan may include the file group, which must have no pending log compaction."""
+        """True if a compaction plan may include the file group. No log compaction of the file group may be pending."""
         return both(super().new_part(s, g), self.is_idle(s, g))
 
     def is_idle(self, s: Any, g: Term) -> Term:
@@ -73,8 +73,7 @@ class LogCompaction(Services):
         return both(published(s, w), implies(has_base(s, g), s.completed(w) >= s.barrier(s.newest(g))))
 
     def new_logs(self, s: Any, g: Term) -> Term:
-        """True if a log compaction scheduled now would include the file group, whose newest slice must have several
-        logs.
+        """True if a log compaction scheduled now would include the file group. Its newest slice must have several logs.
         """
 
         def is_covered(a: Term, b: Term) -> Term:
@@ -163,7 +162,7 @@ class LogCompaction(Services):
 
     def delivered(self, s: Any, w: Term, after: Term, until: Term) -> Term:
         """True if an incremental read of (after, until] contains the write. With `log_compaction_window = included`,
-        the read also contains a write if a log compaction of its logs completed in (after, until].
+        such a read also contains writes whose logs were compacted by a log compaction that completed in (after, until].
         """
         own = super().delivered(s, w, after, until)
         if self.options.log_compaction_window == "excluded":

@@ -1,5 +1,5 @@
-"""Invariant clauses for the decision log: about the entry numbers that actors have chosen, and the times that they have
-claimed.
+"""Invariant clauses about the entry numbers that actors choose for the decision log, and about the times that they
+claim.
 """
 
 from __future__ import annotations
@@ -83,8 +83,8 @@ def counts_too(s: Any, c: Term) -> Term:
 
 
 def number_is_taken(s: Any) -> dict[str, Update]:
-    """Return the state updates made when the next decision log entry is put. All other actors with the same number
-    become late.
+    """Return the state updates made when the next decision log entry is put. All other actors that chose the same
+    number are marked as late.
     """
     return {
         "late": lambda w: either(s.late(w), counts(s, w)),
@@ -100,8 +100,8 @@ def released_plan(s: Any, c: Term) -> dict[str, Update]:
 
 
 def latest(s: Any, t: Term, other_write: Term = None, other_plan: Term = None) -> Term:
-    """True if every plan was requested before t, and every other decision was published with a completion time before
-    t.
+    """True if every plan was requested before t, and every decided write or compaction was published with a completion
+    time before t. `other_write` and `other_plan` are exempt.
     """
     return both(
         s.every(WRITE, lambda w: implies(

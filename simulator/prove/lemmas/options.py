@@ -35,7 +35,7 @@ class Relations:
 
     @property
     def outside(self) -> bool:
-        """True if actors take a completion time before they take the lock."""
+        """True if actors choose their completion time before they acquire the lock."""
         return self.options.completion_time == "outside_lock"
 
     def lock_is_free(self, s: Any) -> Term:

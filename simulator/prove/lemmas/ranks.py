@@ -82,8 +82,8 @@ class Ranks(core.Core):
         return self._later(s, one, other, s.completed if by_completion else s.requested)
 
     def wins(self, s: Any, log: Term, base: Any, logs: Any) -> Term:
-        """True if the record of the log wins the merge of a base file and logs. If ordering values are equal, a log
-        wins over the base file.
+        """True if the log's record wins the merge of the records selected by `base` and `logs`. If ordering values are
+        equal, a log wins over the base file.
         """
 
         def over_base(other: Term) -> Term:
@@ -122,11 +122,11 @@ class Ranks(core.Core):
         return {**super().schedule(s, c, p), "kept": kept}
 
     def may_schedule(self, s: Any, c: Term, p: Term) -> Term:
-        """True if the core transition relation allows the plan, and some record wins the merge in each of its file
-        groups.
+        """True if the core transition relation allows the plan, and each of the plan's file groups has a record that
+        wins the merge.
 
         A merge of finitely many records always has a winner, but first-order logic cannot express finiteness. The
-        formula therefore states explicitly that a winner exists.
+        formula states explicitly that a winning record exists.
         """
 
         def candidate(log: Term) -> Term:
@@ -173,7 +173,8 @@ class Ranks(core.Core):
         )  # fmt: skip
 
     def row(self, s: Any, q: Term, log: Term, t: Term) -> Term:
-        """True if the log's record wins when a read as of t merges the base file of plan q with the later logs."""
+        """True if the log's record wins when a read as of t merges the base file of plan q with the logs of its slice.
+        """
 
         def here(o: Term) -> Term:
             return s.group_of(o) == s.group_of(log)
@@ -221,7 +222,7 @@ class Ranks(core.Core):
 
 
 def readable(s: Any, q: Term, log: Term, t: Term) -> Term:
-    """True if a read as of t may use the base file of plan q in the log's file group."""
+    """True if a read as of t may use the base file that plan q wrote in the log's file group."""
     return both(s.done(q), s.compacted(q) <= t, s.part(q, s.group_of(log)))
 
 

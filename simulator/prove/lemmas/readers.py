@@ -35,15 +35,15 @@ class Readers(Relations):
 
     def may_end_listing(self, s: Any, d: Term, sw: Term, sp: Term, t: Term) -> Term:
         """True if a reader's listing may end now and set the read time t. The listing shows all instants that existed
-        when it began, and the later writes sw and compactions sp.
+        when it began. Of the later instants, it shows the writes sw and the compactions sp.
         """
         by_clock = self.options.read_time == "clock"
         takes = t == s.clock() if by_clock else self.is_greatest_shown(s, d, sw, sp, t)
         return both(s.reading(d) == LISTING, self.part_of_the_new(s, d, sw, sp), takes)
 
     def listing_twice(self) -> tuple[Action, ...]:
-        """Return the actions of readers that list twice. The first listing determines the read time, and the second
-        listing determines the instants that completed by then.
+        """Return the actions of readers that list the timeline twice. The first listing determines the read time, and
+        the second listing determines the instants that completed by then.
         """
         return (
             Action(
@@ -70,7 +70,7 @@ class Readers(Relations):
         )  # fmt: skip
 
     def listing_once(self) -> tuple[Action, ...]:
-        """Return the actions of readers that list once."""
+        """Return the actions of readers that list the timeline once."""
         return (
             Action(
                 "reader ends its only listing", (READER, *SEEN, "time"), self.may_end_listing,
@@ -87,7 +87,7 @@ class Readers(Relations):
         return published(s, w)
 
     def is_listed_plan(self, s: Any, p: Term) -> Term:
-        """True if a listing that ends in this state may show the compaction as completed."""
+        """True if a listing that ends in state s may show the compaction as completed."""
         return s.done(p)
 
     def part_of_the_new(self, s: Any, d: Term, sw: Term, sp: Term) -> Term:
@@ -104,7 +104,7 @@ class Readers(Relations):
         )
 
     def is_greatest_shown(self, s: Any, d: Term, sw: Term, sp: Term, t: Term) -> Term:
-        """True if t is the greatest completion time that the listing shows, or 0 if the listing shows none."""
+        """True if t is the greatest completion time in the reader's listing, or 0 if the listing contains none."""
         write, plan = self.shown(s, d, sw, sp)
         return is_greatest(s, write, plan, t)
 

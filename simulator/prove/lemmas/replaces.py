@@ -1,7 +1,7 @@
 """Insert overwrites: a completed one hides the writes in its file groups that completed before its requested time.
 
 An overwriter acts like a compactor whose plan includes no logs, and whose base files contain new rows. Each overwriter
-performs one insert overwrite. It is scheduled only while no plan is pending in its file groups.
+performs one insert overwrite. An insert overwrite is scheduled only while no plan is pending in its file groups.
 """
 
 from __future__ import annotations
@@ -82,7 +82,8 @@ class Replaces(core.Core):
         return {**super().schedule(s, c, p), "shows": shows}
 
     def may_replace(self, s: Any, c: Term, p: Term) -> Term:
-        """True if the overwriter has not scheduled its replace yet, and no plan is pending in its file groups."""
+        """True if the overwriter has not scheduled its insert overwrite yet, and no plan is pending in its file groups.
+        """
         return both(
             s.overwriter(c), s.work(c) == IDLE, no(s.dead_compactor(c)), self.lock_is_free(s), no(s.planned(p)),
             s.every(PLAN, lambda q: implies(s.plan_before(q, p), s.planned(q))),
@@ -91,7 +92,7 @@ class Replaces(core.Core):
         )  # fmt: skip
 
     def schedule_replace(self, s: Any, c: Term, p: Term) -> Mapping[str, Update]:
-        """Return the state updates that schedule an insert overwrite. Its plan includes no logs, because its base files
+        """Return the state updates that schedule an insert overwrite. The plan includes no logs, because the base files
         will contain only new rows.
         """
         return {
@@ -112,18 +113,18 @@ class Replaces(core.Core):
         return (*shared, schedules)
 
     def is_hidden(self, s: Any, log: Term, by: Any) -> Term:
-        """True if the log is hidden by a replace for which the condition `by` is true."""
+        """True if an insert overwrite that satisfies the condition `by` hides the log."""
         return s.some(PLAN, lambda r: both(
             by(r), s.replaces(r), s.part(r, s.group_of(log)), s.completed(s.write_of(log)) < s.barrier(r)))
 
     def is_last(self, s: Any, r: Term, g: Term, by: Any) -> Term:
-        """True if r is the latest insert overwrite in the file group among those that satisfy the condition `by`."""
+        """True if r is the latest insert overwrite of file group g that satisfies the condition `by`."""
         return both(by(r), s.replaces(r), s.part(r, g), s.every(PLAN, lambda o: implies(
             both(by(o), s.replaces(o), s.part(o, g)), s.barrier(o) <= s.barrier(r))))  # fmt: skip
 
     def in_logs(self, s: Any, q: Term, log: Term, t: Term) -> Term:
-        """True if a read as of t includes the log. With `replacing = file_ids`, a replace hides every log of its file
-        groups.
+        """True if a read as of t includes the log. With `replacing = file_ids`, an insert overwrite hides every log of
+        its file groups.
         """
         read = super().in_logs(s, q, log, t)
         if self.options.replacing == "plan":

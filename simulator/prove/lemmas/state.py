@@ -1,4 +1,4 @@
-"""The state of the core transition relation: its sorts, its relations, and formulas for several mechanisms."""
+"""The state of the core transition relation: its sorts, its relations, and formulas that several mechanisms share."""
 
 from __future__ import annotations
 
@@ -82,14 +82,16 @@ def has_base(s: Any, g: Term) -> Term:
 
 
 def any_time(s: Any) -> Term:
-    """Return an arbitrary time at which a user may read: a free variable in a proof, `Finite.time` on a finite
-    instance.
+    """Return an arbitrary time at which a user may read. In a proof, it is a free variable; in a finite state, it is
+    `Finite.time`.
     """
     return s.time()
 
 
 def settled_times(s: Any, holds: Any) -> Term:
-    """True if `holds` is true for the completion time of every published instant and for every reader's read time."""
+    """True if the condition `holds` is true for the completion times of all published instants and for the read times
+    of all readers.
+    """
     return both(
         s.every(WRITE, lambda w: implies(published(s, w), holds(s.completed(w)))),
         s.every(PLAN, lambda p: implies(s.done(p), holds(s.compacted(p)))),
