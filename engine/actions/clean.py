@@ -1,6 +1,4 @@
-"""Plans and runs a clean, which deletes the files that no read at or after the horizon (the oldest readable time)
-needs.
-"""
+"""Plans and runs a clean, which deletes the files that no read at or after the horizon needs."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Publishes the instant of the newest decision log entry, because the writer of the entry may have crashed before
-publication.
-"""
+"""Publishes the instant of the newest decision log entry, whose writer may have crashed before publication."""
 
 from __future__ import annotations
 

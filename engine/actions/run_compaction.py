@@ -1,6 +1,4 @@
-"""Runs a compaction plan: writes base files, and keeps deletes that must win over updates that complete after the
-compaction.
-"""
+"""Runs a compaction plan: writes base files, and keeps deletes that must win over later updates."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Runs a planned rollback: deletes the write's data files, then the write's instant, then publishes the completed
-rollback.
-"""
+"""Runs a planned rollback: deletes the write's data files and instant, then publishes the rollback."""
 
 from __future__ import annotations
 
