@@ -14,6 +14,8 @@ from nbcc.model.variants.slicing import Slicing
 from nbcc.model.world import chosen_by
 from nbcc.simulator import specs
 
+pytestmark = pytest.mark.xdist_group("options of actors")  # `looked_at` takes a minute: in one worker only
+
 PROTOCOLS = (
     Protocol(),
     Protocol(concurrency="occ", early_detection="on"),
