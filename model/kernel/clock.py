@@ -22,7 +22,5 @@ def next_time(clock: int, after: int = 0, action: str = "") -> tuple[int, int]:
 
 
 def one_clock() -> TakeTime:
-    """Return the function with which actors obtain their requested and completion times. By default, all actors share a
-    single clock.
-    """
+    """Return the function with which all actors take times from a single clock, the default."""
     return next_time

@@ -1,5 +1,4 @@
-"""Compactors schedule a compaction plan concurrently with writers, merge the planned logs into base files, and publish
-the compaction.
+"""Compactors schedule a plan concurrently with writers, merge the planned logs into base files, and publish.
 
 See RFC-66, "Non-Serial Compaction Plan Schedule". A plan lists its input files (`planning.py`), so every compactor that
 runs the plan writes the same base files. The requested time of a plan is called a barrier: a log that completes after
@@ -84,8 +83,7 @@ def compaction_is_left(plans: Plans, world: World, compactors: tuple[str, ...]) 
 def log_to_compact(
     clock: int, request_time: TakeTime, completed_table: Table, world: World, rules: Rules
 ) -> tuple[GroupPlan, ...]:
-    """Return the inputs that a compaction plan would have if it were scheduled now; () if there is nothing to compact.
-    """
+    """Return the inputs of a compaction plan scheduled now; () if there is nothing to compact."""
     barrier, _ = request_time(clock, action="commit")
     return plan(rules, completed_table, world.groups, barrier)
 
@@ -94,9 +92,7 @@ LOG_TO_COMPACT = Guard("there must be a log to compact", log_to_compact)
 
 
 def take_barrier(clock: int, request_time: TakeTime, completed_table: Table, world: World, rules: Rules) -> Changes:
-    """Under the lock, list the completed instants and choose the plan's requested time (the barrier), later than every
-    listed time.
-    """
+    """Under the lock, choose the plan's requested time (the barrier) and list the inputs of the plan."""
     barrier, clock = request_time(clock, action="commit")
     return {"own": Compactor(plan=barrier, parts=plan(rules, completed_table, world.groups, barrier)), "clock": clock}
 

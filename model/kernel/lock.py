@@ -1,5 +1,4 @@
-"""Models the table's lock (RFC-66, "Assumption On Locks"): the component (state variable) `lock` is the name of the
-holder, or None.
+"""Models the table's lock (RFC-66, "Assumption On Locks"): the state variable `lock` is the holder's name, or None.
 
 Actors take requested times and publish instants under the lock.
 """
@@ -31,7 +30,5 @@ def release_lock(lock: str | None, me: str) -> Changes:
 
 
 def released(lock: str | None, me: str) -> str | None:
-    """Return the holder of the lock after `me` releases the lock: None, or the present holder if `me` no longer holds
-    the lock.
-    """
+    """Return the holder of the lock after `me` releases it: None, or another actor if `me` no longer holds the lock."""
     return None if lock == me else lock

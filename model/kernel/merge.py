@@ -19,9 +19,7 @@ if TYPE_CHECKING:
 
 
 class Ranked(NamedTuple):
-    """One of the records of a key that are merged. `place` is the record's position in merge order: by completion time,
-    then by log version.
-    """
+    """A record of a key in a merge. `place` is its position in merge order: by completion time, then log version."""
 
     ordering: int
     place: float
@@ -66,15 +64,12 @@ def merge(one: Ranked | None, other: Ranked | None, event_time: bool) -> Ranked 
 
 
 def combined(records: Iterable[Any]) -> Any:
-    """Return the record to write if a batch has several records of one key: the one with the greatest ordering value.
-    Writers refuse batches with equal ordering values for one key.
-    """
+    """Return the record with the greatest ordering value. Writers refuse a batch with equal values for one key."""
     return max(records, key=lambda record: record.ordering)
 
 
 class Fold(NamedTuple):
-    """The merge tree of one file group: the base file, then the logs in merge order. A `Fold` refers to files and
-    contains no rows.
+    """The merge tree of one file group: the base file, then the logs in merge order. It contains no rows.
 
     `base` is the merge tree of the compaction that wrote the base file. A nested `Fold` in `logs` represents the log
     that a log compaction wrote. If `logs_first` is True, the first `logs_before_tombstones` logs are merged before the

@@ -1,8 +1,7 @@
 """Planning decides which files a compaction plan includes (RFC-66, "Non-Serial Compaction Plan Schedule").
 
 A new plan covers every file group that has no pending plan. The inputs are the base file of the group's newest slice,
-and its logs that completed before the plan's requested time. A file group is omitted if no write to its newest slice
-completed before the plan's requested time.
+and its logs that completed before the plan's requested time. A file group without such logs is omitted.
 """
 
 from __future__ import annotations
@@ -19,8 +18,7 @@ if TYPE_CHECKING:
 
 
 def plan(rules: Rules, table: Table, groups: int, barrier: float) -> tuple[GroupPlan, ...]:
-    """Return the inputs of a compaction plan, one `GroupPlan` for each file group; () if there is nothing to compact.
-    """
+    """Return the inputs of a plan, one `GroupPlan` for each included file group; () if there is nothing to compact."""
     return tuple(_parts(rules, table, groups, barrier))
 
 

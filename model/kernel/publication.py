@@ -1,5 +1,4 @@
-"""An actor publishes an instant in one critical section: take the lock, take the completion time, publish, release the
-lock.
+"""Publication is one critical section: take the lock, take the completion time, publish, release the lock.
 
 RFC-66, "Assumption On Locks", requires one lock for taking the completion time and creating the completed file. Because
 of the lock, instants are published in the order of their completion times. Every publishing actor has three
@@ -32,9 +31,7 @@ Publish = Callable[[Any], tuple[Any, Any]]
 
 
 class Publication(NamedTuple):
-    """Describes how one actor publishes its instant. `since` is the step at which publication starts. `requested` is
-    the name of the actor's field that contains the requested time.
-    """
+    """One actor's publication. It starts at step `since`. The actor's field `requested` holds the requested time."""
 
     kind: str
     actor: str
@@ -72,9 +69,7 @@ def publish_instant(own: Any, me: str, lock: str | None, published: tuple[Any, .
 
 
 def publication_actions(kind: str, within_call: bool = False) -> tuple[Action, ...]:
-    """Return the three actions by which a kind of actor publishes. If `within_call` is True, one client call both
-    writes the data and publishes.
-    """
+    """Return the actions that publish. If `within_call` is True, one client call writes the data and publishes."""
     return (
         Action(f"{kind}_takes_lock", "takes the table's lock", "{actor} takes the lock", continues_call=within_call),
         Action(f"{kind}_takes_completion_time", "takes its completion time", "{actor} takes its completion time",

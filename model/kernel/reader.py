@@ -6,8 +6,7 @@ in the listing as T, and lists the timeline again. Instants are published in com
 completed at or before T exists when the second listing begins. The reader uses exactly the instants that completed at
 or before T.
 
-Mechanisms may change what a reader observes by redefining four views: `shown_instants`, `newest_shown`, `kept_instants`
-and `kept_table`.
+Mechanisms may redefine four views of a reader: `shown_instants`, `newest_shown`, `kept_instants` and `kept_table`.
 """
 
 from __future__ import annotations
@@ -32,10 +31,8 @@ KEEPS = "keeps instants"
 
 class Reader(NamedTuple):
     """The state of one reader. `at_start` contains the requested times of the instants that were completed when the
-    listing began. `plans` contains the requested times of the plans that existed when the listing began.
-
-    `time` is T, the time as of which the reader reads. `instants` are the requested times of the completed instants
-    that the reader uses.
+    listing began, and `plans` those of the plans that existed then. `time` is T, the time as of which the reader reads.
+    `instants` are the requested times of the completed instants that the reader uses.
     """
 
     step: str = "idle"
@@ -94,9 +91,7 @@ def listed_parts(own: Reader, active_instants: Published) -> Iterable[Args]:
 
 
 def shown_instants(own: Reader, active_instants: Published, *, seen: tuple[int, ...]) -> Published:
-    """Return the instants in a listing: those that existed when the listing began, and those of `seen`, a subset of the
-    instants published during the listing.
-    """
+    """Return the listed instants: those that existed when the listing began, and those of `seen`, published later."""
     return tuple(entry for entry in active_instants if entry.requested in own.at_start or entry.requested in seen)
 
 
@@ -125,9 +120,7 @@ def kept_instants(own: Reader, published: Published) -> Published:
 
 
 def kept_table(own: Reader, kept_instants: Published, plans: Plans) -> Table:
-    """Return the table that a reader uses: its instants, and each plan that it listed or whose completed instant it
-    uses.
-    """
+    """Return the table of the reader's instants and of each plan that it listed or whose instant it uses."""
     seen = {*own.plans, *own.instants}
     return table_of(kept_instants, tuple(plan for plan in plans if plan.requested in seen))
 

@@ -1,12 +1,11 @@
-"""Defines which files each kind of read merges in a file group. An instant is visible at T if the instant completed at
-or before T.
+"""Defines which files a read merges in a file group. An instant is visible at T if it completed at or before T.
 
-    A read as of T merges the newest base file visible at T with the visible logs in that base file's slice and in newer
-    slices. Pending compaction plans also begin slices (RFC-66, "Time Travel Queries").
-    A snapshot query reads as of infinity, so that every completed instant is included.
-    A read-optimised query returns the newest base file, without logs.
-    An incremental query merges the logs of the writes that completed in (T0, T1] (RFC-66, "Incremental/CDC Queries").
-    A change log is the difference between the read as of T0 and the read as of T1 (see `changes`).
+A read as of T merges the newest base file visible at T with the visible logs in that base file's slice and in newer
+slices. Pending compaction plans also begin slices (RFC-66, "Time Travel Queries").
+A snapshot query reads as of infinity, so that every completed instant is included.
+A read-optimised query returns the newest base file, without logs.
+An incremental query merges the logs of the writes that completed in (T0, T1] (RFC-66, "Incremental/CDC Queries").
+A change log is the difference between the read as of T0 and the read as of T1 (see `changes`).
 """
 
 from __future__ import annotations
@@ -38,17 +37,13 @@ def as_of(rules: Rules, table: Table, group: int, time: float) -> Fold:
 
 
 def newest_state(rules: Rules, table: Table, group: int, time: float) -> Fold:
-    """Return the merge tree of a read as of `time`: the newest visible base file, and the visible logs in that base
-    file's slice and in newer slices.
-    """
+    """Return the newest base file visible at `time`, merged with the visible logs in its slice and in newer slices."""
     barrier, writes = rules.base_and_writes(rules, table, group, time)
     return slice_fold(rules, table, group, barrier, rules.merged_logs(rules, table, group, writes, time))
 
 
 def base_and_writes(rules: Rules, table: Table, group: int, time: float) -> tuple[int | None, tuple[Write, ...]]:
-    """Return the requested time of the base file that a read as of `time` uses, and the writes whose logs the read
-    merges.
-    """
+    """Return the requested time of the base file of a read as of `time`, and the writes whose logs the read merges."""
     bases = base_files(rules, table, group, time)
     writes: tuple[Write, ...] = ()
     for barrier, members in rules.newest_first(rules, table, group, time):
@@ -59,24 +54,18 @@ def base_and_writes(rules: Rules, table: Table, group: int, time: float) -> tupl
 
 
 def newest_first(rules: Rules, table: Table, group: int, time: float) -> Iterator[tuple[int | None, tuple[Write, ...]]]:
-    """Return the file slices of a file group, newest first. A read as of `time` searches the slices in this order for
-    its base file.
-    """
+    """Return the slices of a file group in the order in which a read searches for its base file: newest first."""
     return reversed(writes_by_slice(rules, table, group).items())
 
 
 @lru_cache(maxsize=1 << 12)
 def base_file(rules: Rules, table: Table, group: int, barrier: int | None) -> Fold | None:
-    """Return the merge tree of the base file written by the plan whose requested time is `barrier`; None if there is no
-    such plan. Results are memoised.
-    """
+    """Return the merge tree of the base file that the plan requested at `barrier` writes; None without a plan."""
     return rules.base_file(rules, table, group, barrier)
 
 
 def compacted(rules: Rules, table: Table, group: int, barrier: int | None) -> Fold | None:
-    """Return the inputs of the compaction plan requested at `barrier` as a merge tree: the base file, then the logs in
-    merge order.
-    """
+    """Return the inputs of the plan requested at `barrier` as a merge tree; None if there is no such plan."""
     plan = next((plan for plan in table.plans if plan.requested == barrier), None)
     part = plan.part_in(group) if plan is not None else None
     if plan is None or part is None:
@@ -89,9 +78,7 @@ def compacted(rules: Rules, table: Table, group: int, barrier: int | None) -> Fo
 
 
 def slice_fold(rules: Rules, table: Table, group: int, barrier: int | None, logs: tuple[Log, ...]) -> Fold:
-    """Return the merge tree of a file slice, built from its base file (if any) and `logs`. `barrier` is the requested
-    time of the compaction plan that writes the base file of the slice.
-    """
+    """Return the merge tree of the base file that the plan requested at `barrier` writes, if any, and `logs`."""
     return rules.fold_of(rules, table, group, barrier, base_file(rules, table, group, barrier), logs)
 
 
@@ -134,7 +121,5 @@ def window_writes(rules: Rules, table: Table, group: int, after: float, until: f
 
 
 def changes(rules: Rules, table: Table, group: int, after: float, until: float) -> tuple[Fold, Fold]:
-    """Return the merge trees of two reads, as of `after` and as of `until`. The difference between the two reads is the
-    change log of the window (after, until].
-    """
+    """Return the reads as of `after` and `until`. Their difference is the change log of the window (after, until]."""
     return as_of(rules, table, group, after), as_of(rules, table, group, until)

@@ -1,10 +1,9 @@
-"""File slicing assigns each log file to a file slice. A log belongs to the slice with the greatest barrier (requested
-time of a compaction plan) at or before the log's completion time.
+"""A log file belongs to the file slice with the greatest barrier at or before the log's completion time.
 
-RFC-66, "Pseudocode for New File Slicing", says "less than" instead of "at or before". Because times are unique, "less
-than" gives the same slices. A barrier is the requested time of a pending or completed compaction plan of the file
-group. A log that completed before all barriers belongs to a slice without a barrier. A variant (alternative rule,
-selected by an option) replaces a function of this module through the class `Rules`.
+A barrier is the requested time of a pending or completed compaction plan of the file group. A log that completed before
+all barriers belongs to a slice without a barrier. RFC-66, "Pseudocode for New File Slicing", says "less than" instead
+of "at or before". Because times are unique, "less than" gives the same slices. A variant (alternative rule, selected by
+an option) replaces a function of this module through the class `Rules`.
 """
 
 from __future__ import annotations
@@ -21,17 +20,13 @@ if TYPE_CHECKING:
 
 
 def barrier_of(rules: Rules, write: Write, group: int, among: tuple[int, ...]) -> int | None:
-    """Return the barrier that starts the file slice of a write's logs; None if the slice has no barrier. `among`
-    contains the candidate barriers.
-    """
+    """Return the barrier in `among` that starts the file slice of a write's logs; None if no barrier does."""
     at = rules.slice_time(write, group)
     return max([barrier for barrier in among if barrier <= at], default=None)
 
 
 def slice_time(write: Write, group: int) -> float:
-    """Return the time that determines the file slice of a write's logs: the completion time; infinity for a pending
-    write.
-    """
+    """Return the time that determines a write's file slice: its completion time; infinity for a pending write."""
     return write.completed or inf
 
 
@@ -46,9 +41,7 @@ def bases(table: Table, group: int) -> list[tuple[int, int | None]]:
 
 
 def slices(rules: Rules, table: Table, group: int) -> dict[int | None, tuple[Write, ...]]:
-    """Return the writes with logs in each file slice, oldest slice first. The key of a slice is its barrier (the
-    requested time of its plan); None for the first slice.
-    """
+    """Return the writes of each file slice, oldest slice first, by the barrier of the slice (None: no barrier)."""
     among = rules.barriers(rules, table, group)
     members: dict[int | None, tuple[Write, ...]] = dict.fromkeys((None, *among), ())
     for write in rules.sliced_writes(rules, table, group):
@@ -68,9 +61,7 @@ def sliced_writes(rules: Rules, table: Table, group: int) -> list[Write]:
 
 
 def base_files(rules: Rules, table: Table, group: int, time: float) -> set[int]:
-    """Return the requested times of the base files that are visible at `time`, because their compaction completed by
-    then.
-    """
+    """Return the requested times of the base files whose compaction completed at or before `time`."""
     return {at for at, completed in rules.bases(table, group) if completed and rules.is_visible(at, completed, time)}
 
 

@@ -17,9 +17,7 @@ Log = tuple[int, int]  # (requested time of its write, version)
 
 
 class CompletesAs(NamedTuple):
-    """A record attached to a write whose instant is not a deltacommit; `action` is the action of the instant. A commit
-    completes the plan with the same requested time.
-    """
+    """Marks a write whose instant is not a deltacommit. A commit completes the plan with the same requested time."""
 
     action: str = "deltacommit"
     kind: str = "completes as"
@@ -50,9 +48,7 @@ class Write(NamedTuple):
 
 
 class GroupPlan(NamedTuple):
-    """The inputs of a plan in one file group: its logs, and the base file written by the instant requested at `base`,
-    if any.
-    """
+    """A plan's inputs in one file group: logs, and the base file (if any) of the instant requested at `base`."""
 
     group: int
     base: int | None
@@ -60,9 +56,7 @@ class GroupPlan(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """A compaction plan. The plan's requested time is a barrier: in the plan's file groups, logs that complete after
-    the barrier belong to a new file slice. `runner` is the actor that runs the plan.
-    """
+    """A compaction plan, run by the actor `runner`. The plan's requested time is a barrier (see `slicing.py`)."""
 
     requested: int
     runner: str
@@ -106,18 +100,14 @@ class Instant(NamedTuple):
 
 
 def pending_plans(plans: Iterable[Any], action: str, done: Container[int]) -> Iterator[Instant]:
-    """Yield the pending instant of each plan that is not completed. `done` contains the requested times of completed
-    plans.
-    """
+    """Yield the pending instant of each plan whose requested time is not in `done`."""
     for each in plans:
         if each.requested not in done:
             yield Instant(each.requested, action, "inflight" if each.inflight else "requested", None)
 
 
 class Table(NamedTuple):
-    """The writes and plans that a read or a table service uses. Writes are in completion order; `completed` contains
-    the completion time of each plan.
-    """
+    """The writes (in completion order) and the plans of a table. `completed` contains each plan's completion time."""
 
     writes: tuple[Write, ...]
     plans: Plans

@@ -55,8 +55,7 @@ def visible_table(visible_instants: Published, visible_writes: tuple[Write, ...]
 
 
 def greatest_completion(published: Published) -> int:
-    """Return the greatest published completion time. A read as of the greatest published completion time never changes.
-    """
+    """Return the greatest published completion time. The result of a read as of this time never changes."""
     return max((entry.completed for entry in published), default=0)
 
 

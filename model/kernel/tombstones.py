@@ -20,7 +20,5 @@ def needs_tombstones(event_time: bool) -> bool:
 
 
 def keeps_deletes(shape: Fold, merger: Merger) -> bool:
-    """True if a base file retains deletes as tombstones. A base file of a foreign engine may lack tombstones
-    (`Fold.drops_deletes`).
-    """
+    """True if a base file retains deletes. A foreign engine's base file may lack them (`Fold.drops_deletes`)."""
     return merger.keeps_tombstones and not (shape.base is not None and shape.base.drops_deletes)

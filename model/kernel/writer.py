@@ -27,9 +27,7 @@ REQUESTS, PUTS_FILE = "requests", "puts file"
 
 
 class Writer(NamedTuple):
-    """The state of one writer. `number` is the number of the current write, from 1. `files` counts the log files that
-    the current write has put.
-    """
+    """The state of one writer. `number` counts its writes. `files` counts the log files put by the current write."""
 
     step: str = "idle"
     number: int = 0
