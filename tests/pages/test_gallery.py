@@ -85,6 +85,9 @@ CANNOT_HAPPEN = {
 }
 
 
+IN_ONE_WORKER = pytest.mark.xdist_group("searches of the gallery")  # they take a minute
+
+
 @pytest.fixture(scope="module")
 def runs() -> list[Found]:
     return found(ENTRIES)
@@ -94,6 +97,7 @@ def shipped(name: str) -> Trace:
     return load(name, [FOLDER])
 
 
+@IN_ONE_WORKER
 def test_the_searches_find_what_is_committed(runs: list[Found]) -> None:
     assert stale_files(files_of(runs)) == [], "python -m tools.regenerate gallery; then read the difference"
 
@@ -174,12 +178,14 @@ def test_a_promise_that_is_broken_is_not_shown_kept() -> None:
         found([weaker])
 
 
+@IN_ONE_WORKER
 def test_the_commands_name_the_systems_that_can_play_them(runs: list[Found]) -> None:
     for run in runs:
         assert (played_by(run) == ("model",)) is (run.entry.name in MODEL_ONLY)
         assert ("--on engine" in command(run)) is (run.entry.name not in MODEL_ONLY)
 
 
+@IN_ONE_WORKER
 def test_pictures_need_nothing_else_and_say_what_is_wrong(runs: list[Found]) -> None:
     for run in runs:
         drawn = picture(run)
@@ -189,6 +195,7 @@ def test_pictures_need_nothing_else_and_say_what_is_wrong(runs: list[Found]) -> 
         assert len(drawn) < 24_000
 
 
+@IN_ONE_WORKER
 def test_a_page_for_every_run_and_an_index_that_links_them(runs: list[Found]) -> None:
     pages = pages_of(runs[:1])
     assert set(pages) == {"index.html", "01-one-write.html", "01-one-write.svg"}
