@@ -55,7 +55,9 @@ class StreamSource:
     def next_offset(
         self, offset: Offset, most_files: int | None = None, most_bytes: int | None = None, last: str | None = None
     ) -> Offset:
-        """Return the end offset of the next micro-batch. If no new write has completed, return `offset` unchanged."""
+        """Return the end offset of the next micro-batch, at most `last`. If no new write has completed, return `offset`
+        unchanged.
+        """
         return {**offset, "completed": end_of_next(self.context, offset["completed"], most_files, most_bytes, last)}
 
     def tasks(self, config: TableConfig, offset: Offset, end: Offset) -> tuple[Sequence[AnyRead], pa.Schema]:

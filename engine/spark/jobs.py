@@ -197,7 +197,7 @@ def _writer(storage: Storage, names: Names, task: WriteTask, there: Witness | No
             return
         with in_words():
             check_shared(storage, there)
-            share, _ = divmod(rows[BUCKET][0].as_py(), task.shape.buckets)  # all rows of the Spark task have one share
+            share = rows[BUCKET][0].as_py() // task.shape.buckets  # all rows of the Spark task have one share
             own = replace(task, first_version=1 + VERSIONS_PER_TASK * share)
             buckets = pc.subtract(rows[BUCKET], share * task.shape.buckets)
             for group in split_by_group(conformed, buckets, task.shape):

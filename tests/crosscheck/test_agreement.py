@@ -51,7 +51,7 @@ def test_histories_of_the_pinned_world_cover_its_edges() -> None:
     assert report.edges >= EDGES_FLOOR * report.all_edges, f"{report.edges} of {report.all_edges}"
 
 
-@pytest.mark.timeout(420)  # some 80 s on two idle cores
+@pytest.mark.timeout(420)  # some 40 s on two idle cores
 def test_engine_agrees_on_spark(spark: Any) -> None:
     reports = [
         run(CheckOptions(factory("spark")), examples=ON_SPARK // TOGETHER, seed=seed) for seed in range(TOGETHER)
