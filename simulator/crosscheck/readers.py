@@ -30,6 +30,9 @@ AS_HUDI_RS = Protocol(merge_order="requested", as_of_axis="requested", fold="log
                       window_deletes="omitted", log_compaction_window="included")  # fmt: skip
 """The protocol of hudi-rs 0.5.0 as a reader, equal to specs/protocols/hudi-rs-0.5.0.toml (tested)."""
 
+_COMMITS = frozenset({"commit", "deltacommit", "replacecommit"})
+"""The actions that hudi-rs 0.5.0 reads from the timeline."""
+
 REFUSES_RIVALS = "is already present in File Group"
 """The error of hudi-rs 0.5.0 for a file group with two base files of one instant (see specs/boundary.md)."""
 
@@ -62,9 +65,10 @@ def hudi_rs(history: History, tally: Tally) -> None:
         if refuses:
             history.compare("snapshot by hudi-rs, of two base files", REFUSES_RIVALS, _failure(reader))
             tally.skipped["hudi-rs: two base files of one completed instant (the boundary)"] += 1
+        late = _taken_for_archived(history, place, reader)
         for query in () if refuses else _queries(history):
-            if _shows_what_was_rolled_back(history, query):
-                tally.skipped["hudi-rs: a late file, as of before the first commit (a finding)"] += 1
+            if late is not None and query.kind != "incremental" and (query.until is None or query.until >= late):
+                tally.skipped["hudi-rs: a late file older than the timeline (a finding)"] += 1
                 continue
             expected = foreign_rows(model, state, query, data, AS_HUDI_RS)
             answer = reader.rows(query)
@@ -123,19 +127,19 @@ def _queries(history: History, most: int = 4) -> Iterator[Query]:
         yield Query("incremental", after=after, until=until)
 
 
-def _shows_what_was_rolled_back(history: History, query: Query) -> bool:
-    """True if hudi-rs may show rows of a rolled-back write, because the read is as of a time before the first commit.
+def _taken_for_archived(history: History, place: Path, reader: HudiRs) -> int | None:
+    """Return the earliest request of a rolled-back write whose file hudi-rs reads, or None.
 
-    The finding rolled-back-write-shown-before-the-first-commit describes this error.
+    hudi-rs takes an instant before the first commit of the timeline for an archived one, so for committed. The finding
+    late-file-before-the-timeline-in-hudi-rs describes this error.
     """
-    model, state = history.model, history.state
-    if query.kind != "as_of" or "rollbacks" not in model.components:
-        return False
-    until = query.until or 0
-    begun = {action for action, _, requested, completed in history.timeline if completed and requested <= until}
-    undone = {rollback.target for rollback in model.component(state, "rollbacks")}
-    late = any(write.requested in undone for write in model.pending_writes(state))
-    return late and not begun & {"commit", "deltacommit"}
+    model = history.model
+    if "rollbacks" not in model.components:
+        return None
+    files = {parsed(path.relative_to(place).as_posix()).get("instant") for path in place.rglob("*") if path.is_file()}
+    first = min((requested for action, _, requested, _ in history.timeline if action in _COMMITS), default=0)
+    undone = {rollback.target for rollback in model.component(history.state, "rollbacks")}
+    return min((time for time in undone if time < first and reader.instant(time) in files), default=None)
 
 
 def _has_archived(history: History) -> bool:

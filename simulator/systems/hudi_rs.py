@@ -34,10 +34,10 @@ class HudiRs:
         options = HudiReadOptions()
         if query.kind == "incremental":
             options = options.with_query_type(HudiQueryType.Incremental)
-            options = options.with_start_timestamp(self._instant(query.after) if query.after else "0")
-            options = options.with_end_timestamp(self._instant(query.until or 0))
+            options = options.with_start_timestamp(self.instant(query.after) if query.after else "0")
+            options = options.with_end_timestamp(self.instant(query.until or 0))
         elif query.until is not None:
-            options = options.with_as_of_timestamp(self._instant(query.until))
+            options = options.with_as_of_timestamp(self.instant(query.until))
         batches = self._table.read(options)
         rows = pa.Table.from_batches(batches).to_pylist() if batches else []
         if self._ticks is None:
@@ -45,7 +45,8 @@ class HudiRs:
         ticks = self._ticks
         return tuple(sorted((row["id"], row["ts"], row["value"], ticks[row["_hoodie_commit_time"]]) for row in rows))
 
-    def _instant(self, tick: int) -> str:
+    def instant(self, tick: int) -> str:
+        """Return the instant (its text) of a tick."""
         if self._ticks is None:
             return instant_of(tick)
         return next(instant for instant, own in self._ticks.items() if own == tick)

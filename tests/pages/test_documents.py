@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from .readme import commands, programs, run_commands
 GALLERY = ROOT / "specs" / "traces" / "README.md"
 PAGES = [*sorted((ROOT / "docs").glob("*.md")), GALLERY, ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
+NIGHTLY = os.environ.get("NBCC_BUDGET") == "nightly"
 PROGRAMS = [page for page in PAGES if page.parent.name == "docs" and programs(page)]
 
 
@@ -59,7 +61,7 @@ def test_the_gallery_has_a_command_a_run() -> None:
 
 @pytest.mark.timeout(900)
 def test_the_commands_of_the_gallery_run(installed: Installed) -> None:
-    run_commands(GALLERY, installed)
+    run_commands(GALLERY, installed, every=1 if NIGHTLY else 8)
 
 
 @pytest.mark.spark
