@@ -30,8 +30,8 @@ KEEPS = "keeps instants"
 
 
 class Reader(NamedTuple):
-    """The state of one reader. `at_start` and `plans` contain the requested times of the completed instants and of the
-    plans that existed when the listing began. `time` is T, the time as of which the reader reads. `instants` are the
+    """The state of one reader. `at_start` and `plans` contain the requested times of the completed instants and the
+    plans, respectively, when the listing began. `time` is T, the time as of which the reader reads. `instants` are the
     requested times of the completed instants that the reader uses.
     """
 
