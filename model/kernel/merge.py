@@ -71,8 +71,8 @@ def combined(records: Iterable[Any]) -> Any:
 class Fold(NamedTuple):
     """The merge tree of one file group: the base file, then the logs in merge order. A merge tree contains no rows.
 
-    `base` is the merge tree of the compaction that wrote the base file. A nested `Fold` in `logs` represents the log
-    that a log compaction wrote. If `logs_first` is True, a delete in the base file is merged after the first
+    `base` is the merge tree of the compaction that wrote the base file. A nested `Fold` in `logs` is the merge tree of
+    a log that a log compaction wrote. If `logs_first` is True, a delete in the base file is merged after the first
     `logs_before_tombstones` logs. If `shown` is not None, a winning record is returned only if one of the logs in
     `shown` contains the record. If `deletes` is False, a winning delete is not returned. `logs_first` and
     `drops_deletes` are True if a foreign engine ran the compaction and did not follow the table's merge rules. If
