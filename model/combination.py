@@ -31,20 +31,22 @@ class Combination(Protocol):
         """The columns that partial updates may set; () if every record is a whole row."""
 
     def read(self, shape: Fold, content: Callable[[Log], Content | None], merger: Merger, deletes: bool) -> Any:
-        """Return the merged value of one key; None if the answer contains no row for the key."""
+        """Return the merged value of one key; None if the result of the query contains no row for the key."""
 
     def by_definition(self, logs: Iterable[Log], rows: Mapping[Log, Any], merger: Merger, deletes: bool) -> Any:
-        """Return the value of one key, computed by merging all its log records in merge order. File slices and base
-        files are ignored.
+        """Return the expected value of one key: all its log records, merged in merge order. The expected value does not
+        depend on file slices or base files.
         """
 
     def records_of(self, made: Any, records: Callable[[Log], Record], window: bool) -> Iterator[Record]:
-        """Yield the records that an answer contains for one key."""
+        """Yield the records of one key that belong in the result of a query. If `window` is True, the query is
+        incremental.
+        """
 
     def merged_on(
         self, logs: tuple[Log, ...], rows: Mapping[Log, Any], state: Any, window: Any, merger: Merger
     ) -> Any:
-        """Return the value of one key after an incremental answer is merged into `state`, the key's earlier row."""
+        """Merge `window`, the result of an incremental query for one key, into `state`, an earlier value of the key."""
 
 
 class Window(Protocol):
@@ -56,7 +58,9 @@ class Window(Protocol):
         """Yield every log file whose records the incremental query merges."""
 
     def winner(self, record_of: Callable[[Log], Ranked | None], merger: Merger) -> Ranked | None:
-        """The winning record of one key, which may be a delete; None if the key has no record."""
+        """Return the winning record of one key, which may be a delete. Return None if the query reads no record of the
+        key.
+        """
 
     def renamed(self, rename: Callable[[Fold], Fold]) -> Window:
-        """Return a copy with `rename` applied to each merge tree."""
+        """Return a copy of the query in which each merge tree is replaced by the result of `rename`."""

@@ -1,7 +1,7 @@
-"""The kernel models RFC-66 alone, without any mechanism, in the order of the RFC's text.
+"""The kernel models RFC-66 alone, without any mechanism.
 
 `clock` and `lock` model the table's clock and the table's lock.
-`timeline` and `table` model the completed and pending instants, and the values on storage.
+`timeline` and `table` model the completed and pending instants, and the writes and plans in storage.
 `publication` models how an actor takes a completion time and publishes an instant under one lock.
 `writer`, `compactor` and `reader` model the actors.
 `slicing` defines the file slice to which each log file belongs. `planning` defines the input files of a compaction

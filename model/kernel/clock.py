@@ -22,5 +22,5 @@ def next_time(clock: int, after: int = 0, action: str = "") -> tuple[int, int]:
 
 
 def one_clock() -> TakeTime:
-    """Return the function with which all actors take times from a single clock, the default."""
+    """Return the default function for taking a time: all actors share one clock."""
     return next_time

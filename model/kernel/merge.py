@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Ranked(NamedTuple):
-    """A record of a key in a merge. `place` is its position in merge order: by completion time, then log version."""
+    """One of the records that a merge combines for a key. `place` is the record's position in merge order."""
 
     ordering: int
     place: float
@@ -64,19 +64,19 @@ def merge(one: Ranked | None, other: Ranked | None, event_time: bool) -> Ranked 
 
 
 def combined(records: Iterable[Any]) -> Any:
-    """Return the record with the greatest ordering value. Writers refuse a batch with equal values for one key."""
+    """Return the record with the greatest ordering value. Writers refuse a batch with ties."""
     return max(records, key=lambda record: record.ordering)
 
 
 class Fold(NamedTuple):
-    """The merge tree of one file group: the base file, then the logs in merge order. It contains no rows.
+    """The merge tree of one file group: the base file, then the logs in merge order. A merge tree contains no rows.
 
-    `base` is the merge tree of the compaction that wrote the base file. A nested `Fold` in `logs` represents the log
-    that a log compaction wrote. If `logs_first` is True, the first `logs_before_tombstones` logs are merged before the
-    base file's tombstones. If `shown` is not None, a winning record is returned only if one of the logs in `shown`
-    contains the record. If `deletes` is False, a winning delete is not returned. `logs_first` and `drops_deletes` state
-    how a compaction broke the merge rules of the table. If `files` is not None, its method `winner` determines the
-    result of an incremental read.
+    `base` is the merge tree of the compaction that wrote the base file. A nested `Fold` in `logs` is the merge tree of
+    a log that a log compaction wrote. If `logs_first` is True, a delete in the base file is merged after the first
+    `logs_before_tombstones` logs. If `shown` is not None, a winning record is returned only if one of the logs in
+    `shown` contains the record. If `deletes` is False, a winning delete is not returned. `logs_first` and
+    `drops_deletes` are True if a foreign engine ran the compaction and did not follow the table's merge rules. If
+    `files` is not None, `files.winner` replaces all these rules: an incremental query then also reads base files.
     """
 
     base: Fold | None
@@ -94,7 +94,7 @@ NOTHING = Fold(None, ())
 
 
 def logs_of(shape: Fold) -> Iterator[Log]:
-    """Yield every log file of a merge tree, including the logs that were merged into its base files."""
+    """Yield every log file of a merge tree, including the logs that compactions merged into the base file."""
     if shape.base is not None:
         yield from logs_of(shape.base)
     for log in shape.logs:
@@ -105,8 +105,8 @@ def logs_of(shape: Fold) -> Iterator[Log]:
 
 def evaluate(shape: Fold, record_of: Callable[[Log], Ranked | None], merger: Merger) -> Ranked | None:
     """Return the winning record of one key, which may be a delete; None if the key has no record. `record_of` returns
-    the key's record in a log. Records of the base file are merged before records of the slice's logs. With
-    `logs_first`, deletes of the base file are merged only after the first `logs_before_tombstones` logs.
+    the key's record in a log. The record of the base file is merged before the records of the logs. The exception is a
+    delete in the base file under `logs_first` (see `Fold`).
     """
     if shape.files is not None:
         return shape.files.winner(record_of, merger)

@@ -1,7 +1,7 @@
 """Planning decides which files a compaction plan includes (RFC-66, "Non-Serial Compaction Plan Schedule").
 
-A new plan covers every file group that has no pending plan. The inputs are the base file of the group's newest slice,
-and its logs that completed before the plan's requested time. A file group without such logs is omitted.
+A new plan covers every file group that has no pending plan. The inputs are the newest slice's base file, and that
+slice's logs that completed before the plan's requested time. A file group with no such log is omitted.
 """
 
 from __future__ import annotations

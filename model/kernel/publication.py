@@ -31,7 +31,7 @@ Publish = Callable[[Any], tuple[Any, Any]]
 
 
 class Publication(NamedTuple):
-    """One actor's publication. It starts at step `since`. The actor's field `requested` holds the requested time."""
+    """Describes how one actor publishes from step `since`. The actor's field `requested` holds the requested time."""
 
     kind: str
     actor: str
@@ -69,7 +69,7 @@ def publish_instant(own: Any, me: str, lock: str | None, published: tuple[Any, .
 
 
 def publication_actions(kind: str, within_call: bool = False) -> tuple[Action, ...]:
-    """Return the actions that publish. If `within_call` is True, one client call writes the data and publishes."""
+    """Return the three actions of a publication. If `within_call` is True, one client call writes and publishes."""
     return (
         Action(f"{kind}_takes_lock", "takes the table's lock", "{actor} takes the lock", continues_call=within_call),
         Action(f"{kind}_takes_completion_time", "takes its completion time", "{actor} takes its completion time",

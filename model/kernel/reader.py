@@ -2,9 +2,9 @@
 
 A listing of the timeline is not atomic. A listing shows every instant that existed when the listing began, and any
 subset of the instants published during the listing. A reader lists the timeline, chooses the greatest completion time
-in the listing as T, and lists the timeline again. Instants are published in completion order, so every instant that
-completed at or before T exists when the second listing begins. The reader uses exactly the instants that completed at
-or before T.
+in the listing as T, and lists the timeline again. Instants are published in completion order. Therefore, every instant
+that completed at or before T exists when the reader begins its second listing. The reader uses exactly the instants
+that completed at or before T.
 
 Mechanisms may redefine four views of a reader: `shown_instants`, `newest_shown`, `kept_instants` and `kept_table`.
 """
@@ -30,9 +30,9 @@ KEEPS = "keeps instants"
 
 
 class Reader(NamedTuple):
-    """The state of one reader. `at_start` contains the requested times of the instants that were completed when the
-    listing began, and `plans` those of the plans that existed then. `time` is T, the time as of which the reader reads.
-    `instants` are the requested times of the completed instants that the reader uses.
+    """The state of one reader. `at_start` and `plans` contain the requested times of the completed instants and the
+    plans, respectively, when the listing began. `time` is T, the time as of which the reader reads. `instants` are the
+    requested times of the completed instants that the reader uses.
     """
 
     step: str = "idle"
@@ -91,7 +91,7 @@ def listed_parts(own: Reader, active_instants: Published) -> Iterable[Args]:
 
 
 def shown_instants(own: Reader, active_instants: Published, *, seen: tuple[int, ...]) -> Published:
-    """Return the listed instants: those that existed when the listing began, and those of `seen`, published later."""
+    """Return the instants that existed when the listing began, and those in `seen`, published during the listing."""
     return tuple(entry for entry in active_instants if entry.requested in own.at_start or entry.requested in seen)
 
 
@@ -120,7 +120,7 @@ def kept_instants(own: Reader, published: Published) -> Published:
 
 
 def kept_table(own: Reader, kept_instants: Published, plans: Plans) -> Table:
-    """Return the table of the reader's instants and of each plan that it listed or whose instant it uses."""
+    """Return the table of the reader's instants, the plans that it listed, and the plans of its instants."""
     seen = {*own.plans, *own.instants}
     return table_of(kept_instants, tuple(plan for plan in plans if plan.requested in seen))
 

@@ -1,11 +1,11 @@
-"""Defines which files a read merges in a file group. An instant is visible at T if it completed at or before T.
+"""Defines which files of a file group a read merges. An instant is visible at T if it completed at or before T.
 
 A read as of T merges the newest base file visible at T with the visible logs in that base file's slice and in newer
 slices. Pending compaction plans also begin slices (RFC-66, "Time Travel Queries").
 A snapshot query reads as of infinity, so that every completed instant is included.
 A read-optimised query returns the newest base file, without logs.
 An incremental query merges the logs of the writes that completed in (T0, T1] (RFC-66, "Incremental/CDC Queries").
-A change log is the difference between the read as of T0 and the read as of T1 (see `changes`).
+A change log contains the differences between the rows as of T0 and the rows as of T1 (see `changes`).
 """
 
 from __future__ import annotations
@@ -60,12 +60,12 @@ def newest_first(rules: Rules, table: Table, group: int, time: float) -> Iterato
 
 @lru_cache(maxsize=1 << 12)
 def base_file(rules: Rules, table: Table, group: int, barrier: int | None) -> Fold | None:
-    """Return the merge tree of the base file that the plan requested at `barrier` writes; None without a plan."""
+    """Return the merge tree of the base file of the plan with requested time `barrier`; None if no such plan exists."""
     return rules.base_file(rules, table, group, barrier)
 
 
 def compacted(rules: Rules, table: Table, group: int, barrier: int | None) -> Fold | None:
-    """Return the inputs of the plan requested at `barrier` as a merge tree; None if there is no such plan."""
+    """Return the inputs of the plan with requested time `barrier` as a merge tree; None if no such plan exists."""
     plan = next((plan for plan in table.plans if plan.requested == barrier), None)
     part = plan.part_in(group) if plan is not None else None
     if plan is None or part is None:
@@ -78,7 +78,7 @@ def compacted(rules: Rules, table: Table, group: int, barrier: int | None) -> Fo
 
 
 def slice_fold(rules: Rules, table: Table, group: int, barrier: int | None, logs: tuple[Log, ...]) -> Fold:
-    """Return the merge tree of the base file that the plan requested at `barrier` writes, if any, and `logs`."""
+    """Return the merge tree of `logs`, on top of the base file of the plan with requested time `barrier`, if any."""
     return rules.fold_of(rules, table, group, barrier, base_file(rules, table, group, barrier), logs)
 
 
@@ -121,5 +121,5 @@ def window_writes(rules: Rules, table: Table, group: int, after: float, until: f
 
 
 def changes(rules: Rules, table: Table, group: int, after: float, until: float) -> tuple[Fold, Fold]:
-    """Return the reads as of `after` and `until`. Their difference is the change log of the window (after, until]."""
+    """Return the merge trees as of `after` and as of `until`, whose rows a change log compares."""
     return as_of(rules, table, group, after), as_of(rules, table, group, until)

@@ -2,8 +2,8 @@
 
 A barrier is the requested time of a pending or completed compaction plan of the file group. A log that completed before
 all barriers belongs to a slice without a barrier. RFC-66, "Pseudocode for New File Slicing", says "less than" instead
-of "at or before". Because times are unique, "less than" gives the same slices. A variant (alternative rule, selected by
-an option) replaces a function of this module through the class `Rules`.
+of "at or before", which makes no difference because times are unique. A variant (alternative rule, selected by an
+option) replaces a function of this module through the class `Rules`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def barrier_of(rules: Rules, write: Write, group: int, among: tuple[int, ...]) -> int | None:
-    """Return the barrier in `among` that starts the file slice of a write's logs; None if no barrier does."""
+    """Return the barrier of the file slice to which a write's logs belong: one of `among`, or None (no barrier)."""
     at = rules.slice_time(write, group)
     return max([barrier for barrier in among if barrier <= at], default=None)
 
@@ -41,7 +41,7 @@ def bases(table: Table, group: int) -> list[tuple[int, int | None]]:
 
 
 def slices(rules: Rules, table: Table, group: int) -> dict[int | None, tuple[Write, ...]]:
-    """Return the writes of each file slice, oldest slice first, by the barrier of the slice (None: no barrier)."""
+    """Return a mapping from each slice's barrier (None: no barrier) to the slice's writes, oldest slice first."""
     among = rules.barriers(rules, table, group)
     members: dict[int | None, tuple[Write, ...]] = dict.fromkeys((None, *among), ())
     for write in rules.sliced_writes(rules, table, group):
@@ -51,7 +51,7 @@ def slices(rules: Rules, table: Table, group: int) -> dict[int | None, tuple[Wri
 
 @lru_cache(maxsize=1 << 12)
 def writes_by_slice(rules: Rules, table: Table, group: int) -> dict[int | None, tuple[Write, ...]]:
-    """Return the writes with logs in each file slice of a file group, computed by `rules.slices` and memoised."""
+    """Return the cached result of `rules.slices`."""
     return rules.slices(rules, table, group)
 
 

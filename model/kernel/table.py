@@ -48,7 +48,7 @@ class Write(NamedTuple):
 
 
 class GroupPlan(NamedTuple):
-    """A plan's inputs in one file group: logs, and the base file (if any) of the instant requested at `base`."""
+    """A plan's inputs in one file group. `base` is the requested time of the input base file; None if there is none."""
 
     group: int
     base: int | None
@@ -100,14 +100,14 @@ class Instant(NamedTuple):
 
 
 def pending_plans(plans: Iterable[Any], action: str, done: Container[int]) -> Iterator[Instant]:
-    """Yield the pending instant of each plan whose requested time is not in `done`."""
+    """Yield the instants of pending plans. `done` contains the requested times of the completed plans."""
     for each in plans:
         if each.requested not in done:
             yield Instant(each.requested, action, "inflight" if each.inflight else "requested", None)
 
 
 class Table(NamedTuple):
-    """The writes (in completion order) and the plans of a table. `completed` contains each plan's completion time."""
+    """The writes of a table in completion order, and its plans. `completed` lists the completion times of the plans."""
 
     writes: tuple[Write, ...]
     plans: Plans

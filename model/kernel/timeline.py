@@ -11,7 +11,7 @@ grows. Actors observe the timeline through views (named functions of the state),
 `table` is the table as readers see it: visible instants, visible writes and plans.
 `settled_time` is the time used by queries that specify no time.
 `completed_table` is the table that a table service lists under the lock: the completed instants and the plans.
-`latest_time` is the greatest time of any instant or plan in `completed_table`.
+`latest_time` is the greatest completion time of an instant or requested time of a plan in `completed_table`.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def visible_table(visible_instants: Published, visible_writes: tuple[Write, ...]
 
 
 def greatest_completion(published: Published) -> int:
-    """Return the greatest published completion time. The result of a read as of this time never changes."""
+    """Return the greatest published completion time. A read as of that time always has the same result."""
     return max((entry.completed for entry in published), default=0)
 
 

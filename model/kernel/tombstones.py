@@ -1,9 +1,8 @@
 """The tombstone rule: in a table merged by event time, a compaction retains each winning delete in the base file.
 
 RFC-66 does not say how a compaction handles deletes. With event-time ordering, a write with a smaller ordering value
-than a delete may complete after the compaction of that delete. Without a tombstone in the base file, the write with the
-smaller ordering value would undo the delete. With commit-time ordering, the write that completes last wins, so no
-tombstone is needed.
+than a delete may complete after the compaction of that delete. Without a tombstone in the base file, such a write would
+undo the delete. With commit-time ordering, the write that completes last wins, so no tombstone is needed.
 """
 
 from __future__ import annotations
@@ -20,5 +19,5 @@ def needs_tombstones(event_time: bool) -> bool:
 
 
 def keeps_deletes(shape: Fold, merger: Merger) -> bool:
-    """True if a base file retains deletes. A foreign engine's base file may lack them (`Fold.drops_deletes`)."""
+    """True if a base file retains deletes. The base files of a foreign engine may lack deletes."""
     return merger.keeps_tombstones and not (shape.base is not None and shape.base.drops_deletes)

@@ -27,7 +27,7 @@ REQUESTS, PUTS_FILE = "requests", "puts file"
 
 
 class Writer(NamedTuple):
-    """The state of one writer. `number` counts its writes. `files` counts the log files put by the current write."""
+    """The state of one writer. `number` counts the writes begun, and `files` the log files put by the current write."""
 
     step: str = "idle"
     number: int = 0

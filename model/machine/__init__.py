@@ -1,5 +1,5 @@
 """A general library for transition systems with named actions and components (state variables). Nothing in the package
-`machine` refers to a table.
+`machine` depends on Hudi tables.
 
     The module `transition` defines transitions, guards and effects.
     The modules `composition` and `selection` define how a mechanism refines transitions of the kernel.

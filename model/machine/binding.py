@@ -20,9 +20,9 @@ class Names:
     actors, views, and each actor's constants.
 
     A view is a named function of components, constants and other views. Guards and effects refer to a view by name,
-    just as they refer to a component. A view may be defined by several functions, applied in turn. If a function has a
-    parameter with the name of the view, that parameter receives the result of the preceding function. `fields` maps
-    each kind of actor to the records that mechanisms add to its actors: record name -> initial value.
+    just as they refer to a component. A view may be defined by several functions, applied in turn. A function receives
+    the result of the preceding function as the parameter that has the name of the view. `fields` maps each kind of
+    actor to the records that mechanisms add to its actors: record name -> initial value.
     """
 
     def __init__(
@@ -65,8 +65,8 @@ class Names:
         )
 
     def function(self, function: Callable[..., Any], me: str, views: Mapping[str, int] | None = None) -> Bound:
-        """Bind the parameters of a function to components, views and constants for one actor. `views` maps a view to
-        the number of its functions to apply (default: all).
+        """Bind the parameters of a function to components, views and constants for one actor. A view may be defined by
+        several functions: `views` maps the name of a view to the number of functions to apply (default: all).
         """
         plain = function.function if isinstance(function, Preset) else function
         values = function.values if isinstance(function, Preset) else {}
@@ -97,8 +97,8 @@ class Names:
         return True
 
     def view(self, name: str, me: str = "", functions: int | None = None) -> Bound:
-        """Resolve a view for the actor `me`, or for a read that belongs to no actor if `me` is empty. `functions` is
-        the number of the view's functions to apply (default: all).
+        """Resolve a view for the actor `me`. An empty `me` stands for code outside any actor, such as a promise. If
+        `functions` is given, only that many of the view's functions are applied, counted from the first.
         """
         number = len(self._views[name]) if functions is None else functions
         while (step := self._views[name][number - 1]).actors is not None and me not in step.actors:

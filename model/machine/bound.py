@@ -40,8 +40,8 @@ class BoundTransition(NamedTuple):
     variable).
 
     `reads` lists every component that the guards, arguments and effects read, the actor's own component first.
-    `arguments` and `effect` receive only the components that their own field `reads` lists. The effect may return new
-    values only for the components listed in `writes`.
+    `arguments` receives only the components in `arguments.reads`, and `effect` only those in `effect.reads`. The effect
+    may return new values only for the components listed in `writes`.
     """
 
     action: str
@@ -58,7 +58,7 @@ class BoundTransition(NamedTuple):
 
 class ViewStep(NamedTuple):
     """One of the functions that compute a view. The function applies only if one of `actors` reads the view. If
-    `actors` is None, the function applies to every read.
+    `actors` is None, it applies for every reader of the view.
     """
 
     function: Callable[..., Any]

@@ -1,6 +1,4 @@
-"""Converts a function with named parameters to a function of component values (state variables). Functions with the
-same pattern of parameters share one compiled adapter.
-"""
+"""Converts a function with named parameters to a function of component values (state variables)."""
 
 from __future__ import annotations
 
@@ -13,7 +11,7 @@ from .transition import Component
 
 
 class Call:
-    """A function call under construction. Each argument is an expression over component values and constants."""
+    """A function call under construction."""
 
     def __init__(self, constants: Mapping[str, object]) -> None:
         self.constants = constants
@@ -24,8 +22,8 @@ class Call:
         self.of_views: list[str] = []
 
     def constant(self, parameter: str) -> bool:
-        """Pass the constant with the parameter's name as the next argument. Return False if no such constant exists, or
-        if it is a `Component`.
+        """If `parameter` is the name of a constant, pass that constant as the next argument and return True. A
+        `Component` does not count as a constant.
         """
         is_constant = parameter in self.constants and not isinstance(self.constants[parameter], Component)
         if is_constant:
@@ -39,8 +37,8 @@ class Call:
         self.passed.append(f"v{self.reads.setdefault(name, len(self.reads))}{part}")
 
     def pass_value(self, value: object, *names: str, calls: bool = False) -> None:
-        """Pass a constant as the next argument. If `calls` is True, pass the result of calling `value` with the values
-        of the components `names`.
+        """Pass `value` as the next argument. If `calls` is True, `value` is a function of the components `names`, and
+        the function's result is passed instead.
         """
         values = [f"v{self.reads.setdefault(each, len(self.reads))}" for each in names]
         self.passed.append(f"{self._fix(value)}({', '.join(values)})" if calls else self._fix(value))
@@ -60,7 +58,7 @@ class Call:
         return f"c{len(self.fixed) - 1}"
 
     def bound(self, function: Callable[..., Any]) -> Bound:
-        """Return a function that takes component values and calls `function` with the arguments passed so far."""
+        """Complete the call: return a function that takes component values and calls `function`."""
         everything = tuple(dict.fromkeys((*self.keywords, *self.of_views)))
         if self.keywords:
             self.passed.append(f"**{self._fix(_pick(tuple(self.keywords)))}(a)" if self.of_views else "**a")

@@ -23,7 +23,7 @@ from .transition import Transition
 
 class Fact(Protocol):
     """Describes how one actor performs a task: for example, a `Publication` describes how an actor publishes. One
-    mechanism registers a fact, and other mechanisms use it.
+    mechanism registers the description, and other mechanisms look it up.
     """
 
     @property
@@ -65,8 +65,7 @@ class Composition:
     _refined: dict[Key, list[Refinement]] = field(default_factory=dict)
 
     def begin(self, mechanism: str, after: Iterable[str]) -> None:
-        """Attribute all subsequent refinements to `mechanism`. `after` names the mechanisms that are applied before
-        `mechanism`.
+        """Attribute all subsequent refinements to `mechanism`. `mechanism` comes after the mechanisms named in `after`.
         """
         self.mechanism = mechanism
         self._after[mechanism] = frozenset(name for each in after for name in (each, *self._after.get(each, ())))
@@ -124,13 +123,15 @@ class Composition:
             self.mechanism = current
 
     def refine_facts(self, kind: type[FactOfType], refine: Callable[[FactOfType], None]) -> None:
-        """Call `refine` for each registered `Fact` of type `kind`, including facts registered later."""
+        """Call `refine` for each `Fact` of type `kind`: for registered facts now, and for future facts when they are
+        registered.
+        """
         self._fact_refinements.setdefault(kind, []).append((self.mechanism, refine))
         for fact in self.facts(kind).values():
             refine(fact)
 
     def facts(self, kind: type[FactOfType]) -> dict[str, FactOfType]:
-        """Return the registered facts of type `kind` as a mapping from actor to fact."""
+        """Return each actor's registered `Fact` of type `kind`."""
         return self._facts.get(kind, {})
 
     def select(self, *names: str, actors: Iterable[str] | None = None) -> Selection:
@@ -150,7 +151,7 @@ class Composition:
         return selection
 
     def find(self, *names: str, actors: Iterable[str] | None = None) -> Selection:
-        """Return the same selection as `select`, but an empty one instead of an error if no transition matches."""
+        """Select transitions as `select` does, but return an empty selection if no transition matches."""
         chosen = None if actors is None else {*actors}
         return Selection(self, tuple(
             key for key, each in self.transitions.items()

@@ -1,5 +1,5 @@
-"""Combines all effects of a transition into one function. The function also sets the actor's next step, and updates the
-records that mechanisms have added to the actor.
+"""Combines all effects of a transition into one function. The combined function also sets the actor's next step, and
+updates the records that mechanisms have added to the actor.
 """
 
 from __future__ import annotations
@@ -39,10 +39,11 @@ class Records(NamedTuple):
     first: Mapping[str, Any]
 
     def changed(self, own: Any, name: str, value: Any) -> Any:
-        """Return the actor's component (state variable) with one record replaced by `value`. If `name` is "own", the
-        kernel record is replaced; otherwise, the record that a mechanism added under `name`.
+        """Return the actor's component (state variable) with one record replaced by `value`: the record that a
+        mechanism added under `name`, or the whole kernel state if `name` is "own".
 
-        Replacing the kernel record ends the operation and resets the added records to their initial values.
+        An effect that replaces the whole kernel state ends the actor's operation, so the added records are reset to
+        their initial values.
         """
         if name == "own":
             return value if value.records or not self.first else value._replace(records=tuple(self.first.values()))

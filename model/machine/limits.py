@@ -14,9 +14,7 @@ nothing is false there but another component may exceed a limit."""
 
 
 class LimitChecker:
-    """Finds the actors that are blocked only by limits of the world. Results are cached for each combination of the
-    values that a transition reads.
-    """
+    """Finds the actors that are blocked only by limits of the world."""
 
     def __init__(self, coding: Coding, transitions: Iterable[Compiled]) -> None:
         self.coding = coding
@@ -29,8 +27,8 @@ class LimitChecker:
         self._results: dict[tuple[int, State], bool] = {}
 
     def stopped(self, state: State) -> Iterator[str]:
-        """Yield each actor that is blocked only by limits of the world. Actors blocked by a limit on their own
-        component are yielded first.
+        """Yield each actor that is blocked only by limits of the world. Actors blocked by a limit that depends only on
+        their own state come first.
         """
         candidates = [self._candidates_of(own, state & mask, some) for own, mask, some in self._by_component]
         actors = set()

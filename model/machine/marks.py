@@ -38,5 +38,5 @@ def with_mark(old: Marks, record: Any) -> Marks:
 
 
 def marks_of(own: Any) -> Marks:
-    """Return the marks among an actor's records; the actor attaches them to the instant that it completes."""
+    """Return the marks that an actor attaches to the instant that it completes: those of its records that are marks."""
     return marks(*(each for each in own.records if hasattr(each, "kind")))

@@ -17,11 +17,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kind:
-    """A kind of actor, such as `writer`. `prefix` begins the name of each actor, and `first` is the initial state.
+    """A kind of actor, such as `writer`. Each actor's name starts with `prefix`. `first` is the initial state.
 
     `idle_steps` are the steps at which an actor is between two operations. `service` is True for a table service, whose
-    steps must not change the answers of retained reads (promise QUIET). `in_random_worlds` lists the possible numbers
-    of actors of this kind in a random world. All entries are equally likely; the first entry is the simplest case.
+    steps must not change the result of any read that the table still supports (promise QUIET). `in_random_worlds` lists
+    the possible numbers of actors of this kind in a random world. All these numbers are equally likely; the simplest
+    one comes first.
     """
 
     name: str
@@ -32,7 +33,7 @@ class Kind:
     service: bool = False
 
     def actor(self, number: int) -> str:
-        """Return the name of an actor from its number, which counts from 1; for example `w1`."""
+        """Return the name of the actor with the given number, counted from 1; for example, `w1`."""
         return f"{self.prefix}{number}"
 
 
@@ -53,12 +54,13 @@ class Mechanism:
     """The declarations of one part of the model, such as cleaning.
 
     `compose` adds transitions, components (state variables) and fields, and refines existing transitions. `after` names
-    the mechanisms that are applied before this mechanism; "*" stands for every mechanism whose own `after` lacks "*".
-    `idle_steps` maps a kind of actor to additional steps that count as idle (between two operations). `check` raises
-    ValueError for an unsupported world. `agree` raises ValueError for an unsupported combination of options. `of_write`
-    returns the mechanism's limits for one write, given the actor and the number of the write. Actors for which
-    `of_write` returns different limits are not symmetric. `rules` replaces functions that define how a table is read.
-    `service` is True if the actions belong to a table service and are therefore checked by promise QUIET.
+    the mechanisms that are applied before this mechanism. If `after` contains "*", the mechanism is applied after every
+    mechanism without "*". `idle_steps` maps a kind of actor to additional steps that count as idle (between two
+    operations). `check` raises ValueError for an unsupported world. `agree` raises ValueError for an unsupported
+    combination of options. `of_write` returns the mechanism's limits for one write, given the actor and the index of
+    the write. Actors for which `of_write` returns different limits are not symmetric. `rules` replaces functions that
+    define how a table is read. `service` is True if the actions belong to a table service and are therefore checked by
+    promise QUIET.
     """
 
     compose: Callable[[Composition], None] = _nothing

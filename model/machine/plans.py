@@ -21,8 +21,8 @@ class Planner(NamedTuple):
     """Describes how one actor makes plans. `plans` names the component (state variable) that contains the plans.
     `requested` names the actor's field that contains the requested time of the plan.
 
-    `give_up` is the effect that abandons a plan. The plan is abandoned if another actor has used its requested time, or
-    the number of its decision-log entry.
+    `give_up` is the effect by which the actor abandons its plan. An actor abandons its plan if another actor has
+    claimed the same requested time or decision-log entry.
     """
 
     kind: str

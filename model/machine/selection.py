@@ -59,14 +59,14 @@ class Selection:
         return self._effect("precede", effect, changes or ("own",))
 
     def swap(self, guard: Guard, other: Guard) -> Selection:
-        """Replace the condition `guard` of each selected transition with the condition `other`."""
+        """Replace `guard` with `other` in each selected transition."""
         return self._each(
             "swap", lambda each: replace(each, guards=tuple(other if g == guard else g for g in each.guards))
         )
 
     def add_argument(self, values: Callable[..., Iterable[Args]]) -> Selection:
-        """Add an argument to each selected transition. The transition then has one variant for each combination of the
-        values of its arguments.
+        """Add an argument to each selected transition. A transition with arguments has one variant for each combination
+        of their values.
         """
         return self._each("add_argument", lambda each: each.add_argument(values))
 
@@ -79,7 +79,7 @@ class Selection:
         return self._each("untag", lambda each: replace(each, tags=each.tags - {*tags}))
 
     def replace(self, change: Callable[[Transition], Transition]) -> Selection:
-        """Replace each selected transition with the result of `change`, whose action may differ."""
+        """Replace each selected transition with the result of `change`, which may rename the action."""
         return self._each("replace", change)
 
     def divert(self, when: Callable[..., object], *effects: Effect, changes: tuple[str, ...] = ()) -> Selection:
@@ -105,7 +105,7 @@ class Selection:
 
     def insert_before(self, step: str, make: Callable[[str], Transition]) -> Selection:
         """Insert a transition of the same actor before each selected transition. The new transition ends at `step`,
-        where the selected transition then starts.
+        where the selected transition now starts.
         """
         for key in self.keys:
             later = self.composition.transitions[key]
@@ -114,8 +114,8 @@ class Selection:
         return self
 
     def insert_after(self, step: str, make: Callable[[str], Transition]) -> Selection:
-        """Insert a transition of the same actor after each selected transition. The selected transition then ends at
-        `step`. The new transition starts at `step` and ends where the selected transition ended before.
+        """Insert a transition of the same actor after each selected transition. The new transition starts at `step` and
+        ends at the step where the selected transition originally ended. The selected transition now ends at `step`.
         """
         for key in self.keys:
             earlier = self.composition.transitions[key]
@@ -128,8 +128,7 @@ class Selection:
     def exit(self, make: Callable[[str], Transition]) -> Selection:
         """Add an alternative to each selected transition: another transition of the same actor from the same step.
 
-        If an actor has several selected transitions that start at the same step, only one alternative transition is
-        added for them.
+        Selected transitions of one actor that start at the same step share a single alternative transition.
         """
         steps: set[tuple[str, str]] = set()
         for key, start in zip(self.keys, self, strict=True):

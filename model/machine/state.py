@@ -23,9 +23,9 @@ class UndeclaredRead(LookupError):
 class Coding:
     """Assigns a number to each value of each component (state variable).
 
-    `first` maps each component to its initial value, which gets the number 0. `alike` lists groups of components whose
-    values have the same type, such as all writers. Components of one group with equal initial values use the same
-    numbers for equal values, as symmetry reduction requires.
+    `first` maps each component to its initial value, which is encoded as 0. `alike` lists groups of components whose
+    values have the same type, such as all writers. Components of one group that have equal initial values share one
+    encoding, as symmetry reduction requires.
     """
 
     def __init__(self, first: Mapping[str, Any], alike: Iterable[Sequence[str]] = ()) -> None:
@@ -68,7 +68,7 @@ class Coding:
             return [self.value(state, p) for p in positions]
 
     def mask(self, positions: Iterable[int]) -> int:
-        """Return a number in which all bits of the components at `positions` are set."""
+        """Return the bit mask of the components at `positions`."""
         return sum(_FIELD << position * WIDTH for position in set(positions))
 
     def put(self, state: State, position: int, value: Any) -> State:
@@ -77,15 +77,13 @@ class Coding:
         return state + (new - old << position * WIDTH)
 
     def mask_undeclared(self, names: Iterable[str]) -> State:
-        """Return a bit mask of all components except those in `names`. Reading a masked component raises
-        `UndeclaredRead`.
+        """Return a bit mask of all components except those in `names`. In a state combined with this mask, reading any
+        of these components raises `UndeclaredRead`.
         """
         return self.mask(range(len(self.names))) - self.mask(self.place[name] for name in names)
 
     def projection(self, names: Iterable[str]) -> Callable[[State], Hashable]:
-        """Return a function that maps two states to equal results if and only if the components `names` are equal in
-        both.
-        """
+        """Return a function that projects a state onto the components `names`."""
         return self.mask(self.place[name] for name in names).__and__
 
     def values(self, position: int) -> Sequence[Any]:
@@ -93,11 +91,13 @@ class Coding:
         return self._tables[position][0]
 
     def dump(self) -> list[list[Any]]:
-        """Return the values of each component, ordered by number, for storage in a search checkpoint."""
+        """Return the values that each component has had, in the order of their numbers, for storage in a search
+        checkpoint.
+        """
         return [values for values, _ in self._tables]
 
     def load(self, dumped: Sequence[Sequence[Any]]) -> None:
-        """Restore values that another `Coding` with the same components returned from `dump`."""
+        """Load values saved with `dump` by another `Coding` that has the same components."""
         for (values, numbers), others in zip(self._tables, dumped, strict=True):
             values[:] = others
             numbers.clear()

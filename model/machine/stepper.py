@@ -37,7 +37,7 @@ class Compiled(NamedTuple):
     """A transition that refers to components (state variables) by their positions in a state. `memo` caches the
     possible steps for each combination of component values.
 
-    `own` is the index of the actor's component in a state. `mask` has the bits of every component that the transition
+    `own` is the index of the actor's component in a state. `mask` is the bit mask of the components that the transition
     reads or writes.
     """
 
@@ -80,9 +80,9 @@ class Stepper:
     """Computes the steps of all transitions of a model. Several steppers may share one `Coding` (encoding of states).
 
     `private` lists the transitions, as pairs (actor, action), that other actors cannot observe. Private steps are
-    combined with the next visible step of the same actor. The module `simulator.explore.reduction` checks that merging
-    private steps is sound. `continuations` lists actions that belong to a client call already in progress. While an
-    action in `continuations` is possible, no other action is possible.
+    combined with the next visible step of the same actor, which is sound under the conditions that
+    `simulator.explore.reduction` checks. `continuations` lists actions that continue a client call. If any of these
+    actions is enabled, all other actions are disabled.
     """
 
     def __init__(

@@ -2,7 +2,7 @@
 which state variables the function reads.
 
 `own` is the component (state variable) of the acting actor.
-`own_heartbeat` is the actor's record `heartbeat`, added by a mechanism (see `Composition.add_field`).
+`own_<name>` is the record that a mechanism added to the acting actor under that name (see `Composition.add_field`).
 `me` is the name of the acting actor.
 `every_writer` maps the name of each writer to the writer's state.
 Parameters such as `lock` and `clock` receive the shared component or view of that name. A parameter's default value is
@@ -42,8 +42,8 @@ class Action(NamedTuple):
     field for each argument of the step.
 
     `continues_call` is True if the client performs the action in the same call as the actor's previous step. At
-    granularity `call`, no other actor acts between two steps of one call. `service` marks the action of a table service
-    in a mechanism that is not declared as a service. `data_phase` is True if the action puts or deletes data files,
+    granularity `call`, no other actor acts between two steps of one call. `service` is True for a table-service action
+    of a mechanism that is otherwise no table service. `data_phase` is True if the action puts or deletes data files,
     which may take arbitrarily long (promise WAIT).
     """
 
@@ -62,8 +62,7 @@ class Guard:
     `reason` states the condition in words, in which {me} stands for the name of the actor. `limit` is True for a limit
     of the world, such as the number of writes, and False for a condition of the protocol. `negated` is True if the
     opposite of the condition must hold. `place` is True if the condition describes how far the actor's operation has
-    progressed, as `Transition.at` does. An alternative transition (`Selection.exit`) inherits the conditions in which
-    `place` is True.
+    progressed, as `Transition.at` does. An alternative transition (`Selection.exit`) inherits only such conditions.
     """
 
     reason: str
@@ -107,7 +106,7 @@ class Preset:
 
 
 def preset(function: Callable[..., Any], **values: object) -> Preset:
-    """Preset some parameters of a function, like `functools.partial`."""
+    """Bind some parameters of a function to constants or components, like `functools.partial`."""
     if isinstance(function, Preset):
         return Preset(function.function, {**function.values, **values})
     return Preset(function, values)
@@ -167,8 +166,9 @@ class Transition:
     is a separate step.
 
     The effects happen in order; each effect reads the state left by the previous effect. An effect returns new values
-    for components (state variables) in `changes` or `scratch`. A value assigned to a scratch component is visible only
-    to later effects of the same step. Mechanisms select a transition by its action or by one of its `tags`.
+    for components (state variables). Values of components in `changes` become part of the next state. Values of
+    components in `scratch` are visible only to later effects of the same step. Mechanisms select a transition by its
+    action or by one of its `tags`.
     """
 
     action: str
@@ -233,7 +233,7 @@ def become(state: ActorState) -> Callable[[], Changes]:
 
 
 def go_to(step: str) -> Callable[[Any], Changes]:
-    """Return an effect by which the acting actor proceeds to `step`."""
+    """Return an effect that sets the acting actor's next step to `step`."""
 
     def go(own: Any) -> Changes:
         return {"own": own._replace(step=step)}
@@ -254,7 +254,7 @@ def transition(
     tags: Iterable[str] = (),
 ) -> Transition:
     """Make a transition with at most one effect. `changes` names the components (state variables) that the effect
-    changes; the actor's component is added if `to` is given.
+    changes. If `to` is given, the actor's own component counts as changed too.
     """
     changes = _with(("own",) if to else (), tuple(changes))
     effects, values = (effect,) if effect else (), (arguments,) if arguments else ()

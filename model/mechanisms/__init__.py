@@ -22,7 +22,7 @@ PACKAGES = ("kernel", "variants", "mechanisms")
 
 
 def every() -> dict[str, Mechanism]:
-    """Map the module name of each declared mechanism to the mechanism."""
+    """Return all declared mechanisms by module name."""
     return {name: each for package in PACKAGES for name, each in of_package(package).items()}
 
 
@@ -48,8 +48,8 @@ LAST = "*"
 
 
 def in_order() -> Iterator[tuple[str, Mechanism, tuple[str, ...]]]:
-    """Yield each variant and mechanism in the order of application: its name, its declaration, and the names of the
-    mechanisms that must precede it.
+    """Yield variants (alternative rules) and mechanisms in the order in which they are applied. Each item consists of
+    the name, the declaration, and the names of the mechanisms that must precede it.
 
     Variants are applied before all mechanisms, because a variant selects one interpretation of the kernel's rules.
     """
@@ -80,19 +80,17 @@ def _sorted(names: tuple[str, ...], after: tuple[tuple[str, ...], ...]) -> tuple
 
 
 def options() -> tuple[type[Options], ...]:
-    """Return the options classes that make up a protocol."""
+    """Return the classes whose options make up a protocol."""
     return tuple(each.options for each in every().values() if each.options)
 
 
 def limits() -> tuple[type[Limits], ...]:
-    """Return the limits classes that mechanisms declare for a world (a bounded configuration)."""
+    """Return the classes in which mechanisms declare their limits."""
     return tuple(each.limits for each in every().values() if each.limits)
 
 
 def kinds() -> dict[str, Kind]:
-    """Return a mapping from the name of each kind of actor to the kind. Raises ValueError if two kinds would give their
-    actors the same name.
-    """
+    """Return all kinds of actors by name. Raises ValueError if two kinds would give their actors the same name."""
     found = {kind.name: kind for part in every().values() for kind in part.kinds}
     named: dict[str, str] = {}
     for name, kind in sorted(found.items()):

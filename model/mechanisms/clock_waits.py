@@ -6,8 +6,8 @@ Under the lock, an actor waits until the clock-skew bound has passed (see `clock
 wait, another actor may read the same time. If locks can be lost, obtaining a time has three steps: read the clock,
 wait, use the time. If locks cannot be lost, no other actor can act during the wait, so obtaining a time is one step.
 
-To claim a time, an actor creates an object named after the time. If the object already exists, another actor has
-claimed the same time, so the actor chooses a later time.
+To claim a time, an actor creates an object named after the time. If an object with that name already exists, another
+actor has claimed the same time, so the actor chooses a later time.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ REQUESTING = ("bulk_inserter", "writer")
 
 
 class Claims(Options):
-    """The option that decides whether actors claim each time with a put-if-absent, which makes times unique."""
+    """The option that decides whether actors claim every time that they use, so that times are unique."""
 
     claims: Literal["every_time", "none"] = option(
         "every_time",
@@ -64,8 +64,8 @@ NOTHING_HELD = Held()
 
 
 def claims_times(world: World, protocol: ProtocolOptions) -> bool:
-    """True if actors claim times, that is, put an object named after each time. Claims are modelled only if a lock can
-    be lost, because every claim would succeed otherwise.
+    """True if actors claim times, that is, put an object named after each time. If locks cannot be lost, every claim
+    succeeds, so claims are not modelled.
     """
     logged = protocol[DecisionLog].decision == "log" and protocol[Claims].claims == "every_time"
     return world[LostLocks].lock_losses > 0 and logged
@@ -75,8 +75,8 @@ def waits(world: World, protocol: ProtocolOptions) -> bool:
     """True if reading the clock and waiting are modelled as separate steps.
 
     A rollback identifies a write by its requested time. If actors do not claim their times, two instants can have the
-    same requested time, and a rollback would confuse them. In worlds with rollback actors, reading the clock and
-    waiting are separate steps only if actors claim their times.
+    same requested time, and a rollback would confuse them. Therefore, in worlds with rollback actors, reading the clock
+    and waiting are separate steps only if actors claim their times.
     """
     return world[LostLocks].lock_losses > 0 and (
         claims_times(world, protocol) or not world.actors.get("rollbacker")

@@ -3,8 +3,8 @@
 RFC-66, "Global Monotonically Increasing Timestamp", proposes TrueTime. The component (state variable) `clock` is the
 time on the slowest clock. An actor's own clock may be up to `skew` ticks ahead of the slowest clock (the one furthest
 behind). With TrueTime, an actor reads its clock under the lock, and waits for the clock-skew bound before releasing the
-lock. After the wait for the clock-skew bound, every clock shows a later time than the one that the actor read. If
-clocks differ by more than the clock-skew bound (`skew_beyond`, fault set F4), the TrueTime wait is too short.
+lock. After the wait for the clock-skew bound, every clock shows a later time than the one that the actor read. If the
+limit `skew_beyond` is not 0, clocks may differ by more than the clock-skew bound, and the TrueTime wait is too short.
 """
 
 from __future__ import annotations
@@ -26,9 +26,11 @@ from ..world import World
 LISTED = "listed_instants"
 """The view of the instants that an actor lists before it takes a requested time."""
 OTHER_WRITES = "other_writes"
-"""The view of the other actors that write and are no writers, as far as an actor lists them."""
+"""The view of the bulk inserters that an actor lists."""
 LATEST_ALONE = ("cleaner", "log_compactor")
-"""The kinds whose requested time is after the latest time that they list; requests of other actors do not count."""
+"""The kinds of actors whose requested time is later than the view `latest_time`, which omits the pending instants of
+writers.
+"""
 
 
 class Clocks(Options):
@@ -58,8 +60,8 @@ class Clock(NamedTuple):
     """Describes how an actor takes times from its clock.
 
     `most_ahead` is the greatest number of ticks by which an actor's clock may be ahead of the slowest clock. `wait` is
-    the number of ticks for which an actor waits. `coarse` is True if a time may equal the previous time, because both
-    fall within the same second.
+    the clock-skew bound that an actor waits out, in ticks; 0 if actors do not wait. `coarse` is True if a time may
+    equal the previous time, because both fall within the same second.
     """
 
     most_ahead: int = 0
@@ -68,16 +70,14 @@ class Clock(NamedTuple):
 
     def readings(self) -> Iterable[Args]:
         """Return the possible readings of an actor's clock, as values of the step argument `ahead`. The argument
-        `ahead` is omitted if all clocks are equal.
+        `ahead` is omitted if there is no clock skew.
         """
         if self.coarse:
             return ((("ahead", -1),), (("ahead", 0),))
         return tuple((("ahead", ahead),) for ahead in range(self.most_ahead + 1)) if self.most_ahead else ((),)
 
     def take(self, clock: int, ahead: int, after: int) -> tuple[int, int]:
-        """Return a time later than `after`, and the slowest clock's reading at which the wait for the clock-skew bound
-        ends.
-        """
+        """Return a time later than `after`, and the new value of the slowest clock after the actor has waited."""
         time = max(clock + 1 + ahead, after + 1)
         return time, max(clock + min(1 + ahead, 1), time + self.wait - max(ahead, 0))
 
@@ -121,8 +121,8 @@ def all_readings(own_clock: Clock) -> Iterable[Args]:
 def readings_with_logs(
     own_clock: Clock, clock: int, request_time: TakeTime, completed_table: Table, world: World, rules: Rules
 ) -> Iterator[Args]:
-    """Yield the clock readings at which a compactor finds a log to compact. With a coarse clock, a plan's requested
-    time may precede the completion times of all logs; such a plan would be empty.
+    """Yield only those clock readings for which a compaction plan would not be empty. With a coarse clock, a plan is
+    empty if its requested time precedes the completion times of all logs.
     """
     for args in own_clock.readings():
         ahead = next((value for _, value in args if isinstance(value, int)), 0)
@@ -161,7 +161,7 @@ def listed_instants(
     """Define the view `listed_instants`: the instants that an actor lists under the lock before taking a requested
     time.
 
-    The view `other_writes` contains the instants of actors other than writers that write data, such as bulk inserters.
+    The view `other_writes` contains the instants of bulk inserters, which write data but are not writers.
     """
     writers = (each for name, each in every_writer.items() if name != me)
     return Listing(published, plans, (*writers, *other_writes))
@@ -172,8 +172,8 @@ def listed_request_time(
 ) -> TakeTime:
     """Define the view `request_time` for worlds in which clocks differ or requested times must be unique.
 
-    If clocks differ, an actor chooses a requested time later than every time on the timeline. Test-and-set compares
-    only instants of the same action, so a plan and a write may have the same requested time.
+    If clocks differ, an actor chooses a requested time later than every time on the timeline. Under `test_and_set`, a
+    put collides only with an instant of the same action, so a plan and a write may have the same requested time.
     """
     return partial(_take_listed, request_time, own_clock, unique, listed_instants)
 
@@ -197,7 +197,9 @@ def _take_listed(
 
 
 def check(world: World) -> None:
-    """Raise ValueError if `skew_beyond`, the skew outside the bound, is greater than the total `skew`."""
+    """Raise ValueError if `skew_beyond`, the part of the skew that exceeds the clock-skew bound, is greater than the
+    whole `skew`.
+    """
     if world[Skew].skew_beyond > world[Skew].skew:
         raise ValueError(
             f"world: skew_beyond is a part of skew, found {world[Skew].skew_beyond} of {world[Skew].skew}"

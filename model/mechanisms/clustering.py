@@ -1,9 +1,9 @@
 """Clustering rewrites the rows of a file group in an order that makes reads faster.
 
 By default, a clustering keeps the file ids: it is a compaction that also sorts the rows, and its plan begins a new file
-slice. Apache Hudi writes a new file group that replaces the clustered file group (option `clustering = file_ids`).
-Because the new file group lacks concurrent writes, clusterers and writers conflict under `clustering = file_ids`. A
-clusterer gives up if a write has completed in the planned file groups since the plan. An optimistic writer aborts if a
+slice. Apache Hudi writes a new file group that replaces the clustered file group (option `clustering = file_ids`). The
+new file group does not contain the rows of concurrent writes. Under `clustering = file_ids`, a clusterer therefore
+gives up if a write to the planned file groups has completed since the plan was made. An optimistic writer aborts if a
 clustering of its file groups has completed since the write began. A non-blocking writer does not check for concurrent
 clusterings. If a non-blocking write completes after the clustering, its rows are in a replaced file group, which no
 reader reads.
@@ -45,9 +45,7 @@ class Clustering(Options):
 
 
 class Clusters(NamedTuple):
-    """A mark of a plan (see `machine/marks.py`). `clusters` is True if the plan is a clustering that replaces its file
-    groups with new ones.
-    """
+    """A record attached to a plan: True if the plan is a clustering that replaces its file groups with new ones."""
 
     clusters: bool = False
     kind: str = "clusters"
@@ -61,8 +59,8 @@ class Clustered(NamedTuple):
 
 
 class Into(NamedTuple):
-    """A mark of a write in clustered file groups (see `machine/marks.py`). `clusterings` contains pairs (file group,
-    requested time of the clustering).
+    """A record attached to a write that has put files in clustered file groups. `clusterings` contains pairs (file
+    group, requested time of the clustering).
     """
 
     clusterings: tuple[tuple[int, int], ...] = ()
@@ -159,7 +157,7 @@ def giving_up(me: str) -> Transition:
 def log_to_cluster(
     clock: int, published: Published, plans: Plans, world: World, table_rules: Rules
 ) -> tuple[GroupPlan, ...]:
-    """Return the inputs that a clustering plan made in the current state would have."""
+    """Return the inputs of a clustering planned now."""
     return plan(table_rules, table_of(published, plans), world.groups, clock + 1)
 
 

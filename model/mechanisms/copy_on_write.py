@@ -37,8 +37,8 @@ class TableKind(Limits):
 
 
 class Onto(NamedTuple):
-    """A record attached to a write: the base files with which it merged its rows, as pairs (file group, requested
-    time). The requested time in a pair is None if the file group had no base file.
+    """A record attached to a write: the base files with which the write merged its rows. Each base file is a pair (file
+    group, requested time). The requested time is None if the file group had no base file.
     """
 
     bases: tuple[tuple[int, int | None], ...] = ()
@@ -46,12 +46,12 @@ class Onto(NamedTuple):
 
 
 class ChangedFiles(NamedTuple):
-    """An incremental query of a copy-on-write table. For each write in the window, in completion order, `files`
-    contains the merge tree of the write's rows and their base file. The query returns only the changes made by the
-    writes in the window.
+    """An incremental query of a copy-on-write table. `files` contains one merge tree for each write in the window, in
+    completion order. The merge tree combines the write's rows with the base file that the write replaced. The query
+    returns only the changes made by the writes in the window.
 
-    A change is an upsert that won in the new base file, or a delete of a row that existed. An upsert that an existing
-    row outranks is not a change. A delete of a missing row is not a change.
+    A change is an upsert whose row is stored in the new base file, or a delete of a row that existed. An upsert that
+    loses against the existing row is not a change. Deleting a row that does not exist is not a change.
     """
 
     files: tuple[Fold, ...]
@@ -63,8 +63,8 @@ class ChangedFiles(NamedTuple):
     def winner(self, record_of: Callable[[Log], Ranked | None], merger: Merger) -> Ranked | None:
         """Return the result of merging all changes of one key.
 
-        A base file stores no ordering value for a deleted row. A delete therefore wins over every change that completed
-        before it and loses against every change that completed after it.
+        A base file stores no ordering value for a deleted row, so deletes merge in completion order: a delete wins over
+        every earlier change, and loses against every later change.
         """
         winner: Ranked | None = None
         for place, file in enumerate(self.files):
@@ -120,8 +120,8 @@ def refine(rules: Rules, protocol: Protocol) -> Rules:
 
 
 def without_ordering(show: Callable[[Fold, Ranked], Record]) -> Callable[[Fold, Ranked], Any]:
-    """Wrap the rule `shown_row`: a delete in an incremental answer has no ordering value, because no base file stores
-    one.
+    """Wrap the rule `shown_row` so that a delete in the result of an incremental query has no ordering value. Base
+    files store no ordering value of a deleted row.
     """
 
     def show_change(shape: Fold, won: Ranked) -> Any:
@@ -187,7 +187,7 @@ def is_copy_on_write(world: World) -> bool:
 
 def compose(composition: Composition) -> None:
     """Let each writer put base files instead of log files. When requesting an instant, the writer chooses the base
-    files that it will merge with.
+    files into which it will merge its rows.
     """
     writers = composition.actors_of("writer")
     if not is_copy_on_write(composition.world) or not writers:
@@ -200,7 +200,7 @@ def compose(composition: Composition) -> None:
 
 
 def writes_base(writes_log: Transition) -> Transition:
-    """Return a transition that puts a base file, derived from the transition `writes_log` that puts a log file."""
+    """Return a copy of the transition `writes_log` that puts a base file instead of a log file."""
     return replace(writes_log.renamed("writer_writes_base"), arguments=(next_base,))
 
 

@@ -55,7 +55,8 @@ class DecisionLog(Options):
 
 
 class Seen(NamedTuple):
-    """How many entries the decision log had when an actor last listed it. The actor's own entry gets the next number.
+    """The number of entries in the decision log when an actor last listed it. The actor's next entry must directly
+    follow these entries.
     """
 
     decisions: int = 0
@@ -98,9 +99,9 @@ def compose(composition: Composition) -> None:
 def unpublished_decisions(decisions: Decisions, published: tuple[Any, ...]) -> Decisions:
     """Return the commit that is decided but not yet published, as a tuple of at most one entry.
 
-    Only the last decision can be unpublished, because an actor puts an entry only after all previous decisions are
-    published. The entry of a plan is only the plan's requested time. A plan is put in the same step as its entry, so it
-    is never unpublished.
+    An actor puts an entry only after all previous commits are published. Therefore, only the last entry may be an
+    unpublished commit. An entry for a plan contains nothing but the plan's requested time. The plan itself is put on
+    the timeline in the same step as the entry.
     """
     return tuple(entry for entry in decisions[-1:] if not isinstance(entry, int) and entry not in published)
 
@@ -134,8 +135,8 @@ def without_published(pending_instants: Iterable[Instant], active_instants: tupl
 
 
 def decided(decisions: Decisions) -> Decisions:
-    """Define the view of instants that need no further work: those in the decision log. The next actor that appends to
-    the decision log publishes an unpublished instant.
+    """Define the view of instants that count as done: those in the decision log. If the last of them is not yet
+    published, the next actor that appends to the log publishes it first.
     """
     return decisions
 
@@ -175,8 +176,8 @@ def _publication(composition: Composition, each: Publication) -> None:
 
 
 def decides_later(timed: Transition) -> Transition:
-    """Return a copy of the transition that takes the completion time; the copy leads to the step that appends to the
-    decision log.
+    """Return a copy of the transition `timed`, which takes the completion time. After the copy, the actor appends to
+    the decision log.
     """
     asked = (guard for guard in timed.guards if guard is not HOLDS_LOCK)
     return replace(timed, guards=(ALL_PUBLISHED, *asked), to=READY_TO_DECIDE)
@@ -221,8 +222,8 @@ def publish_own_decision(
 
 
 def decide_time(own: Any, decisions: Decisions, published: tuple[Any, ...]) -> Changes:
-    """Publish the last decision, and append the time of a query to the decision log. Subsequent entries have greater
-    times.
+    """Publish the last decided commit, if it is unpublished. Then append the time of a query to the decision log, so
+    that all later entries have greater times than the query.
     """
     unpublished = unpublished_decisions(decisions, published)
     return {"published": (*published, *unpublished), "decisions": (*decisions, own.settled)}

@@ -1,9 +1,9 @@
 """Models endless writers with finitely many states: a run is infinite, but may return to earlier states.
 
-Writers write, retry and lose locks without limit; no component (state variable) counts these events. After each step,
-the model drops instants that cannot conflict with a pending write. It also renumbers all times in the same order, so
-that equivalent states become equal. Guards only compare times with each other, so renumbering the times in the same
-order does not change the possible runs. Promises about infinite runs are checked with endless writers.
+Writers may write, retry and lose locks arbitrarily often; no component (state variable) counts these events. After each
+step, the model drops instants that cannot conflict with a pending write. The model also renumbers all times, preserving
+their order, so that equivalent states become equal. Guards only compare times with each other, so this renumbering does
+not change the possible runs. Promises about infinite runs are checked with endless writers.
 """
 
 from __future__ import annotations
@@ -56,8 +56,8 @@ def compose(composition: Composition) -> None:
 def is_modelled(protocol: ProtocolOptions) -> bool:
     """True if the model supports endless writers under this protocol.
 
-    Shared logs are not supported, because they would grow without bound. Conflict checks by requested time are not
-    supported, because they need instants that the model has dropped.
+    Log files shared by several writes are not supported, because the files would grow without bound. Conflict checks by
+    requested time are not supported, because they need instants that the model has dropped.
     """
     return protocol[SharedLogs].log_layout == "own" and protocol[Occ].conflict_window == "completion"
 
@@ -87,8 +87,8 @@ def number_again(
 
 
 class Renumbering:
-    """Maps each time of a state to a small number, so that equivalent states become equal. Times up to the clock are
-    renumbered 1, 2, ... in ascending order. The difference between a later time and the clock does not change.
+    """Maps each time of a state to a small number, so that equivalent states become equal. Times that the clock has
+    reached are renumbered 1, 2, ... in ascending order. Future times keep their distance from the clock.
     """
 
     def __init__(self, past: Mapping[int, int], clock: int, now: int) -> None:
@@ -130,9 +130,9 @@ def _sealed(own: Writer) -> int | None:
 def _places(published: tuple[Any, ...], starts: set[int], decided: tuple[Any, ...]) -> Iterable[int]:
     """Yield the positions in `published` of the instants that must be retained.
 
-    A conflict check reads only instants published since its writer began. Of several instants with the same files, a
-    conflict check needs only the earliest. The last entry of the decision log and the newest instant are always
-    retained.
+    A writer's conflict check reads only instants published since the writer began. Of several instants with the same
+    files, a conflict check needs only the earliest. The last entry of the decision log and the newest instant are
+    always retained.
     """
     known = set[Any]()
     begun = min(starts, default=len(published))

@@ -2,9 +2,9 @@
 
 A caller that got no answer sends the same rows again, in a second write with a new instant. A batch has an id and a
 digest of its rows; both are recorded in the completed instant. Under the lock, a writer searches for a completed
-instant of the same batch, both when requesting an instant and before publishing. The search is repeated before
-publication because two attempts of one batch may be pending at once. If the completed instant has another digest, the
-writer raises an error, because the new rows are not stored.
+instant of the same batch, both when requesting an instant and before publishing. The writer searches again before
+publishing because two attempts of one batch may be pending at once. If the batch has already completed with a different
+digest, the writer raises an error, because its own rows are not stored.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def batch_of(world: World, actor: str, number: int) -> int:
 
 
 def rows_of(world: World, actor: str) -> int:
-    """Return a number in place of the digest of a writer's rows; writers with equal numbers send equal rows."""
+    """Return a number that stands for the digest of a writer's rows: equal numbers mean equal rows."""
     limits, place = world[Resends], int(actor.removeprefix(WRITER.prefix)) if batch_of(world, actor, 1) else 0
     return place if place > limits.resends + 1 - limits.other_rows else 0
 

@@ -2,7 +2,6 @@
 a put if it has already received a put with a greater token.
 
 The component (state variable) `fence` lists the actors whose locks the store still accepts, oldest acquisition first.
-If no lock is lost, no put is refused.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ def fenced(composition: Composition) -> bool:
 
 
 def compose(composition: Composition) -> None:
-    """Make the store refuse a completed instant put by a former holder of the lock."""
+    """Make the store refuse completed instants from former holders of the lock."""
     if not fenced(composition):
         return
     composition.add_component("fence", ())
@@ -53,8 +52,8 @@ def _refusable(publishes: Transition) -> Transition:
 
 
 def forget_lost_locks() -> Changes:
-    """Empty the list of actors whose puts the store accepts, because a put under a newer lock invalidates all earlier
-    locks.
+    """Empty the list of actors whose puts the store accepts, because a put by the current lock holder invalidates all
+    earlier locks.
     """
     return {"fence": ()}
 
@@ -69,12 +68,15 @@ def lock_is_newest(fence: tuple[Any, ...], me: str) -> bool:
 
 
 def note_put(fence: tuple[Any, ...], me: str) -> Changes:
-    """Record that the store has received a put from `me`. The store then refuses puts under older locks."""
+    """Record that the store has received a put from `me`. From then on, the store refuses puts from earlier holders of
+    the lock.
+    """
     return {"fence": fence[fence.index(me) + 1 :]}
 
 
 def note_refusal(fence: tuple[Any, ...], me: str) -> Changes:
-    """Record that the store has refused a put of `me`, because a put under a newer lock came first."""
+    """Record that the store has refused a put from `me`, because a put from a later holder of the lock arrived first.
+    """
     return {"fence": (*fence, ("refused", me))}
 
 

@@ -1,5 +1,5 @@
-"""Models file ids that are not determined by the bucket of a key. A bucket may then have several file groups, and a key
-several current rows.
+"""Models file ids that are not determined by the bucket of a key. With such file ids, a bucket may have several file
+groups, and a key may have several current rows.
 
 RFC-66 requires that all writers use the same file group for a key. If buckets do not determine file ids, two writers
 that both find a bucket empty start two file groups with new file ids.
@@ -82,8 +82,8 @@ def choose_file_ids(own: Any, me: str, world: World, published: tuple[Any, ...],
 
 
 def newest_id(published: Iterable[Any], group: int, requested: int) -> int:
-    """Return the file id of the last published write in a bucket. If the bucket has no published write, its new file id
-    is `requested`.
+    """Return the file id of the last published write in a bucket. If the bucket has no published write, `requested`,
+    the requested time of the new write, serves as the file id.
     """
     found = requested
     for entry in published:

@@ -1,7 +1,7 @@
 """Models foreign table services: an engine other than nbcc compacts the table with different merge rules.
 
-The record `Unmarked` marks a plan that was completed by another engine. The engine that publishes a compaction, not the
-one that planned it, determines the merge rules of the base files.
+The record `Unmarked` identifies a plan that another engine completed without leaving nbcc's mark in the base file. The
+engine that publishes a compaction, not the one that planned it, determines the merge rules of the base files.
 """
 
 from __future__ import annotations

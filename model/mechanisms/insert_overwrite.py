@@ -2,10 +2,11 @@
 the replace was requested.
 
 By default, the plan of a replace lists all file groups of the replaced partitions, without input files. The plan begins
-a new file slice in each file group that it lists. The base files of these slices contain the new rows, if there are
-any. A log that completed before the plan's requested time is hidden; a log that completes afterwards stays visible.
-Apache Hudi has no plan for a replace, but lists the replaced file ids (option `replacing = file_ids`). If buckets
-determine file ids, the list of replaced file ids permanently hides subsequent writes to the same buckets as well.
+a new file slice in each file group that it lists. The base files of the new slices contain the replacing rows, if any.
+A log that completed before the plan's requested time is hidden; a log that completes afterwards stays visible. In
+Apache Hudi, a replace has no plan; its completed instant lists the replaced file ids (option `replacing = file_ids`).
+If buckets determine file ids, the list of replaced file ids permanently hides subsequent writes to the same buckets as
+well.
 
 Under optimistic concurrency control, a replace conflicts with every write to the same partitions that completes after
 the replace began (RFC-22, steps 1 to 4).
@@ -53,8 +54,8 @@ class InsertOverwrite(Options):
 
 
 class Replaced(NamedTuple):
-    """A record attached to a write: the file groups in which it hides all writes that completed before it was
-    requested.
+    """A record attached to a write: the file groups in which the write hides every write that completed before its
+    requested time.
     """
 
     groups: tuple[int, ...] = ()
@@ -120,7 +121,7 @@ class Overwriter(NamedTuple):
 
     @property
     def number(self) -> int:
-        """The number of the overwriter's write, which is always 1."""
+        """The index of the overwriter's write: always 1, because an overwriter writes once."""
         return 1
 
 
@@ -195,7 +196,7 @@ def take_time(me: str, clock: int, request_time: TakeTime, world: World) -> Chan
 
 
 def put_plan(own: Overwriter, me: str, world: World, plans: Plans) -> Changes:
-    """Put a plan that lists all file groups of the replaced partitions, without inputs, on the timeline."""
+    """Put on the timeline a plan that lists all file groups of the replaced partitions, but no input files."""
     groups = tuple(GroupPlan(group, None, ()) for group in replaced_groups(world, me))
     return {"own": own._replace(step=SCHEDULED), "plans": (*plans, Plan(own.requested, me, False, groups))}
 

@@ -1,8 +1,8 @@
 """A writer may time out while waiting for the lock. A writer that times out neither publishes nor undoes its write.
 
 A writer that times out cannot remove its pending instant, because the removal also requires the lock. After a timeout,
-the writer stops renewing its heartbeat, so that a rollback removes the writer's files. An actor that holds the lock can
-therefore prevent a live writer from publishing, which violates the promise FREE.
+the writer stops renewing its heartbeat, so that a rollback removes the writer's files. By holding the lock for too
+long, another actor can therefore prevent a live writer from publishing, which violates the promise FREE.
 """
 
 from __future__ import annotations

@@ -99,7 +99,7 @@ def keep_archived(own: Reader, own_archived: Archived, published: Published) -> 
 def read_archive(own: Reader, published: Published, archive: frozenset[int], raises: str) -> Changes:
     """Add the instants that a listing of the active timeline missed because an archiver removed them.
 
-    If the reader is at the step `raises`, its time T is raised to at least the greatest completion time in the archive.
+    At the step named by `raises`, the reader's time T becomes at least the greatest completion time in the archive.
     """
     if own.step == raises:
         own = own._replace(time=max(own.time, newest_archived(published, archive)))

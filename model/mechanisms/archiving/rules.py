@@ -3,9 +3,9 @@ timeline.
 
 Instants are archived in the order of requested times, because actors assume that instants older than the active
 timeline are completed. An instant requested or completed after the request of a pending instant stays on the active
-timeline. Because newer instants stay active, actors can recognise failed writes, and an optimistic writer finds every
-instant completed since it began. The newest writes, the newest clean and all restores stay on the active timeline. A
-write stays on the active timeline while snapshot queries merge its logs, because some readers search for it only there.
+timeline. An optimistic writer therefore finds there every instant that completed after the writer began. The newest
+writes, the newest clean and all restores stay on the active timeline. A write stays on the active timeline while
+snapshot queries merge its logs, because some readers search for it only there.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """A bulk insert writes a base file into each empty file group, and a log file into each non-empty file group.
 
 A base file begins a new file slice at the requested time of its write, and readers ignore older slices. A bulk insert
-publishes a base file only if no other write to the file group has completed. If another write completes first, the bulk
-insert is abandoned. Apache Hudi also checks bulk inserts for conflicts under non-blocking concurrency control.
+publishes base files only if no other write to their file groups has completed. If a write to one of these file groups
+completes first, the bulk insert is abandoned. Apache Hudi also checks bulk inserts for conflicts under non-blocking
+concurrency control.
 """
 
 from __future__ import annotations
@@ -62,7 +63,7 @@ class BulkInserter(NamedTuple):
     receive a base file, and `logs` those that receive a log file. `files` counts the files that the bulk inserter has
     put.
 
-    A conflict check ignores the first `sealed` published instants, which were published before the bulk insert began.
+    `sealed` is the number of instants published before the bulk insert began; conflict checks ignore these instants.
     `clear` is True after a check under the lock has found no conflicting write.
     """
 
@@ -79,7 +80,7 @@ class BulkInserter(NamedTuple):
 
     @property
     def number(self) -> int:
-        """The number of the write: always 1, because a bulk inserter performs only one write."""
+        """The index of the write: always 1, because a bulk inserter performs only one write."""
         return 1
 
     @property
@@ -242,7 +243,7 @@ def published_load(me: str, own: BulkInserter) -> tuple[BulkInserter, Write]:
 
 
 def other_loads(me: str, every_bulk_inserter: Mapping[str, BulkInserter]) -> tuple[BulkInserter, ...]:
-    """Define the view `other_writes`, which contains the states of all bulk inserters except the observing actor."""
+    """Define the view `other_writes`: the states of all bulk inserters other than the observing one."""
     return tuple(each for name, each in every_bulk_inserter.items() if name != me)
 
 

@@ -23,7 +23,7 @@ from .rules import Clean, CompletedClean, DataFile, Victims, horizon, published_
 
 Plans = tuple[Clean, ...]
 CLEANED_TABLE, CLEAN_PLAN = "cleaned_table", "clean_plan"
-"""Views: the table of which a clean deletes files, and what a clean deletes that is planned now."""
+"""Views: the table from which a clean deletes files, and the clean that would be planned now."""
 
 PLANNED, CLEANING = "about to start its clean", "cleaning"
 
@@ -32,7 +32,7 @@ class Cleaner(NamedTuple):
     """The state of one cleaner. `clean` is the requested time of the cleaner's clean, and `groups` lists the files to
     delete in each file group. `gone` is the number of file groups whose planned files have been deleted.
 
-    `horizon` is the oldest completion time that can be read, until the plan is on the timeline; 0 afterwards.
+    Until the plan is on the timeline, `horizon` is the horizon of the plan; afterwards, `horizon` is 0.
     """
 
     step: str = "idle"
@@ -87,7 +87,7 @@ def no_clean_is_pending(cleans: Plans, published: Published) -> bool:
 
 
 def cleaned_table(completed_table: Table, cleans: Plans, published: Published, world: World, rules: Rules) -> Table:
-    """Define the view `cleaned_table`: the table without the file slices before the horizon of published cleans."""
+    """Define the view `cleaned_table`: the table without the file slices that the cleaning horizon makes invisible."""
     return since(rules, completed_table, world.groups, published_horizon(rules, cleans, published))
 
 
@@ -95,8 +95,8 @@ def clean_plan(
     me: str, cleaned_table: Table, deleted: frozenset[DataFile], world: World, rules: Rules,
     retained: Mapping[str, int],
 ) -> CleanPlan:  # fmt: skip
-    """Define the view `clean_plan`: the horizon of a clean that is planned now, and the files that it deletes.
-    `retained` maps each cleaner to the number of commits to retain.
+    """Define the view `clean_plan`: the horizon that a clean planned now would have, and the files that it would
+    delete. `retained` maps each cleaner to the number of commits to retain.
     """
     found = horizon(cleaned_table, retained[me])
     if found is None:
@@ -134,7 +134,7 @@ def next_group(own: Cleaner) -> Iterable[Args]:
 
 
 def delete_files(own: Cleaner, deleted: frozenset[DataFile]) -> Changes:
-    """Delete the superseded files of one file group."""
+    """Delete the planned files of the next file group."""
     last = own.gone + 1 == len(own.groups)
     after = own._replace(step="cleaned" if last else CLEANING, gone=own.gone + 1)
     return {"own": after, "deleted": deleted | set(own.groups[own.gone].files)}

@@ -7,7 +7,6 @@ resumes a pending plan deletes the remaining files of the plan; an absent file i
 
     The module `cleaner` defines the actor that plans and runs cleans. The module `reads` defines how readers and
     compactors react to deleted files.
-    compactors handle deleted files.
 """
 
 from __future__ import annotations

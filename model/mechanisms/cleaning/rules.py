@@ -1,7 +1,7 @@
 """Decides which files a clean may delete: the files of slices that no read at or after the horizon needs.
 
-The horizon H is the oldest completion time that can be read. A read as of a time T at or after H starts, in each file
-group, at the newest base file completed by T. Reads as of the horizon H or later need no slice older than the newest
+The horizon H is the oldest completion time that can be read. In each file group, a read as of a time T needs only the
+newest base file completed by T and later files. Reads as of H or later therefore need no slice older than the newest
 base file completed by H. The inputs of a pending compaction plan are the newest base file and the logs of its slice, so
 the plan needs no older slice.
 """
@@ -116,8 +116,8 @@ def oldest_kept(rules: Rules, table: Table, group: int, at: int) -> int:
 
 
 def since(rules: Rules, table: Table, groups: int, at: int) -> Table:
-    """Return the table without the file slices that a clean deletes if its horizon is `at`. If `at` is 0, the table is
-    returned unchanged.
+    """Return the table without the file slices that a clean deletes if its horizon is `at`. If `at` is 0, there is no
+    horizon, and the table is returned unchanged.
     """
     if not at:
         return table
@@ -126,8 +126,8 @@ def since(rules: Rules, table: Table, groups: int, at: int) -> Table:
 
 
 def superseded(rules: Rules, table: Table, groups: int, at: int, deleted: frozenset[DataFile]) -> tuple[Victims, ...]:
-    """Return the files that a clean with the horizon `at` deletes in each file group: the files of superseded slices
-    that are not in `deleted`.
+    """Return the files of each file group that a clean with the horizon `at` deletes: the files of slices before the
+    oldest retained slice, except those in `deleted`.
     """
     victims = (Victims(group, _files(rules, table, group, at, deleted)) for group in range(groups))
     return tuple(each for each in victims if each.files)
@@ -150,7 +150,7 @@ def needed(rules: Rules, table: Table, group: int, time: float) -> frozenset[Dat
 
 
 def opened(rules: Rules, table: Table, group: int, query: Query, until: float) -> frozenset[DataFile]:
-    """Return the files of one file group that `query` reads. `until` is the time of an as-of read, or the end of an
+    """Return the files that `query` reads in one file group. `until` is the time of an as-of read, or the end of an
     incremental window.
     """
     match query.kind:
@@ -177,7 +177,7 @@ def needed_by_plans(table: Table) -> frozenset[DataFile]:
 
 def published_horizon(rules: Rules, cleans: tuple[Clean, ...], published: tuple[Any, ...]) -> int:
     """Return the cleaning horizon, before which reads are refused; 0 if there is none. Depending on the option
-    `horizon`, a clean sets the horizon when it is planned or when it completes.
+    `horizon`, the horizon of a clean takes effect when the clean is planned or when it completes.
     """
     done = {entry.requested for entry in published}
     early = rules[Cleaning].horizon == "before_delete"

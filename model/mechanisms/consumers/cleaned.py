@@ -26,14 +26,14 @@ def compose(composition: Composition) -> None:
 
 
 def note_horizon(own: Consumer, cleans: Cleans, published: Published, rules: Rules) -> Changes:
-    """Record whether the incremental window begins before the cleaning horizon on the timeline."""
+    """Record whether the incremental window begins before the cleaning horizon."""
     return {"own": own._replace(behind=own.after < published_horizon(rules, cleans, published))}
 
 
 def readable_writes(
     own: Consumer, readable_writes: tuple[int, ...], published: Published, deleted: frozenset[DataFile]
 ) -> tuple[int, ...]:
-    """Define the view `readable_writes`: omit each write with a file that a clean has deleted."""
+    """Redefine the view `readable_writes` to omit each write of which a clean has deleted a file."""
     writes = (entry for entry in published if isinstance(entry, Write) and entry.requested in own.kept)
     gone = {write.requested for write in writes if not deleted.isdisjoint(files_of(write))}
     return tuple(requested for requested in readable_writes if requested not in gone)
@@ -51,8 +51,8 @@ def cannot_be_read(
 def end_unread(
     own: Consumer, readable_writes: tuple[int, ...], cleans: Cleans, published: Published, rules: Rules
 ) -> Changes:
-    """End an incremental window without reading it. The consumer moves to the step "refused" if the window begins
-    before the cleaning horizon; otherwise, to the step "lost".
+    """Stop processing an incremental window without reading it. If the window begins before the cleaning horizon, the
+    consumer moves to the step "refused". If only deleted files prevent the read, the consumer moves to the step "lost".
     """
     behind = _is_behind(own, readable_writes, cleans, published, rules)
     return {"own": own._replace(step="refused" if behind else "lost")}

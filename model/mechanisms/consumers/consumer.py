@@ -87,8 +87,8 @@ def compose(composition: Composition) -> None:
 
 
 def time_of(entry: Any, protocol: Protocol) -> int:
-    """Return the time that decides whether an instant is in an incremental window. The option `incremental_axis`
-    selects the completion time or the requested time.
+    """Return the time of an instant that is compared with the bounds of incremental windows. The option
+    `incremental_axis` selects the completion time or the requested time.
     """
     time: int = entry.completed if protocol[Windows].incremental_axis == "completion" else entry.requested
     return time
@@ -99,7 +99,8 @@ def newest_time(published: Published, protocol: Protocol) -> int:
 
 
 def window_bounds(newest_time: int) -> tuple[int, int]:
-    """Return the end of the incremental window and the new checkpoint. Both are the greatest time in the listing."""
+    """Return the end of the incremental window and the new checkpoint: in both cases the greatest time in the listing.
+    """
     return newest_time, newest_time
 
 

@@ -2,8 +2,8 @@
 
 RFC-22, "Incremental reads", discusses three ways for a checkpoint to advance past pending writers. With option 1 of
 RFC-22, a consumer reads all completed writes, but its checkpoint stays before the oldest pending write. With option 2
-of RFC-22, a consumer reads only the writes before the oldest pending write. With option 3 of RFC-22, completion times
-bound the incremental windows.
+of RFC-22, the incremental window also ends before the requested time of the oldest pending write. With option 3 of
+RFC-22, completion times bound the incremental windows.
 
     The module `consumer` defines the consuming actor. The module `cleaned` defines how a consumer handles deleted
     files.

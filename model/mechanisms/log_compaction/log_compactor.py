@@ -1,5 +1,5 @@
-"""Under the lock, a log compactor plans the compaction of several logs of a file slice. It then writes one log that
-replaces them, and publishes the log compaction.
+"""Under the lock, a log compactor plans the compaction of several logs of a file slice. The log compactor then writes
+one log that replaces the planned logs, and publishes the log compaction.
 
 The logs of a plan are contiguous in completion order, so that the new log can take the position of the planned logs in
 the merge order. A plan lists its input logs, so that another log compactor can resume the plan.
@@ -28,14 +28,14 @@ from .options import LogCompactionLimits
 from .rules import LogCompaction, log_plan, with_log_plans
 
 LOG_PLAN = "log_plan"
-"""The view of the logs that a log compaction takes which is planned now."""
+"""The view of the input logs that a log compaction planned now would have."""
 
 
 class LogCompactor(NamedTuple):
     """The state of one log compactor. `plan` is the requested time of the log compactor's plan, and `groups` lists the
-    planned file groups. `logs` is the number of logs written so far.
+    planned file groups. `logs` counts the compacted logs written so far.
 
-    `parts` holds the inputs of the plan until the plan is on storage.
+    `parts` holds the inputs of the plan until the plan has been put on the timeline.
     """
 
     step: str = "idle"
@@ -108,7 +108,7 @@ def latest_time(latest_time: int, log_plans: Plans) -> int:
 
 
 def planned_logs(completed_table: Table, world: World, rules: Rules) -> tuple[GroupPlan, ...]:
-    """Define the view `log_plan`: the inputs of a log compaction that is planned in the current state."""
+    """Define the view `log_plan`: the inputs that a log compaction planned now would have."""
     return log_plan(rules, completed_table, world.groups)
 
 
@@ -156,7 +156,7 @@ def published_log_compaction(me: str, own: LogCompactor) -> tuple[LogCompactor, 
 def pending_log_compactions(
     pending_instants: Iterable[Instant], log_plans: Plans, published: Published
 ) -> Iterable[Instant]:
-    """Add pending log compactions to the view `pending_instants`, before all other instants."""
+    """Add pending log compactions to the view `pending_instants`."""
     done = {entry.requested for entry in published if isinstance(entry, LogCompaction)} if log_plans else ()
     yield from pending_plans(log_plans, "logcompaction", done)
     yield from pending_instants

@@ -4,8 +4,8 @@
 A completed log compaction *covers* its input logs. A read as of a time at or after the completion of a log compaction
 uses the compacted log instead of the covered logs. The compacted log belongs to the file slice of its newest input and
 takes that input's place in the merge order, as in hudi-rs. The inputs are contiguous in completion order, so the
-compacted log does not change which record wins. Incremental reads use the input logs, because those record the write
-and the time of each row. Reads as of a time before the completion of the log compaction also use the input logs.
+compacted log does not change which record wins. A read as of a time before the log compaction completed uses the input
+logs. Incremental reads use the input logs too, because only those record the write and the time of each row.
 """
 
 from __future__ import annotations
@@ -143,8 +143,8 @@ def inputs(table: Table, group: int) -> dict[int, tuple[Log, ...]]:
 
 
 def read_instead(rules: Rules, table: Table, group: int, logs: tuple[Log, ...], time: float) -> tuple[Log, ...]:
-    """Return the logs that a read as of `time` merges: compacted logs replace their inputs. A compacted log takes the
-    place of its last input in the merge order.
+    """Return the logs that a read as of `time` merges: compacted logs replace their inputs. In the merge order, a
+    compacted log takes the place of its latest input.
     """
     done = {plan.requested for plan, completed in log_compactions(table) if _is_visible(rules, plan, completed, time)}
     if not done:
@@ -202,11 +202,12 @@ def with_compacted(
 
 
 def log_plan(rules: Rules, table: Table, groups: int) -> tuple[GroupPlan, ...]:
-    """Return the inputs of a log compaction: in each file group, all completed logs of the newest slice, if there are
-    several; () if there is nothing to compact.
+    """Return the inputs of a log compaction planned now: for each included file group, the completed logs of its newest
+    slice. The result is () if there is nothing to compact.
 
-    The inputs stay contiguous in completion order, because all other writes complete after the inputs. File groups with
-    a pending log compaction are excluded. File groups whose logs are merged by another engine's rules are excluded too.
+    A file group is included only if its newest slice has several completed logs, and no log compaction of the file
+    group is pending. File groups to which the merge rules of a foreign engine apply are not included. Any other write
+    completes after all inputs, so the inputs remain contiguous in completion order.
     """
     parts = ((group, _logs_of_newest_slice(rules, table, group)) for group in range(groups))
     busy = being_compacted(table)
