@@ -44,7 +44,7 @@ class StreamSink:
     """Upserts each batch of a stream under the batch id ``<query id>/<number>``.
 
     The Spark checkpoint records the query id, so a restart of the query does not change the id. With a new checkpoint,
-    Spark starts a new query with a new id and numbers batches from 0. `name` identifies the stream in messages.
+    Spark starts a new query with a new id and numbers batches from 0. `name` identifies the stream in error messages.
     `columns` lists the columns that the batches set (partial update). `maintenance` selects the table services that run
     after each batch.
     """

@@ -66,7 +66,7 @@ class StreamSource:
         return stream_tasks(self.context, config, after, end["completed"], self.changes)
 
     def commit(self, end: Offset) -> None:
-        """Publish the progress of the stream: the sink has written all rows up to the offset `end`."""
+        """Publish `end` as the stream's progress, after the sink has written all rows up to `end`."""
         self._publish(end["completed"])
 
     def _publish(self, completed: str) -> None:
@@ -91,9 +91,9 @@ def end_of_next(
     """Return the end of the next micro-batch's time window, which starts at `after`. Returns `after` if no write has
     completed since `after`.
 
-    A window ends at the completion time of a write, not of a table service. No instant can still complete at or before
-    the end of a window. A window contains at least one write, and ends before the write that would exceed `most_files`
-    or `most_bytes`. The window ends at `last` at the latest.
+    A window ends at the completion time of a write, not of a table service. No pending instant can later receive a
+    completion time inside a window. A window contains at least one write, and ends before the write that would exceed
+    `most_files` or `most_bytes`. A window never extends beyond `last`.
     """
     timeline = load_settled(context.storage, context.rules, commits=context.commits)
     newest = timeline.greatest_completion or BEGINNING
@@ -130,10 +130,10 @@ def answerable(context: Context, window: Window) -> None:
 def stream_tasks(
     context: Context, config: TableConfig, after: str, until: str, change_log: bool
 ) -> tuple[Sequence[AnyRead], pa.Schema]:
-    """Return the tasks that read the writes that completed in (after, until], and the schema of their rows.
+    """Return the tasks that read the rows of all writes completed in (after, until], and the schema of these rows.
 
-    The returned rows have the table's current columns. Raises `Unsupported` if a write in the window replaced a
-    partition, because a stream without change log cannot deliver the deletion of the replaced rows.
+    The returned rows have the table's current columns. Raises `Unsupported` if `change_log` is False and a write in
+    (after, until] replaced a partition. Only a change log can deliver the deletion of replaced rows.
     """
     shape = table_shape(config, context.rules)
     schema = shape.changes_schema if change_log else shape.window_schema

@@ -44,8 +44,8 @@ class Table(TableReads):
     Tables otherwise.
 
     Methods accept a time as an `Instant` (its completion time), an instant string (17 digits, UTC) or a timezone-aware
-    datetime. A failed method publishes nothing and raises an `NbccError`, which states the request, the present state
-    and the remedy.
+    datetime. A failed method publishes nothing and raises an `NbccError`. The error message states what was requested,
+    why it failed, and what to do.
     """
 
     def __init__(self, context: Context, config: TableConfig, opening: OpenOptions = DEFAULTS) -> None:
@@ -80,8 +80,8 @@ class Table(TableReads):
         key values with ':' or ',', because Hudi's readers split keys at these characters. `options` is described in
         docs/options.md and docs/locks.md. `storage_options` is described in docs/storage-options.md.
         `session_time_zone` is the time zone of timestamps without a time zone, in `schema` and in Arrow batches written
-        through this `Table`. Like spark.sql.session.timeZone, `session_time_zone` is not stored in the table. If
-        `session_time_zone` is None, timestamps without a time zone are rejected.
+        through this `Table`. `session_time_zone` applies only to the returned `Table` object, and is not stored in the
+        table. If `session_time_zone` is None, timestamps without a time zone are rejected.
         """
         storage = open_storage(path, storage_options)
         name = os.path.basename(os.fspath(path).rstrip("/\\"))
@@ -106,8 +106,8 @@ class Table(TableReads):
         concurrency_mode: str | None = None, session_time_zone: str | None = None,
         options: Mapping[str, str] | None = None,
     ) -> Table:  # fmt: skip
-        """Open the Hudi table at `path`, written by nbcc or by another engine. A table without nbcc's properties is
-        read by Hudi's rules.
+        """Open the Hudi table at `path`, written by nbcc or by another engine. A table that nbcc neither created nor
+        took over is read according to Hudi's rules.
 
         `storage_options` and `session_time_zone` have the same meaning as in `create`. `concurrency_mode` overrides the
         concurrency mode stored in the table. `options` is described in docs/options.md under "Tables of Hudi".
@@ -130,8 +130,8 @@ class Table(TableReads):
         return answer
 
     def take_over(self) -> None:
-        """If the option nbcc.take.over is set, remove Hudi's metadata table and record nbcc's properties, so that nbcc
-        can write the table. Every write calls `take_over` before it begins.
+        """If the option nbcc.take.over is set, convert the Hudi table so that nbcc can write to it. The conversion
+        removes Hudi's metadata table and records nbcc's properties. Every write calls `take_over` before it begins.
         """
         if self._opening.takes_over and not is_taken_over(definition.load_properties(self.context.storage)):
             self.context, self.config = taken_over(self.context, self.config, self._opening)
@@ -143,15 +143,15 @@ class Table(TableReads):
         """Insert or update rows; a row with `_hoodie_is_deleted` true is deleted. An empty batch is also committed.
 
         An optimistic writer raises `Conflict` if a concurrent write to the same buckets completes first. `retries` is
-        the number of further attempts after a `Conflict`, each under a new instant. `based_on` is the time of the read
-        from which the rows were computed. If the rows were computed from only some partitions, `reads` lists these
-        partitions. If `based_on` is given, a write to a partition in `reads` also conflicts if it completes after
-        `based_on`. `columns` lists the columns to set in addition to key, partition and ordering columns (partial
-        update). `batch_id` identifies the batch: only one batch with a given id is committed, even if several writers
-        submit it. If a repeated batch has the same digest as the committed batch, `upsert` returns the committed
-        instant. If a repeated batch has a different digest, `upsert` raises `Conflict`, or only warns if
-        `replay_difference` is "keep". Set `replay_difference` to "keep" for nondeterministic queries, such as queries
-        with `rand`, stream-static joins or sums of floats.
+        the number of further attempts after a `Conflict`, each under a new instant. `based_on` is the time of the table
+        state from which the rows were computed. If the rows were computed from only some partitions, `reads` lists
+        these partitions. If `based_on` is given, an optimistic writer also raises `Conflict` if another write to a
+        partition in `reads` completed after `based_on`. `columns` lists the columns to set in addition to key,
+        partition and ordering columns (partial update). `batch_id` identifies the batch: only one batch with a given id
+        is committed, even if several writers submit it. If a repeated batch has the same digest as the committed batch,
+        `upsert` returns the committed instant. If a repeated batch has a different digest, `upsert` raises `Conflict`,
+        or only warns if `replay_difference` is "keep". Set `replay_difference` to "keep" for nondeterministic queries,
+        such as queries with `rand`, stream-static joins or sums of floats.
         """
         given = {"retries": retries, "reads": reads, "based_on": based_on, "batch_id": batch_id, "columns": columns}
         return cast("Instant", self.run("upsert", data=data, replay_difference=replay_difference, **given))
@@ -163,9 +163,9 @@ class Table(TableReads):
         """Return a function for `foreachBatch` that upserts each batch of a stream exactly once.
 
         A batch is identified by its number and by the query id in the Spark checkpoint. `query_id` replaces the query
-        id in the Spark checkpoint; Spark Connect requires `query_id`. `name` is a label for messages. `columns` has the
-        same meaning as in `upsert`. `maintenance` selects the table services that run after each batch (see `maintain`;
-        default: none).
+        id in the Spark checkpoint; Spark Connect requires `query_id`. `name` identifies the stream in error messages.
+        `columns` has the same meaning as in `upsert`. `maintenance` selects the table services that run after each
+        batch (see `maintain`; default: none).
         """
         return sink_of(self, name, query_id, replay_difference, columns, maintenance)
 
@@ -182,8 +182,8 @@ class Table(TableReads):
         are in `partitions`.
 
         The completed overwrite hides all rows of the replaced partitions that were committed before the overwrite was
-        requested. Writes that were pending at that time become visible when they complete. Raises `Conflict` while a
-        compaction or another replacing write of one of the partitions is pending.
+        requested. Writes that were pending when the overwrite was requested become visible when they complete. Raises
+        `Conflict` while a compaction or another replacing write of one of the partitions is pending.
         """
         return cast("Instant", self.run("insert_overwrite", data=data, partitions=partitions))
 
@@ -214,8 +214,8 @@ class Table(TableReads):
         return done
 
     def schedule_compaction(self) -> Instant | None:
-        """Plan the compaction of all file groups without a pending compaction plan. Returns None if there is nothing to
-        compact.
+        """Plan the compaction of all file groups that have no pending compaction plan. Returns None if there is nothing
+        to compact.
         """
         return cast("Instant | None", self.run("schedule_compaction"))
 
@@ -268,9 +268,9 @@ class Table(TableReads):
         """Delete the files that no read of a retained table state needs. Reads of table states that are no longer
         retained raise `Cleaned`.
 
-        `policy` is KEEP_LATEST_COMMITS (retain the newest writes), KEEP_LATEST_BY_HOURS (retain the states of the last
-        hours) or KEEP_LATEST_FILE_VERSIONS (retain the newest base files of each file group). Returns None if there is
-        nothing to delete.
+        The policy KEEP_LATEST_COMMITS retains the table states after the newest `retained` writes. KEEP_LATEST_BY_HOURS
+        retains the table states of the last `retained` hours. KEEP_LATEST_FILE_VERSIONS retains the newest `retained`
+        base files of each file group. Returns None if there is nothing to delete.
         """
         return cast("Instant | None", self.run("clean", policy=policy, retained=retained))
 
@@ -303,9 +303,9 @@ class Table(TableReads):
         """Run all table services that are due: rollback, compaction, clean, archiving and the deletion of leftover
         files.
 
-        Returns a `ServiceStep` for each action, and a last step with measurements of the table; `step.record()` can be
-        written as JSON. Several processes may run `maintain` at the same time. If `dry_run` is True, `maintain` changes
-        nothing. The command `nbcc serve TABLE` calls `maintain` repeatedly.
+        Returns a `ServiceStep` for each action, and a final step with the numbers of instants, writes and logs.
+        `step.record()` can be written as JSON. Several processes may run `maintain` at the same time. If `dry_run` is
+        True, `maintain` changes nothing. The command `nbcc serve TABLE` calls `maintain` repeatedly.
         """
         return cast("tuple[ServiceStep, ...]", self.run("maintain", policy=policy, dry_run=dry_run))
 
@@ -330,7 +330,9 @@ def create_table(context: Context, config: TableConfig) -> Table:
 
 
 def open_table(context: Context, options: OpenOptions = DEFAULTS) -> Table:
-    """Open the table in the storage of `context`. A table written by another engine is always read by Hudi's rules."""
+    """Open the table in the storage of `context`. A table that nbcc neither created nor took over is read according to
+    Hudi's rules.
+    """
     config = definition.open_table(context.storage)
     options.check(config)
     if config.notice is not None and options == DEFAULTS:

@@ -96,9 +96,9 @@ class TableReads:
         """Return the partitions replaced in (after, until], each with the requested and completion times of the
         replacing write.
 
-        A consumer that maintains a copy of the table by incremental queries drops the rows of a replaced partition
-        before it merges the query's result. If a replacing write was pending when the copy was last updated, the
-        consumer must rebuild its copy from a snapshot.
+        Before merging the result of an incremental query, a consumer must delete the rows of the replaced partitions
+        from its copy of the table. If a replacing write was pending when a consumer last updated its copy of the table,
+        the consumer must rebuild the copy from a snapshot.
         """
         return cast("tuple[Replaced, ...]", self.run("replaced", after=after, until=until))
 

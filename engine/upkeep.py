@@ -1,5 +1,5 @@
-"""Archives old instants and writes a state checkpoint after an operation. If archiving or the checkpoint fails, the
-operation remains successful.
+"""Archives old instants and writes a state checkpoint after an operation. A failure to archive or to write the
+checkpoint causes only a warning, because the operation itself has succeeded.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Builds the `Context` of a table: storage, lock, clock, names, jobs and rules."""
+"""Builds the `Context` of a table, which contains the table's storage, lock, clock and other dependencies."""
 
 from __future__ import annotations
 
@@ -41,7 +41,8 @@ def _jobs(spark: SparkSession | None, storage: Storage, names: RandomNames) -> J
 
 
 def coordinated(context: Context, config: TableConfig) -> Context:
-    """Return the context with the lock, clock and decision rule configured in the table's properties.
+    """Return the context with the lock, the clock and the commit rule (lock or decision log) that the table's
+    properties configure.
 
     If the table's properties configure no lock provider, the result keeps the lock of `context`.
     """
@@ -57,8 +58,8 @@ def coordinated(context: Context, config: TableConfig) -> Context:
 
 
 def with_hudi_rules(context: Context, config: TableConfig, listing: Listing) -> Context:
-    """Return the context for reading a Hudi table under Hudi's rules and without a lock file. `listing` states how
-    readers find the data files of the table.
+    """Return the context for reading a Hudi table under Hudi's rules and without a lock file. `listing` selects how
+    readers find data files: by listing folders, from Hudi's metadata table, or by comparing both.
 
     Hudi's writers do not use nbcc's lock, so an nbcc lock file would have no effect.
     """

@@ -87,14 +87,14 @@ class Cleaned(ValueError):
 
 
 class BadInput(ValueError):
-    """Raised if the time of a read is after the settled time, before the first write, or the requested time of an
-    instant.
+    """Raised if a read's time is later than the settled time, earlier than the first write, or equal to an instant's
+    requested time.
     """
 
 
 class NoAnswer(ValueError):
-    """Raised if the protocol refuses a read. All systems compared by the simulator use the same `NoAnswer` message for
-    the same reason.
+    """Raised if the protocol refuses a read. For a given reason, all systems compared by the simulator raise `NoAnswer`
+    with the same message.
     """
 
 
@@ -102,8 +102,8 @@ PENDING = "as of a time at or after the request of a pending write"
 
 
 def shown_row(rules: Rules, table: Table, query: Query) -> Callable[[Fold, Ranked], Record]:
-    """Return a function that converts the winning record of a key to a row of the answer. By default, the row equals
-    the record as written.
+    """Return a function that converts the winning record of a key to a row of the answer. The default implementation
+    returns the record as it was written; mechanisms may wrap this function.
     """
 
     def show(shape: Fold, winner: Ranked) -> Record:
@@ -116,8 +116,8 @@ def shown_row(rules: Rules, table: Table, query: Query) -> Callable[[Fold, Ranke
 def answer(
     rules: Rules, table: Table, groups: int, query: Query, settled: int, data: Data, merger: Merger
 ) -> dict[Key, Record | Change | Several]:
-    """Return the answer to a query: a `Record` for each key with a row, or a `Change` if the query asks for a change
-    log. The answer to an incremental query also contains deletes, as records whose field `deleted` is True.
+    """Return the answer to a query: a mapping from each key to its row. A query for a change log maps each changed key
+    to a `Change`. The answer to an incremental query also contains deletes, as records whose field `deleted` is True.
 
     An incremental query returns `Several` for a key if the table merges several records into one row. A query without
     an end time ends at `settled`.
@@ -145,8 +145,8 @@ class Lookup:
         return self.data.get(log[0], {}).get((self.group, log[1]), {})
 
     def rows(self, shape: Fold, deletes: bool = False) -> dict[Key, Record]:
-        """Return the row of each key after merging the files of a merge tree. With `deletes`, keys whose newest record
-        is a delete are included.
+        """Return the row of each key after merging the base and log files in `shape`. If `deletes` is True, keys whose
+        winning record is a delete are included.
         """
         keys = {key for log in logs_of(shape) for key in self.file(log)}
         if self.merger.combination:

@@ -48,7 +48,9 @@ def witness(storage: Storage, paths: Iterable[str]) -> Witness | None:
 
 
 def check_shared(storage: Storage, there: Witness | None) -> None:
-    """Raise `CannotRun` unless the executor of this task finds the witness file with the same content as the driver."""
+    """Raise `CannotRun` unless the file named by `there` has the same content on this task's executor and on the
+    driver.
+    """
     if there is not None and _digest(storage, there.path) != there.digest:
         raise _other_disk(storage, f"does not have {there.path} as the driver has")
 

@@ -51,15 +51,15 @@ def guarded(function: F) -> F:
 
 
 def reduced(value: object, state: Mapping[str, Any]) -> tuple[Any, ...]:
-    """Return the result of `__reduce__` for `value`, whose attributes are in `state`. Before a worker unpickles the
-    object, the worker checks that its nbcc sources and package versions can run the driver's tasks.
+    """Return the `__reduce__` tuple that pickles `value` with the attributes `state`. Before a worker unpickles
+    `value`, the worker checks that its nbcc sources and package versions can run the driver's tasks.
     """
     return guard.restore, (pickled((type(value), dict(state))), sender())
 
 
 def reduced_with_sources(kind: type, arguments: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return a `__reduce__` value for processes that receive no archives from Spark, such as Spark Connect's
-    `foreachBatch` process. The returned pickle contains the sources of nbcc.
+    """Return the `__reduce__` tuple that calls `kind` with `arguments`. The tuple contains nbcc's sources, because
+    Spark sends no archives to Spark Connect's `foreachBatch` process.
     """
     sources = Path(archive_of_sources()).read_bytes()
     return guard.call, (pickled((kind, arguments)), sender(), sources)

@@ -43,8 +43,8 @@ def archive_name() -> str:
 
 @cache
 def archive_of_sources() -> str:
-    """Return the path of a zip archive of nbcc's sources, created at the first call. The zip archive is kept until this
-    process ends, because executors may join a Spark session at any time.
+    """Return the path of a zip archive of nbcc's sources, which is created on the first call. The zip archive is kept
+    until this process ends, because executors may join a Spark session at any time.
     """
     if not _package().is_dir():  # imported from an archive
         return str(_package().parent)

@@ -23,8 +23,8 @@ FLOORS: Final = {"fastavro": (1, 9), "numpy": (1, 26), "obstore": (0, 6), "pyarr
 def keep_loaded() -> None:
     """Exclude from garbage collection all objects that a Python worker has loaded during its first task.
 
-    PySpark runs the garbage collector after each task. The objects loaded by numpy, Arrow, Spark and nbcc exist until
-    the process ends. If the garbage collector ignores the loaded objects, each collection is 40 ms faster.
+    PySpark runs the garbage collector after each task. Skipping the objects of imported modules, which are never freed,
+    makes each collection 40 ms faster.
     """
     gc.freeze()
 

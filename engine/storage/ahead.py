@@ -28,11 +28,11 @@ def together(storage: Storage, calls: Sequence[Callable[[], T]]) -> list[T]:
 
 
 class ListedAhead(ObjectStorage):
-    """An object store that starts the listings of some folders in advance. A listing started in advance returns the
-    same objects until `forget` is called.
+    """An object store that lists the given folders concurrently before the listings are requested. `list` returns the
+    prefetched listing of a folder until `forget` is called.
 
-    A writer that holds the table's lock uses `ListedAhead`, because it would otherwise list the folders one after
-    another.
+    A writer uses `ListedAhead` under the table's lock, because listing one folder after another would hold the lock
+    longer.
     """
 
     def __init__(self, storage: ObjectStorage, folders: Sequence[str]) -> None:

@@ -36,10 +36,10 @@ class ConditionalObject(Protocol):
         ...
 
     def write(self, data: bytes, known: Version | None) -> Version | None:
-        """Write the object and return its new version, if its current version equals `known` (None means that the
-        object does not exist).
+        """Replace the object if its current version equals `known`, and return the new version. If `known` is None, the
+        object must not exist yet.
 
-        Otherwise, write nothing and return None.
+        If the current version differs from `known`, write nothing and return None.
         """
         ...
 
@@ -98,9 +98,7 @@ class LocalObject:
 
 
 class StoreObject:
-    """An object in an object store that can be replaced on the condition that it has not changed. `ask` is the function
-    that sends a request to the store.
-    """
+    """A `ConditionalObject` in an object store. `ask` is the function that sends a request to the store."""
 
     def __init__(self, ask: Callable[[str, str, Callable[[Any], Any]], Any], url: str, path: str) -> None:
         self._ask, self._name, self._path = ask, f"{url}/{path}", path

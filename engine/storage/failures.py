@@ -99,7 +99,7 @@ def without_user(url: str) -> str:
 
 
 def asked(operation: str, path: str, url: str) -> str:
-    """Return the phrase that names the operation and the table in a `StorageError`."""
+    """Return the part of a `StorageError` message that names the operation and the table."""
     what = f"{path!r} in " if path else ""
     return f"{operation} {what}the table at {without_user(url)}"
 

@@ -22,8 +22,8 @@ _changing: Final = threading.RLock()  # held by a fork, so that no descriptor is
 
 
 class FileLock:
-    """An open lock file, which its process can lock exclusively. The constructor raises `OSError` if the file can be
-    neither opened nor created.
+    """An open lock file, on which the process that opened it can hold an exclusive `flock`. The constructor raises
+    `OSError` if the file can be neither opened nor created.
     """
 
     def __init__(self, path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Refuses to use obstore, the object-store library, in a forked child process. A call of obstore in a forked child
+"""Refuses to use obstore, the object-store library, in a forked child process. A call to obstore in a forked child
 would hang, because obstore's threads do not survive the fork.
 """
 

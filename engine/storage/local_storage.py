@@ -103,7 +103,7 @@ class LocalStorage:
             raise of_file_system("list", prefix, self.url, refused) from refused
 
     def sizes(self, folder: str) -> tuple[dict[str, int], Sequence[str]]:
-        """Return the result of `sizes_but`, but faster, because no `Entry` objects are created."""
+        """Return the sizes of all files outside `folder`, and the paths of all files inside it."""
         head = f"{folder}/"
         sizes, inside = dict[str, int](), []
         try:
@@ -171,8 +171,8 @@ def paths_below(storage: Storage, prefix: str) -> Sequence[str]:
 
 
 def sizes_but(storage: Storage, folder: str) -> tuple[dict[str, int], Sequence[str]]:
-    """List the whole table once. Returns a mapping from path to size for all objects outside `folder`, and the paths of
-    all objects inside it.
+    """List all objects of the table in one pass. Returns a mapping from path to size for all objects outside `folder`,
+    and the paths of all objects inside it.
     """
     if isinstance(storage, LocalStorage):
         return storage.sizes(folder)

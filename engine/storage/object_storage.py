@@ -71,9 +71,7 @@ class ObjectStorage:
         return f"{type(self).__name__}({without_user(self.url)!r})"
 
     def _reach(self) -> ObjectStore:
-        """Return the opened store, with a time limit for the next request. The store is opened once for each time
-        limit.
-        """
+        """Return a store client with the time limit of the next request. Clients are cached by time limit."""
         refuse_forked(without_user(self.url))
         limit = request_limit(without_user(self.url))
         if limit not in self._stores:
@@ -128,7 +126,8 @@ class ObjectStorage:
         """Put a data file, in several parts if it is large. The data file's name must be unique, because the put is
         unconditional.
 
-        After an error, uploaded parts remain in the store until the store's rule for incomplete uploads deletes them.
+        After an error, uploaded parts remain in the store until the bucket's lifecycle rule deletes incomplete
+        multipart uploads.
         """
         self._repeated("write", confined(path), lambda store: obstore.put(store, path, data, chunk_size=PART_BYTES))
         return True

@@ -136,7 +136,7 @@ def _kind_of(url: str) -> str:
 
 
 def _plain(name: str, kind: str) -> str:
-    """Return an option's canonical name: lower case, without the store's prefix and aliases."""
+    """Return an option's canonical name: lower case, with the store's prefix removed and aliases resolved."""
     plain = name.lower()
     for prefix in _PREFIXES.get(kind, ()):
         plain = plain.removeprefix(prefix)

@@ -17,7 +17,7 @@ def in_parallel(requests: Iterable[Callable[[], T]]) -> list[T]:
     """Run all requests in threads, and return their results in the order of the requests. Raises the first error, after
     all requests have ended.
 
-    If the caller holds a lease, its time limit for requests also applies in the threads.
+    The request time limit of the caller's lease also applies to the threads that run the requests.
     """
     calls = [*requests]
     with ThreadPoolExecutor(min(WIDTH, max(1, len(calls))), thread_name_prefix="nbcc-request") as pool:

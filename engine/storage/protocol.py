@@ -1,4 +1,4 @@
-"""The storage protocol: the engine accesses a table's files only through these six operations."""
+"""The storage protocol: the operations that every storage of a table's files implements."""
 
 from __future__ import annotations
 
@@ -42,9 +42,7 @@ class Storage(Protocol):
         ...
 
     def put(self, path: str, data: bytes) -> None:
-        """Create the object `path`, or replace its content. Only table properties, heartbeats and the archive's version
-        are replaced.
-        """
+        """Create the object `path`, or replace its content."""
         ...
 
     def get(self, path: str) -> bytes:

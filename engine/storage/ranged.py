@@ -1,4 +1,4 @@
-"""Reads byte ranges of an object. A reader of a few columns or rows of a large file requests only their bytes."""
+"""Reads byte ranges of an object, so that readers of a large file fetch only the columns and rows that they need."""
 
 from __future__ import annotations
 

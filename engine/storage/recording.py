@@ -18,8 +18,8 @@ class Recording:
     """The storage of one operation, which records all puts and deletes. `put_paths` and `deleted` list the paths of all
     puts and deletes, in order.
 
-    If `dry_run` is True, nothing is written to `storage`. Reads in a dry run reflect the simulated puts and deletes, so
-    that every operation can run to its end. `deleting` is called with each path before the path is deleted.
+    If `dry_run` is True, nothing is written to `storage`. In a dry run, reads see the simulated puts and deletes, so
+    that every operation can run to completion. `deleting` is called with each path before the path is deleted.
     """
 
     def __init__(self, storage: Storage, dry_run: bool = False, deleting: Callable[[str], None] = _nothing) -> None:
@@ -91,8 +91,8 @@ class Recording:
         self.deleted.extend(paths)
 
     def conditional_object(self, path: str) -> ConditionalObject:
-        """Return the object at `path` in the wrapped storage as a `ConditionalObject`. Only a lock writes the returned
-        object, and a dry run acquires no lock.
+        """Return the object at `path` in the wrapped storage as a `ConditionalObject`. A dry run does not simulate
+        writes to the returned object, because only locks write to it, and a dry run acquires no lock.
         """
         return conditional_object(self._storage, path)
 

@@ -46,7 +46,7 @@ def staged(folder: int, data: bytes | BinaryIO, durable: bool) -> str:
 
 
 def unlinked(folder: int, name: str) -> bool:
-    """Remove a file of a folder; return False if it does not exist."""
+    """Remove a file from a folder; return False if the file does not exist."""
     try:
         os.unlink(name, dir_fd=folder)
     except FileNotFoundError:

@@ -30,8 +30,8 @@ def under_lease(left: Callable[[], float] | None) -> Iterator[None]:
 
 
 def request_limit(url: str) -> float | None:
-    """Return the time limit in seconds of this thread's next request, which must end before the lease expires. None
-    means no limit.
+    """Return the time limit in seconds of this thread's next request; None if requests have no time limit. The limit is
+    less than the remaining time of the lease, so that the request ends before the lease expires.
 
     Raises `Conflict` without sending a request if the lease has expired or is about to expire.
     """

@@ -2,7 +2,8 @@
 
 A store may execute a put and still report a failure. A put can appear to fail if the response is lost, or if the
 client's own retry finds the object of the first attempt. After a failure, `put_own` and `replace_verified` read the
-object and compare its content with the content to be put. The content of a verified put must be unique to its writer.
+object and compare its content with the content to be put. Equal content counts as success, so the content should
+identify its writer.
 """
 
 from __future__ import annotations
@@ -43,7 +44,9 @@ class StorageOfFiles(Protocol):
 
 
 def put_file(storage: Storage, path: str, file: BinaryIO) -> bool:
-    """Put a data file like `put_unique`, with the content of an open file from its current position."""
+    """Put a data file with the content of `file` from its current position. The data file's name must be unique to this
+    put. Returns False if a different file with the same name exists.
+    """
     if isinstance(storage, StorageOfFiles):
         return storage.put_file(path, file)
     return put_unique(storage, path, file.read())
@@ -99,10 +102,10 @@ def replace_verified(target: ConditionalObject, data: bytes, known: Version | No
 def put_own(storage: Storage, path: str, data: bytes) -> bool:
     """Create the object `path` with the content `data`. Returns False if the object already exists with other content.
 
-    Most content identifies its writer by a requested time, a completion time or a write token. If the content
-    identifies this writer, an earlier attempt of this writer must have created the object. For other content, such as
-    an inflight file, it does not matter which writer created the object. If the object disappears between the put and
-    the read, `put_own` repeats the put.
+    An existing object with equal content counts as success. If `data` contains a time or token of this writer, only an
+    earlier attempt of this writer can have created an equal object. If `data` does not identify a writer, as in an
+    inflight file, it does not matter which writer created the object. If the object disappears between the put and the
+    read, `put_own` repeats the put.
     """
     for _ in range(ATTEMPTS):
         if storage.put_if_absent(path, data):

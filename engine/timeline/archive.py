@@ -78,7 +78,7 @@ class Archived:
 
 
 class Archive:
-    """The archived timeline, as read by the first query after construction or after `refresh`.
+    """The archived timeline. The first query reads the current manifest, which stays cached until `refresh` is called.
 
     Query the archive only after listing the active timeline. The archiver removes an instant from the active timeline
     only after publishing a manifest that includes it. An instant found in neither the active timeline nor the archive
@@ -97,8 +97,8 @@ class Archive:
         """Forget the manifest, so that the next query reads the current manifest. Archive files that are already
         decoded stay cached, because archive files never change.
 
-        `seen` is False if a listing of the timeline found no archive files. In this case, a missing version file means
-        that the archive is empty.
+        `seen` is False if a listing of the timeline found no archive files. If `seen` is False, a missing version file
+        means that the archive is empty.
         """
         self._files, self._seen = None, seen
 
@@ -149,8 +149,9 @@ class Archive:
         return max((newest_of(file.name) for file in self.files()), default="")
 
     def states_after(self, requested: str) -> tuple[Instant, ...]:
-        """Return the states of archived instants. Archive files that contain only instants requested at or before
-        `requested` are not read.
+        """Return the timeline states (requested and completed) of all archived instants requested after `requested`,
+        and possibly of earlier ones. Archive files that contain only instants requested at or before `requested` are
+        not read.
         """
         later = self._read(lambda file: not newest_of(file.name) or newest_of(file.name) > requested)
         return tuple(state for rows in later for row in rows for state in row.states)
@@ -161,8 +162,8 @@ class Archive:
         return int(name.removeprefix("manifest_")) if name else 0
 
     def _current(self) -> str | None:
-        """Return the name of the current manifest; if the version file is temporarily missing, the newest one in the
-        folder.
+        """Return the name of the current manifest; None if the archive is empty. If the version file is temporarily
+        missing, return the name of the newest manifest in the folder.
         """
         try:
             number = self._storage.get(VERSION)
@@ -180,8 +181,8 @@ class Archive:
         return f"manifest_{int(number)}"
 
     def _read(self, wanted: Callable[[ArchiveFile], bool]) -> list[tuple[Archived, ...]]:
-        """Return the rows of each archive file for which `wanted` returns True. If a merge has replaced an archive
-        file, `_read` reads a newer manifest and starts again.
+        """Return the rows of the archive files that `wanted` accepts, one tuple per file. If a merge has replaced an
+        archive file, `_read` reads a newer manifest and starts again.
         """
         while True:
             files = self.files()

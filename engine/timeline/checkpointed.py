@@ -1,4 +1,4 @@
-"""Reads the files listed in a state checkpoint instead of the commits up to the checkpoint's time."""
+"""Uses the file list of a state checkpoint instead of the commits that completed at or before the checkpoint's time."""
 
 from __future__ import annotations
 
@@ -58,8 +58,8 @@ class CheckpointedCommits(Commits):
         super().fetch(instant for instant in instants if not self._is_covered(instant))
 
     def clean(self, requested: str) -> CleanPlan:
-        """Return the clean plan with the requested time `requested`. If the checkpoint covers the clean, the returned
-        plan contains only the checkpoint's horizon (the oldest readable time).
+        """Return the clean plan with the requested time `requested`. If the clean was requested at or before the
+        checkpoint's time, the returned plan contains only the checkpoint's horizon (the oldest readable time).
         """
         if requested <= self.checkpoint.time:
             return CleanPlan("", {}, horizon=self.checkpoint.horizon or None)

@@ -28,9 +28,10 @@ class CleanPlan:
     """The plan of a clean.
 
     `files` maps each partition to the names of the files to delete. `earliest` is the oldest instant, by requested
-    time, that Hudi's readers may still read after the clean. `newest` is the newest instant that had completed when the
-    clean was planned. `horizon` is the completion time before which reads are refused; None if another engine planned
-    the clean. `savepoints` contains the requested times of the savepoints whose files the clean keeps.
+    time, that Hudi's readers may still read after the clean. `newest` is the greatest requested time of the instants
+    that had completed when the clean was planned. `horizon` is the completion time before which reads are refused; None
+    if another engine planned the clean. `savepoints` contains the requested times of the savepoints whose files the
+    clean keeps.
     """
 
     policy: str

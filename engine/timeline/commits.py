@@ -22,8 +22,8 @@ class Commits:
     table is open.
 
     `retired` contains the requested times of archived commits that no service needs any more (`files.planned_slices`).
-    `has_read` is True once `whole` has been called. `checkpointed` contains the commits loaded from a state checkpoint,
-    if this process uses one.
+    `has_read` is True after `whole` has read the archived timeline. `checkpointed` contains the commits loaded from a
+    state checkpoint, if this process uses one.
     """
 
     def __init__(self, storage: Storage) -> None:

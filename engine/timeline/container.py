@@ -80,7 +80,7 @@ def decode_record(data: bytes, name: str) -> dict[str, Any]:
 
 @contextmanager
 def understood(name: str) -> Iterator[None]:
-    """Raise `Damaged` if the `with` block, which interprets a record, finds a missing, null or wrongly typed field."""
+    """Raise `Damaged` if the record decoded in the `with` block has a missing, null or wrongly typed field."""
     try:
         yield
     except (LookupError, TypeError, AttributeError, ValueError, RecursionError) as broken:

@@ -1,17 +1,17 @@
 """The decision log: numbered entries, each created only if absent, that decide which instants commit and in which
 order.
 
-The decision log protects the table from a writer that loses the table's lock while it publishes. The writer first
-publishes the instant of the last entry, unless it is already published. It then creates a new entry, and after that the
-timeline file of its own instant. A new entry contains the timeline file to publish, and a later time than every earlier
-entry. Entries of the decision log never change. Both commits and plans of table services are entries of the decision
-log.
+The decision log protects the table from a writer that loses the table's lock while it publishes. Before a writer
+commits, it publishes the instant of the log's last entry, unless that instant is already published. The writer then
+creates a new log entry, and finally the timeline file of its own instant. A new entry contains the content of the
+timeline file to publish. The time of a new entry is later than the times of all earlier entries. Entries of the
+decision log never change. Both commits and plans of table services are entries of the decision log.
 
 Archiving shortens the decision log by deleting old entries. The archiver records a decision-log checkpoint (the number
 up to which all entries are published). The archiver deletes entries before the checkpoint that are more than an hour
-older than the newest entry. If creating an entry takes more than an hour, its number may belong to a deleted entry.
-Such an entry is valid only if its number is greater than the checkpoint. In an object store, a listing of the decision
-log starts at the decision-log checkpoint.
+older than the newest entry. If a writer takes more than an hour to create an entry, the entry may reuse the number of a
+deleted entry. An entry that took more than an hour to create is valid only if its number exceeds the number in the
+decision-log checkpoint. In an object store, a listing of the decision log starts at the decision-log checkpoint.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Decision(NamedTuple):
 
 def put_decision(storage: Storage, decision: Decision) -> bool:
     """Put an entry into the decision log; return False if another writer has already put an entry with the same number.
-    An existing entry with the same number and content counts as success (`put_own`).
+    An existing entry with the same number and content counts as success.
     """
     if not put_own(storage, _path(decision.number), _encode(decision)):
         return False

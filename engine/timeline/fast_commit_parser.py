@@ -2,10 +2,10 @@
 commit.
 
 A commit contains a record of about thirty fields for each data file, nearly all of them nullable numbers and strings. A
-regular expression can match the Avro encoding of these fields, except for the length that precedes each string. The
-expression matches printable strings of any length. After matching, the parser compares the length of each string with
-the length stored before it. If a length differs from the encoded one, the parser raises `Odd`, and the caller uses the
-complete decoder, `decode_record`.
+regular expression can match the Avro encoding of nullable numbers and strings, but cannot check the length stored
+before each string. The regular expression matches printable strings of any length, and the parser then compares each
+string's length with its stored length. If a string's length differs from its stored length, the parser raises `Odd`,
+and the caller uses the complete decoder, `decode_record`.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ class Odd(ValueError):
 
 
 class Skimmed(NamedTuple):
-    """One file listed in a commit: its size in bytes, its numbers of written and deleted rows, and the number of logs
-    `merged` into it.
+    """A file listed in a commit, with its size in bytes and its numbers of written and deleted rows. `merged` is the
+    number of log files merged into the file.
     """
 
     path: str
@@ -54,7 +54,7 @@ class Skimmed(NamedTuple):
 def skim_commit(data: bytes) -> tuple[dict[str, list[Skimmed]], dict[str, Any]]:
     """Return the files of a commit by partition, and its other fields in the form that `decode_record` returns.
 
-    Raises an exception for all bytes that the fast parser cannot read, including all bytes that `decode_record`
+    Raises an exception for any input that the fast parser cannot read, including any input that `decode_record`
     rejects.
     """
     meta, block = block_of(data)
@@ -151,9 +151,7 @@ class _Listed:
         return Skimmed(path.decode(), *map(_number, numbers))
 
     def _pattern(self, kind: Any, name: str = "") -> bytes:
-        """Return the regular expression for one Avro field. For a field of an unexpected type, the expression matches
-        only null.
-        """
+        """Return the regular expression for one Avro field."""
         if isinstance(kind, list):
             nullable = len(kind) == 2 and kind[0] == "null"
             return rb"(?:\x00|\x02%s)" % self._pattern(kind[1], name) if nullable else _NEVER

@@ -22,16 +22,16 @@ class Heartbeats(Protocol):
     """The heartbeats of the writers of one table."""
 
     def start(self, requested: str) -> None:
-        """Start to renew the heartbeat of an instant that this process writes. The caller starts the heartbeat before
-        it publishes the instant's requested file.
+        """Start renewing the heartbeat of one of this process's own instants. The caller starts the heartbeat before it
+        publishes the instant's requested file.
         """
         ...
 
     def is_alive(self, requested: str) -> bool:
         """Return whether the instant with the requested time `requested` has an unexpired heartbeat.
 
-        For an instant that this process writes, return False if the heartbeat has ever expired. A renewal after the
-        expiry does not count, because another writer may have rolled the instant back.
+        If this process renews the heartbeat, return False once the heartbeat has expired, even after a later renewal.
+        After an expiry, another writer may have rolled back the instant.
         """
         ...
 
@@ -49,7 +49,7 @@ class Heartbeats(Protocol):
 
 
 class StoredHeartbeats:
-    """Heartbeats stored as files in the table's storage; one thread renews each heartbeat.
+    """Heartbeats stored as files in the table's storage, each renewed by its own thread.
 
     `interval` is in seconds. The clocks of this machine and the store must differ by less than interval * misses.
     """
@@ -109,7 +109,7 @@ class StoredHeartbeats:
             heartbeat.last = self._now()
 
     def _is_over(self, requested: str, until: float) -> bool:
-        """Return whether to stop renewing the heartbeat of an instant that was handed over to another process."""
+        """Return whether the time `until` has passed or the instant's heartbeat file has been deleted."""
         return self._now() > until or all(entry.path != _path(requested) for entry in self._storage.list(FOLDER))
 
     def _put(self, requested: str) -> None:
@@ -117,7 +117,7 @@ class StoredHeartbeats:
 
 
 class _Heartbeat:
-    """The heartbeat of an instant of a writer in this process. Renewal ends at the time `until`, if it is set."""
+    """The state of a heartbeat that this process renews. Renewal ends at the time `until`, if `until` is set."""
 
     def __init__(self, now: float) -> None:
         self.last = now

@@ -73,7 +73,7 @@ class Instant:
         return self.action, self.state, self.requested, self.completed
 
     def __str__(self) -> str:
-        """Return a text such as ``deltacommit requested 2026…, completed 2026…`` or ``…, inflight``."""
+        """Return a description such as ``deltacommit requested 2026…, completed 2026…`` or ``…, inflight``."""
         reached = {"requested": "", "inflight": ", inflight", "completed": f", completed {self.completed}"}
         return f"{self.action} requested {self.requested}{reached[self.state]}"
 

@@ -49,8 +49,8 @@ def load_to_read(storage: Storage) -> Timeline:
 def _listing(storage: Storage) -> tuple[Sequence[str], Collection[str]]:
     """Return the paths in the timeline folder, and the paths of its torn files (empty or truncated).
 
-    In an object store, puts are atomic, so only an empty object is torn. On a file system, this process reads each
-    completed instant's file when it first lists the file.
+    In an object store, puts are atomic, so only empty objects count as torn. To find torn files on a file system, this
+    process reads each completed instant's file when the file first appears in a listing.
     """
     if not isinstance(storage, LocalStorage):
         entries = storage.list(FOLDER)
@@ -75,11 +75,11 @@ def load_settled(
     """Return a timeline that contains every instant completed at or before some time T, and no instant completed after
     T.
 
-    A single listing may show a newer instant and miss an older one. The timeline is therefore listed twice. T is the
-    greatest completion time in the first listing; the second listing shows every instant that completed by T. Instants
-    archived between the first and the second listing are found in the archive, which `commits` reads after each
-    listing. With `Rules(listing="once")`, the timeline is listed only once. With `Rules(read_time="clock")`, T is
-    `now`, even if an instant can still complete at or before `now`.
+    Because a single listing may show a newer instant and miss an older one, the timeline is listed twice. T is the
+    greatest completion time in the first listing. The second listing shows every instant that completed at or before T.
+    Instants archived between the first and the second listing are found in the archive, which `commits` reads after
+    each listing. With `Rules(listing="once")`, the timeline is listed only once. With `Rules(read_time="clock")`, `now`
+    replaces the greatest completion time, although instants may still complete at or before `now`.
     """
     listed = list_once(storage, rules, commits)
     time = read_time(listed, rules, now)
@@ -89,11 +89,11 @@ def load_settled(
 
 
 def list_again(listed: Timeline, time: str, storage: Storage, rules: Rules, commits: Commits | None) -> Timeline:
-    """List the timeline again until the listing contains all instants that the previous listing showed as completed by
-    `time`.
+    """List the timeline again until the listing contains all instants that the previous listing showed as completed at
+    or before `time`.
 
-    If a restore deletes instants during a listing, the listing may show some deleted instants but not the restore.
-    Another listing of the timeline then shows the plan of the restore.
+    If a restore deletes instants during a listing, the listing may show some deleted instants but not the restore. The
+    next listing shows the restore's plan, which names the deleted instants.
     """
     again = list_once(storage, rules, commits)
     while again.misses(listed, time):
@@ -111,7 +111,7 @@ def list_once(storage: Storage, rules: Rules, commits: Commits | None) -> Timeli
 
 
 def read_time(listed: Timeline, rules: Rules, now: str | None) -> str:
-    """Return the completion time as of which a snapshot reads; '' if nothing has completed."""
+    """Return the time of the table state that a snapshot query returns; '' if no instant has completed."""
     if rules.read_time == "clock" and now is not None:
         return now
     return listed.greatest_completion or ""

@@ -1,8 +1,8 @@
 """Writes the archived timeline: archive files, merged levels and manifests (docs/hudi-format.md).
 
 Readers ignore archive files that no manifest lists. An update writes new archive files first, then the next manifest,
-and then the version file, which names the manifest. Archive files that are no longer needed are deleted last. The
-caller holds the table's lock, so manifest numbers only increase.
+and then the version file, which names the manifest. Archive files that no reader needs are deleted only after the new
+version file has been written. The caller holds the table's lock, so manifest numbers only increase.
 """
 
 from __future__ import annotations
@@ -121,9 +121,7 @@ def _put_manifest(storage: Storage, archive: Archive, files: Sequence[ArchiveFil
 
 
 def _unlike(path: str) -> Damaged:
-    """Return the error for an archive file or manifest whose content, read back after the put, is wrong. The archiver
-    deletes original instants only if the content read back is correct.
-    """
+    """Return the error for an archive file or manifest that does not read back as it was written."""
     return Damaged(
         f"archive instants into {path}", "what was read back is not what was written", "check the disk, and repeat it"
     )

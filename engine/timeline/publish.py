@@ -21,8 +21,8 @@ def put_requested(storage: Storage, requested: str, action: str, data: bytes = b
 
 
 def put_inflight(storage: Storage, requested: str, action: str, data: bytes = b"", again: bool = False) -> Instant:
-    """Publish the inflight state of an instant as ``<requested>.<action>.inflight``. `again` is True if the inflight
-    file may already exist, because another process has started the plan.
+    """Publish the inflight state of an instant as ``<requested>.<action>.inflight``. `again` is True if another process
+    may already have published the inflight state of the same instant.
     """
     return _put(storage, Instant(requested, action, "inflight"), data, again)
 
@@ -37,9 +37,7 @@ def put_completed(storage: Storage, requested: str, completed: str, action: str,
 
 
 def _put(storage: Storage, instant: Instant, data: bytes, again: bool = False) -> Instant:
-    """Create the timeline file of an instant's state. An existing file with equal content counts as success
-    (`put_own`).
-    """
+    """Create the timeline file of an instant's state. An existing file with equal content counts as success."""
     path = f"{FOLDER}/{instant.file_name}"
     if again:
         storage.put_if_absent(path, data)

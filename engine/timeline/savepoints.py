@@ -1,5 +1,5 @@
-"""Encodes and decodes savepoints. A savepoint names a completed instant and the files that a read as of that instant
-opens (docs/hudi-format.md).
+"""Encodes and decodes savepoints. A savepoint lists the files needed to read the table as of a completed instant
+(docs/hudi-format.md).
 """
 
 from __future__ import annotations

@@ -37,7 +37,7 @@ class StateCheckpoint:
     """The live files of a table: the data files that a snapshot as of the completion time `time` reads.
 
     `archived` is the greatest requested time in the archive when the checkpoint was made; '' for an empty archive.
-    Every archived write with a requested time up to `archived` completed at or before `time`. `horizon` is the
+    Every archived write whose requested time is at most `archived` has completed at or before `time`. `horizon` is the
     completion time before which reads are refused; '' if there is none. `rows` contains the commits of the writes that
     have live files, each reduced to its live files.
     """
@@ -55,8 +55,8 @@ class StateCheckpoint:
 
 
 def encode_checkpoint(checkpoint: StateCheckpoint) -> bytes:
-    """Encode a state checkpoint as a Parquet file: writes as rows of the archive's schema, all other fields as file
-    metadata.
+    """Encode a state checkpoint as a Parquet file. Writes become rows in the schema of archive files; all other fields
+    become file metadata.
     """
     values = (_FORMAT, checkpoint.time, checkpoint.archived, checkpoint.horizon)
     table = rows_table(checkpoint.rows)

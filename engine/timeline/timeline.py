@@ -25,9 +25,9 @@ class Timeline:
     `begun_as` maps (requested time, completed action) to the pending action if the two actions differ. `begun_as`
     distinguishes the commit of a compaction from the commit of a copy-on-write writer. `archived` is True if some
     instants are in the archive. `newest_archived` is the greatest requested time in the names of the archive files.
-    `instants` omits the instants that `restores` have undone. `undone` contains the omitted instants whose timeline
-    files still exist. `torn` contains completed instants whose files are empty or truncated, for example after a power
-    failure.
+    `instants` omits the instants undone by a restore. `undone` contains instants that a restore has undone but whose
+    timeline files still exist. `torn` contains completed instants whose files are empty or truncated, for example after
+    a power failure.
     """
 
     instants: tuple[Instant, ...] = ()
@@ -115,8 +115,8 @@ class Timeline:
     def greatest_completion(self) -> str | None:
         """The greatest completion time on the timeline; None if no instant has completed.
 
-        The completion times of savepoints are ignored, because savepoints may be deleted. After a restore is requested,
-        no instant can complete at or before its requested time, so that time counts as a completion time.
+        Completion times of savepoints do not count, because savepoints may be deleted. The requested time of a restore
+        counts as a completion time, because no later instant can complete at or before it.
         """
         completed = (i.completed for i in self.instants if i.completed and i.action != "savepoint")
         return max((*completed, *(plan.requested for plan in self.restores)), default=None)
@@ -149,8 +149,8 @@ class Timeline:
         return self.is_compaction(instant) or self.is_log_compaction(instant)
 
     def misses(self, before: Timeline, time: str) -> bool:
-        """Return whether this timeline lacks a write that an earlier listing `before` shows as completed by `time`.
-        Writes that a restore has undone are ignored.
+        """Return whether a write is missing from this timeline although the earlier timeline `before` shows it as
+        completed at or before `time`. Writes that a restore has undone are ignored.
         """
         present, undone = self._highest, {requested for plan in self.restores for requested, _ in plan.undone}
         return any(
@@ -163,7 +163,7 @@ class Timeline:
         )
 
     def until(self, time: str) -> Timeline:
-        """Return the timeline as of `time`: instants that completed after `time` are inflight."""
+        """Return the timeline as of `time`. Instants that completed after `time` appear as inflight."""
         return replace(
             self, instants=tuple(self._reopened(i) if i.completed and i.completed > time else i for i in self.instants)
         )
@@ -173,7 +173,7 @@ class Timeline:
         return Instant(instant.requested, action, "inflight")
 
     def __str__(self) -> str:
-        """Return a text such as ``timeline of 3 instants, 1 of them pending, newest completion 2026…``."""
+        """Return a summary such as ``timeline of 3 instants, 1 of them pending, newest completion 2026…``."""
         count = f"{len(self.instants)} instant{'' if len(self.instants) == 1 else 's'}"
         pending = f", {len(self.pending)} of them pending" if self.pending else ""
         return f"timeline of {count}{pending}, newest completion {self.greatest_completion or 'none'}"
@@ -188,10 +188,9 @@ class Timeline:
 
 
 def _supersedes(instant: Instant, other: Instant) -> bool:
-    """Return whether `instant` is a more advanced state than `other`, a state of the same instant.
+    """Return whether `instant` should replace `other`, a less advanced state of the same instant.
 
-    If a writer wrongly put two files for the same state of an instant, the smaller file name wins, regardless of the
-    order of the listing.
+    If two files represent the same state, the alphabetically first file name is used, regardless of the listing order.
     """
     advance = _ADVANCE[instant.state] - _ADVANCE[other.state]
     return advance > 0 or (advance == 0 and instant.file_name < other.file_name)

@@ -86,7 +86,7 @@ def as_deletes(
     *,
     by_value: bool = True,
 ) -> Any:
-    """Return deletes for the rows of `data`, which must have the columns `key` (record key and partition) and
+    """Return delete records for the rows of `data`, which must have the columns `key` (record key and partition) and
     `ordering`.
 
     Columns of the table other than `key` and `ordering` may be missing from `data`, and are null in the result. Raises
@@ -129,7 +129,7 @@ def named_paths(
     partitions: Collection[str], config: TableConfig, asked: str = "replace the partition"
 ) -> set[str]:
     """Validate partition paths given by a user, and return them as a set. Raises `BadInput` for a path that is not a
-    partition of the table. `asked` is the beginning of the error message, such as "replace the partition".
+    partition of the table. `asked` names the requested operation in the error message.
     """
     named = {partitions} if isinstance(partitions, str) else set(partitions)
     keys = KeySpec(config.record_key, config.partition_by, config.hive_style)
@@ -144,8 +144,8 @@ def named_paths(
 
 
 def refuse_other_rows(data: Any, jobs: Jobs) -> None:
-    """Raise `BadInput` if the type of `data` does not suit `jobs`: Spark jobs need a DataFrame, and jobs without Spark
-    need an Arrow table.
+    """Raise `BadInput` if `data` has the wrong type. A table opened with Spark accepts DataFrames; a table opened
+    without Spark accepts Arrow tables.
     """
     without_spark, arrow = isinstance(jobs, InProcessJobs), isinstance(data, pa.Table)
     if without_spark and not arrow:

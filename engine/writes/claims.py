@@ -1,11 +1,11 @@
 """Claims: in a table with a decision log, a writer reserves the time of an instant by creating an object named after
 the time.
 
-A writer can lose its lock while it reads the clock. Two writers may read the same time if one of them has lost its
-lock. The decision log contains no entries for requests, so it cannot prevent equal requested times. A writer claims
-each time before using it, so that no two instants have the same time. A claim is an object that is named after the time
-and is created only if it does not exist. If another writer has already claimed the time, the writer reads its clock
-again and claims the new time.
+If a writer loses its lock after reading the clock, another writer may obtain the same time from its own clock. The
+decision log cannot prevent equal requested times, because it contains no entries for the requested states of writes. A
+writer claims each time before using it, so that no two instants have the same time. A claim is an object whose name is
+the claimed time, and which is created only if it does not exist yet. If another writer has already claimed the time,
+the writer reads its clock again and claims the new time.
 
 The function `forget` deletes claims that are more than an hour older than the newest completion time. A writer that
 needs more than an hour to create its claim discards the claimed time. The age of a claim can be derived from its time,

@@ -1,5 +1,5 @@
-"""The steps shared by all writing operations: request an instant, remove files of late attempts, and complete the
-instant.
+"""The steps shared by all writing operations: request an instant, delete the files of other attempts at the instant,
+and complete the instant.
 
 Each function accesses the storage, the lock and the clock in a fixed order. A writing operation calls the functions of
 this module in sequence.
@@ -45,8 +45,8 @@ def request(
     """Publish the requested state of a new instant as ``<now>.<action>.requested``. Returns the requested time, and the
     timeline listed under the lock, which the conflict check later compares with the current timeline (RFC-22).
 
-    If `starts` is True, the inflight state is also published: on an object store concurrently with the release of the
-    lock, otherwise after it. Raises `Repeated` and publishes nothing if the batch with the id `batch_id` has already
+    If `starts` is True, the inflight state is also published: during the lock's release in an object store, after the
+    release on a file system. Raises `Repeated` and publishes nothing if the batch with the id `batch_id` has already
     been written.
     """
     after: list[Callable[[], object]] = []
@@ -111,9 +111,9 @@ def stop_heartbeat_on_error(context: Context, requested: str) -> Iterator[None]:
 def undo_on_error(context: Context, requested: str, action: str) -> Iterator[None]:
     """If the `with` block (the data phase of a write) fails, delete the files and the instant of the write.
 
-    The `with` block must end before completion starts, because a failed completion may have published the instant. If
-    the process crashes or is interrupted, no files are deleted. In this case, the instant never completes, and readers
-    ignore its files until a rollback deletes them.
+    The instant must not be completed inside the `with` block, because a completion that raises an error may still have
+    published the instant. If the process crashes or is interrupted, the files and the pending instant remain. Readers
+    ignore the files of a pending instant, and a rollback deletes them.
     """
     with stop_heartbeat_on_error(context, requested):
         try:
@@ -173,16 +173,16 @@ def complete(
 ) -> Instant:
     """Publish the completed state of an instant with a new completion time under the lock, then delete its markers.
 
-    With a decision log, the commit is first put into the log as the next entry. If another writer has already put the
-    next entry, all checks run again.
+    With a decision log, the commit is first put into the log as the next entry. If another writer puts the next log
+    entry first, all checks are repeated.
 
     `completed_by_another` is called before all other checks. If `completed_by_another` returns a completed instant,
     `complete` deletes `files` and returns that instant. If another attempt has committed the batch `batch_id`, the
     instant is undone and `Repeated` is raised. `refused_by` is called as the last check before publication. The
     argument of `refused_by` is the timeline listed under the lock, or None if the timeline was not listed. If
-    `refused_by` returns a `Conflict`, the instant is undone and the `Conflict` is raised. If `may_ask_early` is True,
-    `refused_by` may be called before the lock is taken, under `Rules(conflict_check="before_lock")`. If `beats` is
-    True, the instant has a heartbeat, which must not have expired.
+    `refused_by` returns a `Conflict`, the instant is undone and the `Conflict` is raised. With
+    `Rules(conflict_check="before_lock")` and `may_ask_early`, `refused_by` is called before the lock is taken, not as
+    the last check. If `beats` is True, the instant has a heartbeat, which must not have expired.
     """
     context.clock.not_before(requested)  # another process may have asked for it, by a clock that is ahead of ours
     if may_ask_early and context.rules.conflict_check == "before_lock":
@@ -226,8 +226,8 @@ def _published(
     """Publish the completed instant; return None if another writer has meanwhile added an entry after `last` to the
     decision log.
 
-    With a decision log, the files of other attempts (`late`) are deleted only after the log entry has been created.
-    Otherwise, a writer that has lost the lock could delete files that another writer publishes.
+    With a decision log, the files of other attempts (`late`) are deleted only after the log entry has been created. If
+    the files were deleted earlier, a writer that has lost the lock could delete files that another writer publishes.
     """
     if last is None:
         return put_completed(context.storage, requested, time, action, commit)
@@ -245,8 +245,8 @@ def _folders(context: Context, requested: str, beats: bool) -> list[str]:
 
 
 def _delete_attempt(context: Context, requested: str, files: Sequence[WrittenFile]) -> None:
-    """Delete the files of a slower attempt, and the markers of these files. The files of a slower attempt have write
-    tokens that differ from those of the committed files.
+    """Delete the files and markers of an attempt at an instant that another attempt has completed. The files of
+    different attempts have different write tokens, so no committed file is deleted.
     """
     for file in files:
         context.storage.delete(file.path)
@@ -281,7 +281,8 @@ def _undone(context: Context, timeline: Timeline, requested: str) -> bool:
 
 
 def older_than_archive(context: Context, timeline: Timeline, requested: str) -> bool:
-    """Return whether a pending instant was requested before some archived instant, and has therefore been rolled back.
+    """Return whether an uncompleted write was requested before some archived instant, which proves that the write was
+    rolled back.
 
     The archiver never archives an instant that is newer than a pending one. The caller must hold the table's lock.
     """
@@ -307,7 +308,7 @@ def takes_time_early(context: Context) -> bool:
 def late_attempts(
     context: Context, requested: str, files: Sequence[WrittenFile], storage: Storage | None = None
 ) -> list[str]:
-    """Return the files that other attempts at the same instant have written.
+    """Return the data files that other attempts to complete the same instant have written.
 
     Raises `Conflict` if another attempt has deleted the markers of this attempt.
     """

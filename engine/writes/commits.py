@@ -46,8 +46,8 @@ def _ranges(files: Sequence[WrittenFile]) -> dict[str, str]:
 
 
 def compaction_commit(config: TableConfig, requested: str, plan: CompactionPlan, files: Sequence[WrittenFile]) -> bytes:
-    """Return the content of the commit that completes a compaction. `files` contains the new base files and the
-    tombstone logs, which contain kept deletes.
+    """Return the content of the commit that completes a compaction. `files` contains the new base files, and tombstone
+    logs, which preserve deletes after the compaction.
     """
     operations = {(operation.partition, operation.file_id): operation for operation in plan.operations}
     stats = tuple(
@@ -60,8 +60,8 @@ def compaction_commit(config: TableConfig, requested: str, plan: CompactionPlan,
 
 
 def replace_commit(config: TableConfig, requested: str, operation: str, files: Sequence[WrittenFile]) -> bytes:
-    """Return the content of a completed replacing write. In Hudi's format, nbcc's replacing write is a compaction
-    without input files.
+    """Return the content of a completed replacing write. Hudi reads nbcc's replacing write as a compaction without
+    input files.
     """
     extra = own_extra(config.avro_schema, {REPLACES: operation})
     return encode_commit(CommitMetadata(tuple(map(_base_stat, files)), operation, compacted=True, extra=extra))

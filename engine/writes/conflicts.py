@@ -79,9 +79,9 @@ def conflict_of(
 
 
 def completed_since(context: Context, sealed: Timeline, now: Timeline) -> Iterator[Instant]:
-    """Yield the writes that completed after the timeline `sealed` was loaded, in order of completion. Under
-    `Rules(conflict_window="requested")`, yield the writes with a requested time greater than that of every completed
-    instant in `sealed`.
+    """Yield the writes that are completed in `now` but not in the earlier timeline `sealed`, in order of completion.
+    Under `Rules(conflict_window="requested")`, yield the completed writes requested later than every instant that is
+    completed in `sealed`.
     """
     known = {instant.requested for instant in sealed.completed}
     if context.rules.conflict_window == "completion":

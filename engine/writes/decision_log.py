@@ -47,8 +47,8 @@ def catch_up(context: Context, listed: Storage | None = None) -> Decision:
 
 
 def decide(context: Context, decision: Decision, before_publication: Callable[[], None] = lambda: None) -> bool:
-    """Put `decision` into the decision log under its number, and publish its instant. Returns False and changes nothing
-    if another writer has already put an entry with this number.
+    """Put `decision` into the decision log, then publish the instant that it decides. Returns False and changes nothing
+    if another writer has already put a log entry with the same number.
     """
     if not put_decision(context.storage, decision):
         return False

@@ -15,8 +15,9 @@ BucketIds = dict[tuple[str, int], str]
 
 
 def found_file_ids(context: Context, config: TableConfig, timeline: Timeline | None = None) -> BucketIds:
-    """For a table whose file groups were named by Hudi, return the file id of each bucket that has files or a plan. For
-    other tables, the result is empty. If `timeline` is None, the function loads the current timeline.
+    """Return the file id of each bucket that has files or a pending compaction, for a table whose file ids Hudi may
+    have chosen. If nbcc chose all file ids, the result is empty. If `timeline` is None, the function loads the current
+    timeline.
 
     Raises `Unsupported` if a file group has no bucket number, or if a bucket has two file groups.
     """

@@ -1,12 +1,13 @@
 """Batches with an id, which commit at most once however often the user sends them.
 
 The commit of a batch records the batch id and a digest of the batch's rows. If a batch is sent again with the same
-digest, the writer returns the instant that committed the batch; with another digest, it raises `Conflict`. No batch is
-lost, because the writer acknowledges a batch only if the table contains the batch's rows.
+digest, the writer returns the instant that committed the batch. If a batch is sent again with a different digest, the
+writer raises `Conflict`, or optionally only warns. No batch is lost, because the writer acknowledges a batch only if
+the table contains the batch's rows.
 
 Each attempt to write a batch first puts an empty file, named after the attempt's instant, into the batch's folder. One
-listing of the batch's folder shows whether the batch was written, at a cost independent of the table's history. The
-file of a failed attempt has no effect, because the attempt's instant never completes.
+listing of the batch's folder shows whether the batch was written, at a cost independent of the table's history. An
+empty file left by a failed attempt has no effect, because the attempt's instant never completes.
 """
 
 from __future__ import annotations
@@ -81,7 +82,7 @@ def answer(context: Context, written: Repeated, digest: Digest, replay_differenc
     """Return the instant that committed the batch. If the committed digest differs from `digest`, raise `Conflict`, or
     only warn if `replay_difference` is "keep".
 
-    A commit of an older nbcc release has no digest; its instant is returned without a comparison.
+    Commits written by older nbcc releases contain no digest, so their instants are returned without a comparison.
     """
     instant = written.instant
     recorded = Digest.of_text(context.commits.commit(instant).extra.get(DIGEST, ""))

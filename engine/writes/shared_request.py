@@ -1,9 +1,10 @@
-"""Lets all tasks of a streaming batch share one instant if no driver process can request it before the tasks start.
+"""Lets all tasks of a streaming batch share one instant, which the first task requests.
 
-Spark's streaming writer consists of tasks, which run on executors, and a commit on the driver. The first task that
-acquires the table's lock requests the instant, and records it in a file in the folder of the batch. All later tasks
-find the file and use the same instant. Restarting a streaming query, or using a copy of its checkpoint, begins another
-run of the query. No run of a query continues an instant that another run has requested.
+Spark's streaming writer runs code on the driver only after the tasks of a batch, so a task must request the instant.
+The first task that acquires the table's lock requests the instant, and records it in a file in the folder of the batch.
+All later tasks of the batch find the instant in the batch's folder and use it. Restarting a streaming query, or using a
+copy of its checkpoint, begins another run of the query. A run of a query never uses an instant that another run has
+requested.
 """
 
 from __future__ import annotations
