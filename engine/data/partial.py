@@ -95,8 +95,8 @@ def contributing(layers: Sequence[Layer], rule: MergeRule) -> list[Contribution]
 def split(layers: Sequence[Layer], rule: MergeRule) -> list[Contribution]:
     """Return the records that a compaction must store in addition to the merged rows in the base file.
 
-    The records from which a row was merged are stored if their ordering values differ, or if a delete has the same
-    ordering value as the row.
+    The records from which a row was merged are stored if their ordering values differ, or if a delete has the row's
+    ordering value.
     """
     if rule.ranked_by is None:
         return []
