@@ -36,10 +36,10 @@ _KEYS: Final = (b"nbcc.format", b"nbcc.time", b"nbcc.archived", b"nbcc.horizon")
 class StateCheckpoint:
     """The live files of a table: the data files that a snapshot as of the completion time `time` reads.
 
-    `archived` is the greatest requested time in the archive when the checkpoint was made; '' for an empty archive. All
-    archived writes requested at or before `archived` had completed by `time`. `horizon` is the completion time before
-    which reads are refused; '' if there is none. `rows` contains the commits of the writes that have live files, each
-    reduced to its live files.
+    `archived` is the greatest requested time in the archive when the checkpoint was made; '' for an empty archive.
+    Every archived write with a requested time up to `archived` completed at or before `time`. `horizon` is the
+    completion time before which reads are refused; '' if there is none. `rows` contains the commits of the writes that
+    have live files, each reduced to its live files.
     """
 
     time: str
