@@ -51,8 +51,8 @@ class LimitExceeded(Unsupported):
 class Conflict(NbccError):
     """Raised if the operation is incompatible with the work of another process.
 
-    `against` is the requested time of the conflicting write if an optimistic writer fails its conflict check; otherwise
-    None.
+    `against` is the requested time of the conflicting write. It is set only if an optimistic writer fails its conflict
+    check.
     """
 
     def __init__(self, asked: str, exists: str, remedy: str, against: str | None = None) -> None:

@@ -25,7 +25,9 @@ _LARGEST_BATCH: Final = 1 << 16
 
 
 class _Bound(NamedTuple):
-    """Lower and upper bounds of the decoded size in bytes, and the top-level string columns for which they differ."""
+    """Lower and upper bounds of the decoded size in bytes. `flat` contains the top-level string columns whose bounds
+    differ.
+    """
 
     least: int
     most: int
@@ -74,8 +76,8 @@ def read_bounded(opened: Opened, wanted: Sequence[str] | None, bounds: Limits) -
 
 
 def read_batches(opened: Opened, wanted: Sequence[str] | None, bounds: Limits) -> Iterator[pa.Table]:
-    """Yield the rows that `read_bounded` would return, in batches with rows of a single row group. The memory limits
-    apply to each row group separately.
+    """Yield the rows that `read_bounded` would return, in batches. Each batch contains rows of only one row group. The
+    memory limits apply to each row group separately.
     """
     for number in opened.numbers:
         group = opened._replace(row_groups=[number])

@@ -31,8 +31,8 @@ class LogName(NamedTuple):
     """The parts of a log file name, ``.<file id>_<instant>.log.<version>_<write token>``.
 
     `instant` is the requested time of the delta commit. In timeline layout 1, `instant` is the instant time of the
-    slice's base file instead. `token` is the write token, or None if an old writer wrote the file. `cdc` is True if the
-    file contains CDC records instead of rows.
+    slice's base file. `token` is the write token, or None if an old writer wrote the file. `cdc` is True if the file
+    contains CDC records instead of rows.
     """
 
     file_id: str

@@ -39,8 +39,6 @@ def bucket_file_id(bucket: int) -> str:
 
 
 def bucket_of(file_id: str) -> int | None:
-    """Return the bucket number in a file id of a bucket index. Returns None if the file id belongs to a table with
-    another kind of index.
-    """
+    """Return the bucket number in a file id of a bucket index; None for any other file id."""
     head = file_id[:8]
     return int(head) if len(head) == 8 and head.isdecimal() else None

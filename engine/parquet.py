@@ -62,8 +62,8 @@ def encode_base_file(rows: pa.Table, *, is_sorted: bool = False) -> bytes:
 def write_base_file(parts: Iterable[pa.Table], target: BinaryIO) -> int:
     """Write Arrow tables with equal schemas to one base file, and return the number of rows.
 
-    Only one table is in memory at a time. Floating-point columns have no statistics, because any of the tables may
-    contain NaN.
+    Only one Arrow table is in memory at a time. Floating-point columns have no statistics, because later Arrow tables
+    may contain NaN.
     """
     parts = iter(parts)
     first = next(parts)
@@ -86,7 +86,7 @@ def _is_counted(kind: pa.DataType) -> bool:
 
 
 def has_statistics(column: pa.ChunkedArray) -> bool:
-    """Return True if the column's type has statistics and the column contains no NaN."""
+    """Return True if nbcc writes statistics for the column: its type must be supported, and it must not contain NaN."""
     kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
     if pa.types.is_floating(kind):
         return not pc.any(pc.is_nan(column)).as_py()
@@ -94,8 +94,8 @@ def has_statistics(column: pa.ChunkedArray) -> bool:
 
 
 def is_ranged_type(kind: pa.DataType) -> bool:
-    """Return True if nbcc writes statistics for columns of the type `kind`. Parquet and Arrow must order the values of
-    such columns identically.
+    """Return True if nbcc writes statistics for columns of the type `kind`. Parquet and Arrow order the values of these
+    types identically.
     """
     return bool(
         kind in (pa.bool_(), pa.int32(), pa.int64(), pa.float32(), pa.float64(), pa.string(), pa.date32())
@@ -140,7 +140,7 @@ def decode_parquet(
     bounds: Limits | None = None,
     row_groups: Sequence[int] | None = None,
 ) -> pa.Table:
-    """Return the rows of a Parquet file with all columns, or only with `columns`. Columns that the file lacks are
+    """Return the rows of a Parquet file, with all columns or only those in `columns`. Columns that the file lacks are
     ignored. `row_groups` lists the indexes of the row groups to decode (default: all).
 
     The columns have the types of the file, and dictionary columns are decoded to plain values. If `packed` is True, the

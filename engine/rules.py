@@ -25,30 +25,30 @@ class Rules:
     `merge_order` states whether the logs of a slice are merged in the order of completion times or of requested times.
     `as_of_axis` states whether an as-of read selects instants by completion time or by requested time.
     `incremental_axis` states whether an incremental query selects instants by completion time or by requested time.
-    `completion_time` states whether a writer takes its completion time while it holds the lock for publishing, or
-        without a lock.
+    `completion_time` states whether a writer determines its completion time while it holds the table's lock, or without
+        the lock.
     `tombstones` states whether a compaction keeps or drops deletes.
     `listing` states whether a reader lists the timeline once or twice; a single listing is not a consistent snapshot.
     `read_time` selects the time as of which a snapshot query reads: the greatest completion time in its first listing,
         or the clock's time.
-    `fold` states how the records of a key are merged: in one step, or first the logs and then the result with the base
-        file.
+    `fold` states how the records of a key are merged: all in one step, or the logs first and the base file last.
     `scheduling` states whether a compaction may be planned at any time, or only if no write is pending.
     `plan_takes` selects the logs of a compaction plan: logs that completed before the plan's requested time, or all
         logs.
     `visibility` states whether readers return only the rows of completed instants, or the rows of all instants.
-    `conflict_check` states whether an optimistic writer checks for conflicts under the lock for publishing, or before
-        it takes the lock.
+    `conflict_check` states whether an optimistic writer checks for conflicts under the table's lock, or before it takes
+        the lock.
     `conflict_window` selects the writes that can conflict with an optimistic writer: those that completed, or those
         that were requested, since the writer began.
     `conflict_reads` states whether a write to a partition that an optimistic writer has read is also a conflict.
-    `priority` states whether a completed compaction conflicts with an optimistic writer of the same file group.
+    `priority` states whether an optimistic writer ignores a completed compaction of its file group, or treats the
+        compaction as a conflict.
     `failed_writes` states whether a rollback undoes only writes with an expired heartbeat, or all pending writes.
-    `batch_ids` states when a writer checks for a repeated batch: at the request and at publication, only at the
-        request, or never.
-    `retention` selects the time that the horizon (the oldest readable time) must reach before a clean may delete a
-        slice. Possible values are the completion time and the requested time of the next slice's base file, and the
-        next plan's requested time.
+    `batch_ids` states when a writer checks for a repeated batch: when it requests and when it publishes the instant,
+        only when it requests the instant, or never.
+    `retention` selects the time of the next slice that the horizon (the oldest readable time) must reach before a clean
+        may delete a slice. This time is the completion time of that slice's base file, the requested time of the base
+        file, or the next plan's requested time.
     `savepoint_keeps` states whether a clean keeps all files of a savepoint, only base files, or no files.
     `restore_by` selects the instants that a restore undoes: those that completed, or were requested, after the
         savepoint's instant.
@@ -58,8 +58,8 @@ class Rules:
     `archive_lookup` states whether a reader reads the archive after each listing of the active timeline, or never.
     `decision` states how a commit is decided: by holding the lock, or by creating the next numbered entry of the
         decision log.
-    `claims` states whether an actor with a decision log reserves each time by creating an object with that time in its
-        name. Without reservation, a compaction and a write may get the same requested time.
+    `claims` states whether, with a decision log, each time is reserved by creating an object that is named after the
+        time. If times are not reserved, a compaction and a write may get the same requested time.
     `tombstone_logs` states how a compaction's tombstone log is recognized: it is listed in the compaction's commit, or
         has the same requested time as the base file.
     `files` selects the files that readers use: files listed in completed instants, all files in the directories, files

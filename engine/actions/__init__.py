@@ -1,7 +1,7 @@
 """The operations on a table, one module for each operation.
 
 Each module of `engine.actions` that defines a function `run` is an operation. An operation is called as
-``run(context, config, **arguments)``. Help texts print the first docstring line of each operation's module.
+``run(context, config, **arguments)``. Help texts show the first docstring line of each operation's module.
 """
 
 from __future__ import annotations

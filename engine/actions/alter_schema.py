@@ -65,7 +65,7 @@ def run(context: Context, config: TableConfig, schema: Schema) -> Instant | None
 
 
 def _is_published(context: Context, since: str, avro: str) -> bool:
-    """Return whether a commit records the present schema."""
+    """Return whether a write that completed after `since` recorded the Avro schema `avro`."""
     timeline = context.whole(load(context.storage))
     after = (i for i in timeline.completed if i.writes and not timeline.is_service(i) and completion_of(i) > since)
     return any(context.commits.commit(instant).extra.get("schema") == avro for instant in after)

@@ -22,9 +22,9 @@ def run(context: Context, config: TableConfig, retained: int = RETAINED) -> tupl
 
     The operation writes the archive's manifest before it deletes the archived instants from the active timeline, oldest
     first. A completed instant is therefore always present on the active timeline or in the archive. If a crash has left
-    an instant in both timelines, the operation first deletes the instant from the active timeline. The operation
-    deletes an instant's pending files under the lock and before the completed file, so that no lock holder mistakes the
-    instant for pending. Raises `BadInput` unless `retained` is a positive number.
+    an instant in both timelines, the operation first deletes the instant from the active timeline. An instant's
+    requested and inflight files are deleted first, under the lock. The completed file is deleted last, so a lock holder
+    never sees the instant as pending. Raises `BadInput` unless `retained` is a positive number.
     """
     config.check_writable()
     refuse_retained(retained)

@@ -77,8 +77,8 @@ def filled_groups(context: Context, timeline: Timeline) -> frozenset[Group]:
 def overtaken(
     context: Context, requested: str, based: Collection[Group], now: Timeline | None = None
 ) -> Conflict | None:
-    """Return a `Conflict` if another write has published files in the new file groups, `based`, of this bulk insert.
-    The caller must hold the table's lock.
+    """Return a `Conflict` if another write has published files in one of the file groups `based`. `based` contains the
+    file groups that this bulk insert creates. The caller must hold the table's lock.
     """
     taken = sorted(filled_groups(context, now or load(context.storage)) & set(based))
     if not taken:

@@ -30,14 +30,14 @@ def run(
     partitions: Collection[str] | None = None,
 ) -> Any:
     """Return the net changes of rows between two completion times, `after` (exclusive) and `until` (inclusive). The
-    result has one row for each changed key, with the columns op (i, u or d), completed, before and after.
+    result has one row for each changed key, with the columns `op` (i, u or d), `completed`, `before` and `after`.
 
     The read skips file groups without a write between `after` and `until`, because table services change no rows
     (docs/contract.md, QUIET).
 
-    `columns` lists the fields of the result columns `before` and `after`; changes of unlisted columns are still
-    returned. `where` is a condition on the columns of the table. A change is returned if its `before` row or its
-    `after` row matches `where`. `partitions` has the same meaning as in `snapshot`.
+    `columns` lists the fields of the result columns `before` and `after`. A row is returned even if only other columns
+    changed. `where` is a condition on the columns of the table. A change is returned if its `before` row or its `after`
+    row matches `where`. `partitions` has the same meaning as in `snapshot`.
     """
     window = settled_window(context, after, until, ASKED)
     shape = table_shape(config, context.rules)
@@ -49,7 +49,9 @@ def run(
 def tasks_of(
     context: Context, config: TableConfig, window: Window, part: Selection = EVERYTHING
 ) -> list[ChangesTask]:
-    """Return one task for each file group that was written in `window` and may contain rows that `part` selects."""
+    """Return one task for each file group that was written in the time interval `window`. File groups that cannot
+    contain a row selected by `part` are omitted.
+    """
     refuse_replacements(context, window, clustering=True)
     written = window_tasks(context, config, window)
     kept = part.groups(written, config, table_shape(config, context.rules))

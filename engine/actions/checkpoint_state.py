@@ -11,7 +11,8 @@ from ..timeline.state_checkpoint import drop_superfluous, put_checkpoint
 
 
 def run(context: Context, config: TableConfig) -> str | None:
-    """Write a checkpoint of the table's state as of the greatest completion time, and delete superfluous checkpoints.
+    """Write a checkpoint of the table's state as of the greatest completion time, and delete all but the newest
+    checkpoints.
 
     The operation takes no lock, because a state checkpoint changes no query result (docs/contract.md, SAME). Returns
     the time of the new state checkpoint. Returns None if no write has completed, if another engine has cleaned the

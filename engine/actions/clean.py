@@ -1,4 +1,4 @@
-"""Plans and runs a clean, which deletes the files that no read at or after the horizon needs."""
+"""Plans and runs a clean, which deletes files that reads as of the horizon or later do not need."""
 
 from __future__ import annotations
 

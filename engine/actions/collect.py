@@ -20,9 +20,9 @@ def run(
     batch_hours: int = _DEFAULT.batch_hours,
     leftover_seconds: int = _DEFAULT.leftover_seconds,
 ) -> Leftovers:
-    """Delete small files that no writer, reader or table service needs, and return their paths. The deleted files are
-    old decision-log entries, reserved completion times, old batch ids, and the markers and heartbeats of completed or
-    rolled-back instants.
+    """Delete leftover files that no writer, reader or table service needs, and return their paths. The deleted files
+    are old decision-log entries, reserved completion times, old batch ids, and the markers and heartbeats of completed
+    or rolled-back instants.
 
     A batch id is deleted if the write of its batch was undone. The id of a completed batch is kept for `batch_hours`,
     or longer if a write of the batch is pending. If a batch is repeated after the deletion of its id, the batch is

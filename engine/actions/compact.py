@@ -13,7 +13,7 @@ def run(context: Context, config: TableConfig) -> Instant | None:
     run the oldest pending plan.
 
     Returns None if there is no plan to run. A call that makes a new plan does not run older plans (see
-    `run_compaction`), because the planners of older plans may still be alive.
+    `run_compaction`), because the processes that made them may still be running them.
     """
     plan = schedule_compaction.run(context, config)
     return run_compaction.run(context, config, plan)

@@ -24,7 +24,7 @@ def run(
     """Write a batch of deletes. `keys` has the record key, partition and ordering columns of the rows to delete; all
     other columns are ignored.
 
-    In an event-time table, a delete wins over each older record of the same key whose ordering value is not greater.
+    In an event-time table, a delete loses to a record of the same key with a greater ordering value.
 
     `retries`, `batch_id` and `replay_difference` have the same meaning as in `upsert`. Raises `BadInput` and publishes
     nothing if the batch is invalid.

@@ -17,9 +17,9 @@ OPERATION = "DELETE_PARTITION"
 
 
 def run(context: Context, config: TableConfig, partitions: Collection[str]) -> Instant:
-    """Delete all rows of the given partitions, as `insert_overwrite` with no new rows does.
+    """Delete all rows of the given partitions, like an `insert_overwrite` without new rows.
 
-    Raises `BadInput` and publishes nothing if no write has completed in one of the partitions.
+    Raises `BadInput` and publishes nothing if one of the partitions has no completed write.
     """
     config.check_writable()
     listed = [partitions] if isinstance(partitions, str) else partitions

@@ -15,9 +15,9 @@ from ..timeline.timeline import FOLDER
 def run(context: Context, config: TableConfig, instant: Time | None = None) -> Instant:
     """Delete a savepoint (default: the oldest savepoint), and return the deleted savepoint.
 
-    `instant` is the savepoint, or the requested time of the savepoint's instant. The operation holds the table's lock,
-    under which cleans must also be planned. The completed file is deleted first: a savepoint without its completed file
-    retains nothing, and can be deleted again. Raises `BadInput` if the table has no savepoint of the given instant.
+    `instant` is the savepoint or its requested time. The operation holds the table's lock, so no clean is planned at
+    the same time. The completed file is deleted first: a savepoint without its completed file retains nothing, and can
+    be deleted again. Raises `BadInput` if the table has no such savepoint.
     """
     config.check_writable()
     with held(context.lock):

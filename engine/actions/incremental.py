@@ -31,9 +31,9 @@ def run(
     row as in a snapshot query, or a delete.
 
     `_hoodie_is_deleted` is true for a delete; all columns of a delete except key, partition and ordering value are
-    null. An incremental query does not compare the returned record with older records of the key, which may win over
-    it. A consumer that keeps a copy of the table must therefore use `changes` instead. The result has the columns that
-    the table had at the time `until` (RFC-66, "Incremental queries").
+    null. The query ignores writes that completed up to `after`, although a record of such a write may win in a snapshot
+    query. A consumer that keeps a copy of the table must therefore use `changes` instead. The result has the columns
+    that the table had at the time `until` (RFC-66, "Incremental queries").
 
     `columns`, `where` and `partitions` have the same meaning as in `snapshot`. The condition `where` applies to the
     returned records. If a write changes a row so that the row no longer matches `where`, `incremental` returns no

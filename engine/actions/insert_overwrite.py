@@ -20,9 +20,9 @@ def run(
     """Replace the rows of all partitions that occur in `data` with the rows of `data`. `partitions` lists the paths of
     further partitions whose rows are replaced even if `data` has no rows for these partitions.
 
-    The completed overwrite hides all rows in its partitions whose writes completed before the overwrite was requested.
-    Rows of a write that was pending at that time are merged with the new rows once that write completes. The overwrite
-    neither waits for other writers nor aborts them.
+    The completed overwrite hides a row in its partitions if the row's write completed before the overwrite was
+    requested. Rows of writes that complete later are merged with the new rows. The overwrite neither waits for other
+    writers nor aborts them.
     """
     config.check_writable()
     rows = as_upserts(data, config.schema, config.session_time_zone)

@@ -83,8 +83,8 @@ class ServiceStep:
 def run(
     context: Context, config: TableConfig, policy: MaintenancePolicy | None = None, dry_run: bool = False
 ) -> tuple[ServiceStep, ...]:
-    """Run the table services that are due, and return one `ServiceStep` for each service run. The last `ServiceStep`
-    contains measurements of the table instead of a service run.
+    """Run the table services that are due, and return one `ServiceStep` for each service run. An additional last
+    `ServiceStep` contains measurements of the table.
 
     The services run in the order rollback, compaction, log compaction, clean, archiving, collection of leftover files.
     Several processes may maintain one table at the same time; plans completed by another process are not run again. If
@@ -175,8 +175,8 @@ class _Pass:
                 yield self._step("collect", "deleted leftovers", (), begun, counts)
 
     def _has_leftovers(self) -> bool:
-        """Return whether a collection of leftover files is due. The check selects leftover files without the table's
-        lock, so that it blocks no writer.
+        """Return whether a collection of leftover files is due. The check does not take the table's lock, so it blocks
+        no writer.
         """
         hours, seconds = self.policy.batch_hours, self.policy.leftover_seconds
         listing = Listing.of(self.context)

@@ -21,9 +21,9 @@ def run(
     where: Where | None = None,
     partitions: Collection[str] | None = None,
 ) -> Any:
-    """Return the rows in the newest completed base file of each file group. Log files are ignored, and the base files
-    of two file groups may have different requested times. `columns`, `where` and `partitions` have the same meaning as
-    in `snapshot`.
+    """Return the rows in the newest completed base file of each file group. Log files are ignored. The base files of
+    different file groups may have different requested times, so the result may not be a snapshot. `columns`, `where`
+    and `partitions` have the same meaning as in `snapshot`.
     """
     schema = table_shape(config, context.rules).stored_schema
     part = selection(config, schema, columns, where, partitions)

@@ -20,7 +20,7 @@ ACTION = "clean"
 
 def run(context: Context, config: TableConfig, instant: Time | None = None) -> Instant | None:
     """Delete the files listed in the plan of a clean, and publish the completed clean. Any process may run the pending
-    plan. A planned file that is already missing is not an error.
+    plan. The plan may list files that no longer exist.
 
     `instant` is the clean or its requested time (default: the oldest pending clean). Returns the completed clean, even
     if another process completed the clean; None if no clean is pending.

@@ -62,7 +62,7 @@ def _in_our_order(
     context: Context, timeline: Timeline, operations: Iterable[CompactionOperation]
 ) -> Iterator[CompactionOperation]:
     """Return the operations of another engine's compaction plan, with the logs sorted in nbcc's merge order. Other
-    engines list logs by requested time, but the rules of the file group may require a different order.
+    engines list logs by requested time, but the merge rules of the file group may require a different order.
     """
     slices = all_slices(context.storage, context.whole(timeline), context.commits, context.rules)
     logs = {log.path: log for piece in slices for each in (*piece.tombstones, *piece.logs) for log in each.files}

@@ -23,10 +23,11 @@ def run(
 ) -> Instant:
     """Publish a savepoint of `instant` (default: the newest completed instant) and return the savepoint.
 
-    A savepoint has the same requested time as its instant. The operation holds the table's lock while it lists the
-    timeline, finds the data files that the savepoint retains, and publishes the savepoint. Cleans are planned under the
-    same lock, so every clean planned after the savepoint keeps the savepoint's files. Raises `BadInput` if the instant
-    is not completed or already has a savepoint. Raises `Cleaned` if files of the instant's state were deleted.
+    A savepoint has the requested time of the instant that it preserves. The operation holds the table's lock while it
+    lists the timeline, finds the data files that the savepoint retains, and publishes the savepoint. Cleans are planned
+    under the same lock, so every clean planned after the savepoint keeps the savepoint's files. Raises `BadInput` if
+    the instant is not completed or already has a savepoint. Raises `Cleaned` if the table is no longer readable as of
+    the instant's completion time.
     """
     config.check_writable()
     if not (isinstance(comment, str) and isinstance(user, str)):

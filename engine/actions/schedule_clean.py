@@ -1,4 +1,4 @@
-"""Plans a clean, which deletes the files that no read at or after the horizon (the oldest readable time) needs."""
+"""Plans a clean, which deletes files that reads as of the horizon (the oldest readable time) or later do not need."""
 
 from __future__ import annotations
 
@@ -23,10 +23,11 @@ def run(
     """Publish a clean plan and return its instant; None if there is nothing to delete or if a clean is already pending.
 
     The clean plan records the horizon (the oldest time that stays readable). Once the clean plan is published, reads as
-    of times before its horizon raise `Cleaned` (docs/contract.md, CLEAN). The horizon does not exceed the progress of a
-    named consumer (a stream), unless the consumer is too far behind. The clean is planned under the table's lock, so
-    that a later compaction plan selects only files that the clean keeps. In a table with a decision log, None is also
-    returned if another actor created the next log entry before this plan. Raises `BadInput` if the policy is unknown.
+    of times before its horizon raise `Cleaned` (docs/contract.md, CLEAN). The horizon does not pass the progress of a
+    named consumer, unless the consumer's oldest unread write completed more than `config.consumer_hours` ago. The clean
+    is planned under the table's lock, so that a later compaction plan selects only files that the clean keeps. With a
+    decision log, also returns None if another actor has created the next log entry first (see `put_plan`). Raises
+    `BadInput` if the policy is unknown.
     """
     config.check_writable()
     chosen = Policy(policy, retained)

@@ -21,8 +21,8 @@ def run(context: Context, config: TableConfig, sort_by: Sequence[str] = ()) -> I
 
     The plan's requested time is the barrier between the old file slice and the new one. The plan is made under the
     table's lock, and includes the logs of every write that completed before the barrier. The planner does not wait for
-    writers: a pending write completes after the barrier, so its logs belong to the new slice. With a decision log, None
-    is also returned if another actor has created the next log entry first (`put_plan`). `sort_by` lists the columns by
+    writers: a pending write completes after the barrier, so its logs belong to the new slice. With a decision log, also
+    returns None if another actor has created the next log entry first (see `put_plan`). `sort_by` lists the columns by
     which the rows of the new base files are sorted (clustering).
     """
     config.check_writable()

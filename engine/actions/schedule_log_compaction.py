@@ -15,9 +15,9 @@ def run(context: Context, config: TableConfig) -> Instant | None:
     """Publish a log compaction plan for all file groups with several logs in their newest slice.
 
     Returns None if no file group has several logs in its newest slice. The planner lists the timeline under the lock,
-    so the plan includes every completed log of the slice. Logs that complete after the plan was made follow the planned
-    logs in merge order (RFC-66; docs/contract.md, LAWS). With a decision log, None is also returned if another actor
-    has created the next log entry first (`put_plan`).
+    so the plan includes the logs of all completed writes to a slice. The logs of writes that complete later follow the
+    planned logs in merge order (RFC-66; docs/contract.md, LAWS). With a decision log, also returns None if another
+    actor has created the next log entry first (see `put_plan`).
     """
     config.check_writable()
     with held(context.lock):

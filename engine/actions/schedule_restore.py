@@ -18,11 +18,10 @@ def run(context: Context, config: TableConfig, instant: Time | None = None) -> I
     """Publish a restore plan and return its instant; None if there is nothing to undo or if a restore is already
     pending.
 
-    `instant` is the savepoint or the requested time of the savepoint's instant (default: the newest savepoint). The
-    restore plan is made under the lock; it lists all pending instants and the instants that completed after the
-    savepoint's instant. Before publication, a writer checks under the table's lock whether a restore undoes the
-    writer's instant (docs/contract.md, REC). Raises `BadInput` if the savepoint does not exist, or if a newer savepoint
-    exists.
+    `instant` is the savepoint or its requested time (default: the newest savepoint). The restore plan is made under the
+    lock; it lists all pending instants and the instants that completed after the savepoint's instant. Before
+    publication, a writer checks under the table's lock whether a restore undoes the writer's instant (docs/contract.md,
+    REC). Raises `BadInput` if the savepoint does not exist, or if a newer savepoint exists.
     """
     config.check_writable()
     with held(context.lock):

@@ -23,9 +23,8 @@ def run(context: Context, config: TableConfig, instant: Time | None = None) -> I
 
     A pending write has failed if its heartbeat has expired. The planner checks the heartbeat while it holds the table's
     lock, so that the writer cannot publish at the same time. With a decision log, the rollback plan is the next log
-    entry, so that the writer cannot commit with the number of that entry. None is also returned if another actor has
-    already created the next entry of the decision log (`put_plan`). `instant` is the write to roll back, as an
-    `Instant` or as its requested time.
+    entry, so that the writer cannot create that entry and commit. Also returns None if another actor has created this
+    entry first (see `put_plan`). `instant` is the write to roll back, as an `Instant` or as its requested time.
     """
     config.check_writable()
     with held(context.lock):
@@ -53,8 +52,8 @@ def failed_writes(context: Context, timeline: Timeline) -> Iterator[Instant]:
 
 
 def may_be_undone(context: Context, pending: Instant) -> bool:
-    """Return whether a rollback may undo a pending instant: only a write, or the plan of an insert overwrite or delete
-    partition, may be undone.
+    """Return whether a pending instant is a write, an insert overwrite or a delete partition. A rollback may undo only
+    these.
     """
     if pending.action == "compaction":
         return context.commits.plan(pending.requested).replaces

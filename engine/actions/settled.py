@@ -1,4 +1,4 @@
-"""Returns the greatest settled time: the newest completion time, up to which no instant can still complete."""
+"""Returns the newest completion time that is settled: no instant can still complete at or before this time."""
 
 from __future__ import annotations
 

@@ -40,16 +40,15 @@ def run(
 
     An optimistic writer deletes its files and raises `Conflict` if another write to the same buckets has completed
     since the writer began (RFC-22). `retries` is the number of further attempts after a conflict, each with a new
-    instant. If the rows were computed from the result of a read, `based_on` is the time of that read. If only some
-    partitions were read, `reads` lists their paths. If a write to a partition in `reads` has completed after
+    instant. If the rows were computed from the result of a read, `based_on` is the time of that read. If that read was
+    limited to some partitions, `reads` lists their paths. If a write to a partition in `reads` has completed after
     `based_on`, `upsert` raises `Conflict` without a retry.
 
     `columns` lists the columns to set in addition to the key, partition and ordering columns (partial update).
 
-    `batch_id` identifies the batch: if a batch with this id has been committed, the rows are not written but compared
-    with the committed rows. If the rows equal the committed rows, `upsert` returns the instant of the committed batch.
-    If the rows differ from the committed rows, `upsert` raises `Conflict`, or only warns if `replay_difference` is
-    "keep".
+    `batch_id` identifies the batch. If a batch with this id has been committed, the new rows are not written, but
+    compared with the committed rows. If the rows are equal, `upsert` returns the instant of the committed batch. If
+    they differ, `upsert` raises `Conflict`, or only warns if `replay_difference` is "keep".
 
     Several rows of the batch with the same key are merged by the table's rules. A batch without rows is committed
     without files, as in Hudi (hoodie.allow.empty.commit). Raises `BadInput` and publishes nothing if the batch is

@@ -3,8 +3,8 @@ nbcc adds to its own instants (docs/contract.md, Assumptions).
 
 A compaction by another engine merges records by requested time and drops deletes. If another engine has written a base
 file, readers merge the file group by that engine's rules until nbcc compacts it. A clean by another engine records no
-horizon (oldest readable time). If another engine mistakes a pending insert overwrite of nbcc for a compaction, it
-completes the instant without files, and the replaced rows stay visible.
+horizon (oldest readable time). If another engine mistakes nbcc's pending insert overwrite for a compaction, that engine
+completes the overwrite without files. The replaced rows then stay visible.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@ reads the archive, and then reads the timeline file of each instant.
 
 An audit lists the data files before the timeline. If the second timeline listing shows new files, the data files are
 listed again. A writer requests its instant before it writes its first data file. An instant is archived before it is
-removed from the active timeline. Because of this order, a data file whose instant is neither active nor archived
-belongs to no live writer.
+removed from the active timeline. Together, these orders ensure that a data file belongs to no live writer if its
+instant is neither active nor archived.
 """
 
 from __future__ import annotations
@@ -109,8 +109,8 @@ class _Gatherer:
         )
 
     def _timeline_names(self, first: Iterable[str]) -> tuple[list[str], bool]:
-        """List the timeline again. Return the file names found by either listing, and True if the second listing
-        contains new names.
+        """List the timeline a second time; `first` contains the paths of the first listing. Return the file names found
+        by the two listings, and True if the second listing contains new names.
         """
         before, after = {*first}, {*paths_below(self.storage, FOLDER)}
         names = (path.removeprefix(f"{FOLDER}/") for path in before | after)
@@ -163,7 +163,7 @@ class _Gatherer:
     def _own_plans(self, instants: list[Instant], own: bool) -> dict[str, CleanPlan]:
         """Return the clean plans of an nbcc table; empty for other tables.
 
-        Rollback plans and savepoints are parsed only to report damaged files.
+        Rollback plans and savepoints are also parsed, so that damaged ones are reported.
         """
         if not own:
             return {}
@@ -251,7 +251,9 @@ def _archive_file(data: bytes) -> list[Archived]:
 
 
 def _archive_row(row: Mapping[str, Any]) -> Archived:
-    """Parse a row of an archive file. Raises ValueError if a time or the action is missing."""
+    """Parse a row of an archive file. Raises ValueError if the requested time, the completion time or the action is
+    missing.
+    """
     requested, completed, action = names = [row[name] for name in ("instantTime", "completionTime", "action")]
     if not all(isinstance(name, str) and name for name in names):
         raise ValueError(f"a row without times or action: {names}")

@@ -51,8 +51,8 @@ def inspect(storage: Storage, as_of: Time | None = None, progress: Progress = no
 
 
 def _head(audit: Audit) -> Inventory:
-    """Return the inventory with its general information, but without instants, slices and files. Raises `NotATable` if
-    the properties contain no table version.
+    """Return an inventory without instants, slices and files. Raises `NotATable` if the properties contain no table
+    version.
     """
     values = audit.properties
     version = values.get("hoodie.table.version", "")

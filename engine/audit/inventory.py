@@ -84,7 +84,7 @@ class PlanRow:
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """A data file that no read uses, with the reason. `requested` is the requested time in the file name."""
+    """A data file that is not read. `because` states why. `requested` is the requested time in the file name."""
 
     partition: str
     name: str
@@ -97,9 +97,9 @@ class LeftOut:
 class Inventory:
     """A description of a table, computed from file names and metadata files.
 
-    `rules` names the rules by which the table is read: ``nbcc``, ``hudi`` or ``names``. ``names`` applies to tables
-    without recorded completion times, where log file names determine the slices. `as_of` is the completion time for
-    which the inventory was requested; None means the newest completion time.
+    `rules` is ``nbcc`` or ``hudi`` if the table is read by the rules of nbcc or Hudi. `rules` is ``names`` if the table
+    records no completion times, so that file names determine the slices. `as_of` is the completion time for which the
+    inventory was requested; None means the newest completion time.
     """
 
     name: str

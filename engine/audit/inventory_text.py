@@ -34,7 +34,7 @@ def render(inventory: Inventory, limit: int | None = LIMIT) -> str:
 
 
 def rules_in_words(rules: str) -> str:
-    """Return the rules by which a table is read, as a noun phrase."""
+    """Return a phrase for the rules by which a table is read, such as "Hudi's rules"."""
     return {"nbcc": "nbcc's rules", "hudi": "Hudi's rules", "names": "the names of its files alone"}[rules]
 
 
@@ -117,8 +117,8 @@ def _plans(inventory: Inventory) -> Iterator[str]:
 
 
 def _left_out(inventory: Inventory, limit: int | None) -> Iterator[str]:
-    """Yield every file that no read uses, with the reason. A summary counts the files for each reason, and omits
-    instant times from the reasons.
+    """Yield one line for each data file that is not read, with the reason. If `limit` is given, yield only the number
+    of files for each of the most frequent reasons.
     """
     if not inventory.left_out:
         return

@@ -66,9 +66,9 @@ def key_records(
 ) -> list[KeyRecord]:
     """Return the records of `key` in all files of `placements`, in the order of `placements`.
 
-    If `buckets` is the table's number of buckets, only file groups in the key's bucket are read. If `buckets` is None,
-    all file groups are read. If a file cannot be decoded and no read uses it, the file is skipped. Raises `BadInput` if
-    `key` does not have the form of the table's record keys.
+    `buckets` is the number of buckets of the table; only file groups in the key's bucket are read. If `buckets` is
+    None, all file groups are read. If a file cannot be decoded and no read uses it, the file is skipped. Raises
+    `BadInput` if `key` does not have the form of the table's record keys.
     """
     bucket = None if buckets is None else _bucket(key, shape, buckets)
     records: list[KeyRecord] = []

@@ -99,13 +99,14 @@ class Audit:
     fields.
 
     `names` are the names of all files in the timeline folder. `completions` are the completed instants in the timeline
-    folder; an instant appears once for each of its completion times. `listing` maps every object outside the timeline
-    folder to its size. `files` maps the path of each data file in `listing` to its parsed file name. `settled` is the
-    greatest completion time in the first listing of the timeline. The audit has found every instant that completed at
-    or before `settled`. `commits`, `plans`, `log_plans` (of log compactions) and `clean_plans` map the requested times
-    of active and archived instants to parsed files. `archived` maps the requested time of each archived write to its
-    completion time; `archive` contains the states of all archived instants. `twins` are commits that share a requested
-    time with another instant; they are not in `commits`. `reads` is the number of files that the audit read.
+    folder. An instant with several completed files appears once for each completion time. `listing` maps every object
+    outside the timeline folder to its size. `files` maps the path of each data file in `listing` to its parsed file
+    name. `settled` is the greatest completion time in the first listing of the timeline. The audit has found every
+    instant that completed at or before `settled`. `commits`, `plans` (of compactions), `log_plans` (of log compactions)
+    and `clean_plans` map the requested times of active and archived instants to parsed commits or plans. `archived`
+    maps the requested time of each archived write to its completion time; `archive` contains the states of all archived
+    instants. `twins` are commits that share a requested time with another instant; they are not in `commits`. `reads`
+    is the number of files that the audit read.
     """
 
     url: str

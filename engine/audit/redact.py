@@ -99,8 +99,8 @@ def _file_ids(inventory: Inventory) -> Rename:
 
 
 def _numbered(letter: str, values: Iterable[str]) -> Rename:
-    """Return a function that maps each of `values` to a pseudonym, such as ``p1`` for the first value. The partition ''
-    of an unpartitioned table stays ''.
+    """Return a function that maps each of `values` to a pseudonym, such as ``p1`` for the first value. The partition
+    path '' of an unpartitioned table is not replaced.
     """
     names = {value: f"{letter}{place}" for place, value in enumerate((v for v in values if v), start=1)}
     return lambda value: names.get(value, "")

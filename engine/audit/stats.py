@@ -67,7 +67,7 @@ def stats(audit: Audit) -> Stats:
 
 def _written(audit: Audit) -> tuple[int, int]:
     """Return the bytes written by all commits, and the bytes written by commits of writers (not of table services). A
-    file to which several commits append counts once.
+    file is counted once, even if several commits append to it.
     """
     sizes: dict[bool, dict[str, int]] = {True: {}, False: {}}
     for commit in (*audit.commits.values(), *audit.twins):

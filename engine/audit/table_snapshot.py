@@ -73,8 +73,7 @@ class TableSnapshot:
 
     @cached_property
     def unknown_names(self) -> tuple[Fault, ...]:
-        """A fault for each file that a commit lists under a name that is neither a data file name nor a CDC file name.
-        """
+        """A fault for each file in a commit whose name is neither a data file name nor a CDC file name."""
         stats = ((stat.path, commit.instant) for commit in self._commits for stat in commit.stats)
         unknown = ((path, instant) for path, instant in stats if data_file(path, 0, instant) is None)
         return tuple(
@@ -179,12 +178,11 @@ class TableSnapshot:
 
 
 def table_snapshot(audit: Audit, as_of: Time | None, asked: str) -> TableSnapshot:
-    """Return the table's file slices as of a completion time, by default as of the newest completion time. The function
-    does not use the clock.
+    """Return the table's file slices as of a completion time, by default as of the newest completion time.
 
-    Error messages begin with `asked`, such as "read the table as of". Raises `BadInput` if `as_of` is invalid, or is
-    the requested time of a write. `BadInput` is also raised if `as_of` is after the newest or before the first
-    completion.
+    Error messages begin with the phrase `asked`, for example "read the table as of". Raises `BadInput` if `as_of` is
+    invalid, or is the requested time of a write. `BadInput` is also raised if `as_of` is after the newest or before the
+    first completion.
     """
     timeline = audit.timeline.without_undone(audit.restores) if audit.restores else audit.timeline
     if audit.rules.files == "listed":

@@ -34,9 +34,9 @@ class Line:
     """One record of a key in one data file.
 
     `slice` is the barrier (the requested time of the base file) of the file's slice, or None for a slice without a base
-    file. `status` is "answers" for the winning record, and "outranked" for a record that loses the merge. `status` is
-    "superseded" if a newer slice has replaced the record's slice, and "hidden" if reads do not use its file. `because`
-    states the reason for `status`.
+    file. `status` is "answers" for the record that wins the merge, and "outranked" for a record that loses it. `status`
+    is "superseded" if a newer slice has replaced the record's slice, and "hidden" if the record's file is not read.
+    `because` states the reason for `status`.
     """
 
     path: str
@@ -67,8 +67,8 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Why:
-    """The explanation of the row that a read returns for a key. `rules` is ``nbcc`` or ``hudi``. `as_of` is the time of
-    the table state; None means the newest completion time.
+    """The explanation of the row that a read returns for a key. `rules` states whose read rules apply: ``nbcc`` or
+    ``hudi``. `as_of` is the time of the table state; None means the newest completion time.
     """
 
     key: str

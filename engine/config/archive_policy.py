@@ -12,8 +12,8 @@ class ArchivePolicy(NamedTuple):
     """The limits of automatic archiving. If more than `most` writes are on the active timeline, a writer archives all
     except the newest `least` writes.
 
-    The default limits are Hudi's defaults. Writes with uncompacted logs stay active even if they are older, so a table
-    that is never compacted archives nothing.
+    The default limits are Hudi's defaults. Writes with uncompacted logs are not archived, so nothing is archived in a
+    table that is never compacted.
     """
 
     least: int = 20

@@ -40,14 +40,14 @@ HUDI_HEARTBEATS: Final = HeartbeatInterval()
 class Coordination:
     """The options for the coordination of a table's writers.
 
-    `skew_ms` is the maximum difference between the clocks of two writers in milliseconds. None means 0 ms if all
-        writers run on one machine, and 200 ms otherwise.
+    `skew_ms` is the maximum difference between the clocks of two writers in milliseconds. The value None means 0 if all
+        writers run on one machine, and 200 otherwise.
     `decision` states how a commit is decided: by holding the lock, or by creating the next entry of the decision log.
     `lock` is the name of the lock provider; '' means the default provider of the store (`lock.providers`).
     `lock_expire_minutes` is the age in minutes after which FileSystemBasedLockProvider ignores a lock file; 0 means
         never.
-    For storage-based and numbered locks, `lease_seconds` is the duration of a lease, and `renew_seconds` is the renewal
-        interval.
+    `lease_seconds` is the duration of a lease of StorageBasedLockProvider or NumberedLockProvider, and `renew_seconds`
+        is the renewal interval.
     `heartbeat_ms` is the interval in milliseconds at which a writer renews its heartbeat. The heartbeat expires after
         `heartbeat_misses` intervals without a renewal.
     `zookeeper_url`, `zookeeper_port`, `zookeeper_base_path` and `zookeeper_lock_key` configure
@@ -95,7 +95,7 @@ def is_shared(url: str) -> bool:
 
 
 def weakness(agreed: Coordination, mode: ConcurrencyMode) -> tuple[str, str] | None:
-    """Return the reason why writers on several machines would not exclude each other, and the remedy.
+    """Return why the coordination options are unsafe for writers on several machines, and how to change the options.
 
     Returns None if the table has only one writer, or if its lock works across machines.
     """

@@ -1,9 +1,9 @@
 """Detects a truncated ``hoodie.properties`` file.
 
 A truncated properties file may still be parsed, but would describe a table with different rules or a different lock.
-Writers of nbcc write the checksum last, so a truncated properties file of nbcc has no valid checksum. Java programs
-write the keys in any order, so the checksum may precede the truncated part. Mandatory keys and the final newline are
-therefore checked too.
+nbcc writes the checksum last, so a truncated file that nbcc wrote has no valid checksum. Java programs write the keys
+in any order, so a truncated file of a Java program may contain the checksum. For this reason, mandatory keys and the
+final newline are checked too.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ OWN_MANDATORY: Final = (
 def whole_properties(data: bytes, mandatory: Sequence[str] | None = None) -> dict[str, str] | str:
     """Return the properties in `data`. If the file is damaged, return a phrase that describes the damage.
 
-    `mandatory` lists the required keys (default: all mandatory keys of the kind of table).
+    `mandatory` lists the required keys; the default depends on the kind of table.
     """
     values = decode_properties(data)
     if lacking := [key for key in mandatory or _mandatory(values) if key not in values]:

@@ -23,9 +23,9 @@ class MaintenancePolicy:
     Hudi has the same option.
 
     A compaction is planned as soon as one of its triggers is met. `compact_commits` triggers a compaction once that
-    many writes have completed since the newest compaction plan. Two triggers consider only the logs that no compaction
-    plan contains yet: `compact_logs` is the number of such logs in one slice, and `compact_bytes` is their total size.
-    `compact_seconds` triggers a compaction once a log that no plan contains is that many seconds old.
+    many writes have completed since the newest compaction plan. The other triggers consider only logs that no
+    compaction plan contains yet. `compact_logs` is the number of such logs in one slice, and `compact_bytes` is their
+    total size. `compact_seconds` is the age of the oldest such log.
 
     The value None disables a trigger. `log_compact_logs` is the number of logs in a slice that triggers a log
     compaction, if `log_compaction` is enabled. `clean_policy` and `clean_retained` are the arguments of `Table.clean`;

@@ -39,7 +39,7 @@ class OpenOptions(NamedTuple):
     coordination: Coordination = ALONE
 
     def check(self, config: TableConfig) -> None:
-        """Raise `BadInput` if the table cannot be opened with the chosen file listing."""
+        """Raise `BadInput` if the table does not support the listing method `listing`."""
         if self.listing == "directory":
             return
         chosen = next(name for name, listing in _LISTINGS.items() if listing == self.listing)

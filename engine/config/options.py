@@ -35,8 +35,8 @@ class Option(NamedTuple):
     """An option of a table.
 
     `field` is the field of `TableConfig`, `Coordination` or `ArchivePolicy` that the option sets. If the option is
-    absent, the default value of the field applies. `parse` converts a string to a value, and returns None for an
-    invalid string. `needed` is a description of the valid strings for error messages.
+    absent, the field has its default value. `parse` converts a string to a value, and returns None for an invalid
+    string. `needed` describes the valid strings in error messages.
     """
 
     name: str

@@ -1,9 +1,9 @@
 """The schema history of a table, stored in ``hoodie.properties``: each schema with the time from which the schema
 applies.
 
-The first schema of a table is stored in the property ``hoodie.table.create.schema``. Later schemas are stored in an
-nbcc property, which Hudi preserves when it rewrites ``hoodie.properties``. Each schema change is also a commit without
-files, because Hudi's readers take the schema from a commit.
+The first schema of a table is stored in the property ``hoodie.table.create.schema``. All schemas after the first are
+stored in an nbcc property, which Hudi preserves when it rewrites ``hoodie.properties``. Each schema change is also a
+commit without files, because Hudi's readers take the schema from a commit.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Defines `TableConfig`, the properties of a table as one value."""
+"""Defines `TableConfig`, the properties of a table."""
 
 from __future__ import annotations
 
@@ -55,14 +55,14 @@ class TableConfig:
         than twice `buckets` has no effect.
     `coordination` contains the lock, clock and heartbeat options of the table's writers.
     `schemas` is the schema history of an nbcc table, oldest first, or empty if the schema never changed.
-    `merge_function` is the user function (`package.module:function`) that merges two rows with the same key. If it is
-        empty, `merge_mode` determines which row wins.
-    `archive_policy` states when writers archive old instants after their own writes. If `archive_policy` is None,
-        writers never archive.
+    `merge_function` is the user function (`package.module:function`) that merges two rows with the same key. If
+        `merge_function` is empty, `merge_mode` determines which row wins.
+    `archive_policy` contains the limits above which a writer archives old instants after a write. If `archive_policy`
+        is None, writers never archive.
     `partial_update` is True if a write may set only some columns, so that rows are merged column by column.
     `consumer_hours` is the number of hours for which cleans keep the files that a lagging named consumer still needs.
-    `session_time_zone` is the time zone of timestamps without a time zone in Arrow batches. If `session_time_zone` is
-        None, timestamps without a time zone are rejected.
+    `session_time_zone` is the time zone assumed for Arrow timestamps without a time zone. If `session_time_zone` is
+        None, such timestamps are rejected.
     `shared_store` is True if several machines can access the table, so that the lock must work across machines.
     """
 
@@ -131,8 +131,8 @@ class TableConfig:
 
     @property
     def weakness(self) -> tuple[str, str] | None:
-        """The reason why the table's writers would not exclude each other, and the remedy; None if the lock is
-        sufficient.
+        """Why the coordination options are unsafe for writers on several machines, and how to change the options; None
+        if they are safe.
         """
         return weakness_of(self.coordination, self.concurrency_mode) if self.shared_store else None
 

@@ -21,11 +21,11 @@ INSERT, UPDATE, DELETE = "i", "u", "d"
 
 
 def read_changes(storage: Storage, task: ChangesTask) -> pa.Table:
-    """Return one row for each inserted, updated or deleted key whose rows match the task's condition, with the schema
-    `task.result_schema`.
+    """Return one row for each inserted, updated or deleted key, with the schema `task.result_schema`. A change is
+    returned only if its old or new row satisfies `task.where`.
 
-    The column `completed` is the completion time of the write that set the new row or deleted the old row. The column
-    `completed` is null if the log files of the time interval contain no record of the change.
+    The column `completed` is the completion time of the write that set the new row or deleted the old row. `completed`
+    is null if the files of the task do not show which write made the change.
     """
     shape = task.shape
     before, after = (_state(storage, tasks, shape) for tasks in (task.before, task.after))
@@ -70,8 +70,8 @@ def _places(rows: pa.Table, among: pa.Table) -> np.ndarray[tuple[int], np.dtype[
 
 
 def _deleted_at(storage: Storage, gone: pa.Table, task: ChangesTask) -> pa.ChunkedArray:
-    """Return the requested time of the write that deleted each row of `gone`; null if no log in the window contains the
-    delete.
+    """For each row in `gone`, return the requested time of the write that deleted it; null if no file of the task
+    contains the delete.
     """
     if not len(gone):
         return pa.chunked_array([pa.nulls(len(gone), pa.string())])

@@ -1,7 +1,7 @@
 """Validates the rows of a batch against the rules of nbcc tables.
 
-All rows with the same key must be passed to the same call of `problems`. `refuse` raises a single error for the results
-of all calls.
+All rows with the same key must be passed to the same call of `problems`. `refuse` raises a single error for the
+problems that all of these calls found.
 """
 
 from __future__ import annotations

@@ -61,7 +61,7 @@ def conform(rows: pa.Table, schema: pa.Schema) -> pa.Table:
 def _nulls(count: int, kind: pa.DataType) -> pa.Array:
     """Return a column of `count` nulls of the type `kind`.
 
-    `pa.nulls` also fills the inner columns of a struct with nulls, which Arrow rejects if an inner column is
+    For a struct, `pa.nulls` would also set the inner columns to null, which Arrow rejects if an inner column is
     non-nullable.
     """
     return pa.array([None] * count, kind) if pa.types.is_struct(kind) else pa.nulls(count, kind)

@@ -1,4 +1,4 @@
-"""Compacts a file slice into a base file, and a log of the deletes that must be kept."""
+"""Compacts a file slice into a base file and, if deletes must be kept, a log file with these deletes."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def compact_group(storage: Storage, names: Names, task: CompactTask) -> list[Wri
     """Merge a file slice and write the base file, even if the merge returns no rows. Deletes that must be kept
     (tombstones) are written to a log.
 
-    A compaction does not change the commit time and the sequence number of a row. Without a tombstone, a later write
-    with a smaller ordering value would restore the deleted row (docs/contract.md, LAWS). Tombstone logs have the
+    A compaction preserves the commit time and the sequence number of each row. Without a tombstone, a later write with
+    a smaller ordering value would restore the deleted row (docs/contract.md, LAWS). Tombstone logs have the
     compaction's instant time; Hudi and hudi-rs also read them.
     """
     merge = _Merge(task)

@@ -37,7 +37,7 @@ def values_differ(left: pa.Array, right: pa.Array) -> Mask:
 
 
 def _nested_differ(left: pa.Array, right: pa.Array) -> Mask:
-    """Return the result of `values_differ` for structs, lists or maps without nulls at the top level."""
+    """Implement `values_differ` for structs, lists and maps, whose top-level values must be non-null."""
     if pa.types.is_struct(left.type):
         differing: Mask = np.zeros(len(left), np.bool_)
         for place in range(left.type.num_fields):

@@ -1,4 +1,4 @@
-"""Defines the interface that runs data tasks (write, compact, read), and an implementation within this process."""
+"""Defines the interface that runs data tasks (write, compact, read), and its in-process implementation."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Jobs(Protocol):
         ...
 
     def write(self, data: Any, task: WriteTask) -> list[WrittenFile]:
-        """Write the batch as log files or base files, into the file group of each row. Readers do not use the new files
+        """Write the rows of a batch to log files or base files in their file groups. Readers do not use the new files
         until the instant completes.
 
         Raises `BadInput` if rows violate a rule in `data.check.RULES`. Rows are checked while they are written, so that

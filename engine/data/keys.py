@@ -1,4 +1,4 @@
-"""Formats and parses record keys and partition paths in Hudi's form (docs/hudi-format.md), on Arrow columns."""
+"""Formats and parses columns of record keys and partition paths in Hudi's format (docs/hudi-format.md)."""
 
 from __future__ import annotations
 
@@ -60,8 +60,8 @@ def record_keys(rows: pa.Table, spec: KeySpec) -> pa.Array:
 
 
 def hashed_values(rows: pa.Table, spec: KeySpec) -> list[pa.Array]:
-    """Return the strings of each row from which the bucket is computed. If a single key column is formatted as
-    ``field:value``, the hashed string includes the column name.
+    """Return the columns of strings that are hashed to compute each row's bucket. If a single key column is formatted
+    as ``field:value``, the hashed string includes the column name.
     """
     if spec.named and len(spec.record_key) == 1:
         return [record_keys(rows, spec)]

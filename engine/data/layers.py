@@ -21,8 +21,8 @@ class Layer(NamedTuple):
     """A merge layer, which contains the records of a base file or log block: `rows` in the reader's schema, `deletes`
     in the schema `delete_schema`.
 
-    `base` is True for the base file and its tombstone logs. `kept` is True only for the tombstone logs. `sets` contains
-    the columns that the rows of a partial update set; None means all columns.
+    `base` is True for the base file and its tombstone logs. `kept` is True only for the tombstone logs. If the rows are
+    partial updates, `sets` contains the updated columns; otherwise `sets` is None.
     """
 
     rows: pa.Table

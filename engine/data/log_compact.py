@@ -38,9 +38,9 @@ class _Part(NamedTuple):
 def compact_logs(storage: Storage, names: Names, task: LogCompactTask) -> list[WrittenFile]:
     """Merge the logs of a slice into one new log, which replaces them.
 
-    A log compaction does not change the commit time and the sequence number of a row. A delete without an ordering
-    value also wins over all records in older files, even if a newer row in the merged logs wins over the delete. The
-    new log therefore starts with all deletes without an ordering value.
+    A log compaction preserves the commit time and the sequence number of each row. A delete without an ordering value
+    removes all earlier records of its key, including those in older files. The new log starts with these deletes, so
+    that they do not remove the rows that follow.
     """
     layers = whole_layers(storage, task.slice)
     merged = merged_of(layers, task.slice.shape.merge)

@@ -1,11 +1,11 @@
 """Merges the records of one file group in Arrow's columnar format, and selects the winning record of each key.
 
 Records are numbered in the order of the merge layers: the base file, its tombstones, then the logs in the caller's
-order. Within each layer, rows are numbered before deletes, as in a log file. In an event-time table, the rank of a
-record is (ordering value, record number). Of two records with equal ordering values, the one with the greater number
-wins. In a commit-time table, the record with the greatest number wins (docs/contract.md, SNAP). A delete with an
-ordering value is ranked like a row. A delete without an ordering value wins over every earlier record and loses to
-every later record (docs/hudi-format.md).
+order. Within each layer, rows have lower numbers than deletes, as in a log file. In an event-time table, the rank of a
+record is (ordering value, record number). Of two records with equal ordering values, the record with the greater record
+number wins. In a commit-time table, the record with the greatest record number wins (docs/contract.md, SNAP). A delete
+with an ordering value is ranked like a row. A delete without an ordering value wins over every earlier record and loses
+to every later record (docs/hudi-format.md).
 """
 
 from __future__ import annotations

@@ -1,11 +1,12 @@
 """Merges partial updates: each record sets some columns, and each column is merged separately.
 
 A row exists if and only if a record outranks every delete of the row's key. A column takes its value from the
-highest-ranked record that sets the column and outranks every delete (docs/contract.md, SNAP). In an event-time table, a
-column of a merged row may come from a record with a smaller ordering value than the row. Later merges therefore need
-the ordering value of each column, not only the merged row. A compaction or log compaction keeps the highest-ranked
-delete and every record that supplies a column value. Only the columns that a record supplies are kept. Hudi reads the
-kept rows as partial updates that set values already in the base file.
+highest-ranked record that sets the column and outranks every delete (docs/contract.md, SNAP). In an event-time table,
+the columns of a merged row may come from records with different ordering values. A later merge compares the ordering
+values of these records, so the merged row alone is not sufficient. A compaction or log compaction therefore stores the
+highest-ranked delete and every record from which the merged row takes a value. Each stored record contains only the
+columns that the merged row takes from it. After a compaction, Hudi reads the stored records as partial updates that
+repeat values of the base file.
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ _NAMES: Final = pa.list_(pa.string())
 
 
 class Contribution(NamedTuple):
-    """The records in one merge layer that later merges need: either `deletes`, or `rows`, which set only the columns
-    `sets` (None means all columns).
+    """Records of one merge layer that must be stored for later merges, either in `rows` or in `deletes`. The rows
+    contain only the columns `sets`; None means all columns.
     """
 
     rows: pa.Table
@@ -38,10 +39,10 @@ class _Election(NamedTuple):
     """The result of merging each column separately: the indices of the winning records of each key (-1 means no
     record).
 
-    `top` is the highest-ranked row that no delete removes. `delete` is the highest-ranked delete after `fence`. `fence`
-    is the last delete without an ordering value; it removes all earlier records of the key. `columns` contains, for
-    each column, the record whose value wins. `codes` contains an integer that identifies each record's key, and
-    `ordering` contains each record's ordering value.
+    `top` is the highest-ranked row that no delete removes. `fence` is the last delete without an ordering value; it
+    removes all earlier records of the key. `delete` is the highest-ranked delete that follows `fence`. `columns`
+    contains, for each column, the record whose value wins. `codes` contains an integer that identifies each record's
+    key, and `ordering` contains each record's ordering value.
     """
 
     top: Numbers
@@ -70,8 +71,8 @@ def merge_columns(layers: Sequence[Layer], rule: MergeRule) -> Merged:
 
 
 def in_window(layers: Sequence[Layer], rule: MergeRule) -> Merged:
-    """Return the result of an incremental query: the records that supply column values of the merged rows. Each
-    returned row contains only the column values that it supplies.
+    """Return the result of an incremental query: the records that contribute column values to the merged rows. Each
+    returned row contains only the column values that it contributes.
     """
     contributions, names = contributing(layers, rule), _data_columns(layers, rule)
     deleted = [each.deletes for each in contributions if len(each.deletes)]
@@ -85,15 +86,17 @@ def in_window(layers: Sequence[Layer], rule: MergeRule) -> Merged:
 
 
 def contributing(layers: Sequence[Layer], rule: MergeRule) -> list[Contribution]:
-    """Return, in merge order, the records that later merges need."""
+    """Return, in merge order, the highest-ranked deletes of each key and every row from which its merged row takes a
+    value.
+    """
     return _contributions(layers, _elect(layers, rule), split_only=False)
 
 
 def split(layers: Sequence[Layer], rule: MergeRule) -> list[Contribution]:
     """Return the records that a compaction must store in addition to the merged rows in the base file.
 
-    The source records of a merged row are stored if its columns have different ordering values, or if the row ties with
-    a delete.
+    The records from which a row was merged are stored if their ordering values differ, or if a delete has the row's
+    ordering value.
     """
     if rule.ranked_by is None:
         return []
@@ -137,7 +140,8 @@ def _elect(layers: Sequence[Layer], rule: MergeRule) -> _Election:
 
 
 def _superseded_rows(layers: Sequence[Layer], codes: Numbers, distinct: int) -> Mask:
-    """Return a mask of the base file rows to ignore, because a compaction has also stored their records (see `split`).
+    """Return a mask of the base file rows to ignore, because a compaction has also stored the records from which they
+    were merged (see `split`).
     """
     base = _flags(layers, lambda layer: layer.base and not layer.kept, lambda layer: False)
     kept = _flags(layers, lambda layer: layer.base and layer.kept, lambda layer: False)
@@ -172,7 +176,9 @@ def _taken(column: pa.ChunkedArray, places: Numbers, records: Numbers) -> pa.Arr
 
 
 def _contributions(layers: Sequence[Layer], election: _Election, split_only: bool) -> list[Contribution]:
-    """Return the records that later merges need, each with only the columns that the merged row takes from it."""
+    """Return the records that must be stored for later merges. Each row contains only the columns that the merged row
+    takes from it.
+    """
     sets = np.zeros((len(election.codes), len(election.columns)), np.bool_)
     for place, best in enumerate(election.columns.values()):
         sets[best[best >= 0], place] = True

@@ -1,8 +1,8 @@
 """Reads and merges file slices whose rows exceed the memory limit of a task (`Limits.task_bytes`), part by part.
 
 Without a memory limit, each slice is read in a single pass. With a memory limit, base files are read in batches and
-logs one after the other. As soon as the rows exceed the memory limit, all rows are written to a temporary file, split
-by key. Each part is then merged separately.
+logs one after the other. As soon as the rows exceed the memory limit, all rows are written to a temporary file, in
+several parts split by key. The parts are merged separately.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ def _layers(storage: Storage, task: ReadTask, base: RangedFile | None, parts: Pa
 
 def _base(task: ReadTask, base: RangedFile | None, parts: Parts | None) -> Iterator[Layer]:
     """Yield the base file in batches of rows. If only the keys of a row group are needed, its rows are yielded as
-    deletes.
+    deletes, which have no data columns.
     """
     shape = task.shape
     if base is None:

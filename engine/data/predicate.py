@@ -77,7 +77,7 @@ def _has_no_rows(ranges: Ranges) -> bool:
 
 
 def _true(column: pc.Expression, known: Range) -> list[pc.Expression]:
-    """Return conditions that hold for all values of a column whose range is `known`."""
+    """Return conditions that every value of a column with the value range `known` satisfies."""
     if not known.values:
         return [column.is_null()]
     if known.least is not None and known.most is not None and known.least.equals(known.most) and not known.nulls:

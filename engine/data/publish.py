@@ -1,4 +1,4 @@
-"""Writes data files. A marker is put before each data file, so that a rollback finds the data files of a crashed
+"""Writes data files. A marker is created before each data file, so that a rollback finds the data files of a crashed
 writer.
 """
 

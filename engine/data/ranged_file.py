@@ -30,7 +30,7 @@ _END: Final = 8  # the length of the footer, and the magic
 
 
 class RangedFile:
-    """A base file that is read by byte ranges. If the file size is unknown, or if the storage cannot read byte ranges,
+    """A base file that is read in byte ranges. If the file size is unknown, or if the storage cannot read byte ranges,
     the file is read completely.
 
     Raises `NotFound` if the file does not exist, and `Damaged` if the file size differs from the size in the commit.
@@ -140,8 +140,8 @@ class RangedFile:
 
 
 class _Piece(io.RawIOBase):
-    """A file object of `size` bytes that contains the bytes `known` at the offset `start`. All other bytes are read as
-    zeros.
+    """A file object of `size` bytes that contains the bytes `known` at the offset `start`. All bytes outside `known`
+    are zeros.
     """
 
     def __init__(self, known: bytes | pa.Buffer, start: int, size: int) -> None:

@@ -101,7 +101,7 @@ def upper_bound(text: str, length: int) -> str | None:
 
 
 def encode_ranges(files: Mapping[str, Mapping[str, Bounds]]) -> str:
-    """Encode the column bounds of several files, by path, as JSON."""
+    """Encode a mapping from file paths to column bounds as JSON."""
     names = sorted({name for bounds in files.values() for name in bounds})
     rows = {path: [bounds.get(name) for name in names] for path, bounds in files.items()}
     return json.dumps({"columns": names, "files": rows}, separators=(",", ":"))
@@ -145,11 +145,11 @@ def _scalar(value: Any, kind: pa.DataType) -> pa.Scalar | None:
 
 
 def ranges_of_groups(metadata: pq.FileMetaData, file: pa.Schema, schema: pa.Schema) -> list[dict[str, Range]]:
-    """Return the value ranges of each row group of a Parquet file. `file` is the file's schema; the returned ranges
-    have the types of `schema`.
+    """Return the value ranges of each row group of a Parquet file. `file` is the schema stored in the file, and
+    `schema` is the schema of the table.
 
-    Columns that the file lacks contain only nulls. If a column has different types in the file and the table, its
-    statistics are used only if the table's type is wider.
+    A column that is missing from the file is treated as all null. If a column has different types in the file and the
+    table, its statistics are used only if the table's type is wider.
     """
     places = {metadata.schema.column(place).path: place for place in range(metadata.num_columns)}
     omits_nan = NO_NAN in (metadata.metadata or {})

@@ -1,6 +1,6 @@
 """Finds nulls in required columns, including nested columns.
 
-Readers and compactions fail on nulls in required columns, which Arrow tables and log files can contain.
+Arrow tables and log files can contain nulls in required columns, but readers and compactions fail on such nulls.
 """
 
 from __future__ import annotations

@@ -10,8 +10,8 @@ from .tasks import TableShape
 
 
 def table_shape(config: TableConfig, rules: Rules) -> TableShape:
-    """Return the `TableShape` of a table under `rules`. If the number of buckets is unknown, the result's `buckets` is
-    1.
+    """Return the `TableShape` of a table that is read by `rules`. If the number of buckets is unknown, the result's
+    `buckets` is 1.
     """
     return TableShape(
         schema=config.schema,

@@ -1,9 +1,9 @@
 """Determines the row groups of a base file that a read with a predicate can skip.
 
 A base file row that does not match the predicate may outrank a matching row in a log. A file slice is skipped only if
-neither its base file nor any of its logs can contain a matching row. In a slice that is read, all logs are read, but
-row groups of the base file that cannot contain a matching row are skipped. If a log can contain a matching row, keys
-are also read from the skipped row groups, because their rows may outrank the matching row.
+neither its base file nor any of its logs can contain a matching row. In any other slice, all logs are read, but row
+groups of the base file that cannot contain a matching row are skipped. If a log can contain a matching row, the keys of
+these row groups are read nevertheless, because their rows may outrank the matching row.
 
 With partial updates or a merge function, data is skipped only by key and partition columns, which are equal in all
 records of a key.

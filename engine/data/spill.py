@@ -61,8 +61,8 @@ class Spill:
             del layer, table  # otherwise the layer is in memory while the next one is decoded
 
     def layers(self, part: int) -> Iterator[Layer]:
-        """Yield all merge layers, restricted to the records of the given part. A base file may be yielded as several
-        layers.
+        """Yield all merge layers, each restricted to the records in one part of the temporary file. A base file may be
+        yielded as several layers.
         """
         by_layer = {number: list(places) for number, places in groupby(self._places[part], lambda each: each.layer)}
         for number, empty in enumerate(self._kinds):

@@ -54,8 +54,8 @@ class TableShape:
         return [*META, *(n for n in names if sets is None or n in sets or n in self.merge.always)]
 
     def needed(self, columns: tuple[str, ...], where: Predicate | None) -> tuple[str, ...] | None:
-        """Return the columns to decode for a read of `columns`, including the columns that the merge and the condition
-        `where` need; None means all columns.
+        """Return the columns to decode for a read of `columns`, or None for all columns. The result includes the
+        columns that the merge and the condition `where` need.
         """
         if not columns or self.merge.function:
             return None
@@ -89,7 +89,7 @@ class TableShape:
 
     @property
     def changes_schema(self) -> pa.Schema:
-        """The schema of a change log, with the columns op (i, u or d), completed, before and after."""
+        """The schema of a change log, with the columns `op`, `completed`, `before` and `after`."""
         return self.changes_schema_of(())
 
     def changes_schema_of(self, columns: tuple[str, ...]) -> pa.Schema:
@@ -119,8 +119,8 @@ class WriteTask:
     same file group. `bulk` is True for a bulk insert, which writes base files into all file groups outside `filled` and
     accepts no deletes. `filled` contains the file groups (partition, file id) with existing files, into which a bulk
     insert writes log files. `onto` maps each file group of a copy-on-write table to its current base file, whose rows
-    are merged with the batch. `sets` contains the columns that the rows of a partial update set; None means all
-    columns. `digests` is True if the task computes digests of the input rows. If Hudi named the table's file groups,
+    are merged with the batch. If the rows are partial updates, `sets` contains the updated columns; otherwise `sets` is
+    None. `digests` is True if the task computes digests of the input rows. If Hudi named the table's file groups,
     `file_ids` maps (partition, bucket) to the file id. `tasks_per_group` is the number of Spark tasks among which the
     rows of one file group are split by key.
     """
@@ -236,10 +236,10 @@ class ChangesTask:
     """A task that returns the row changes between two states of one or more file groups.
 
     `before` and `after` are the slices of one file group, or of several file groups if keys have moved between file
-    groups. `window` contains the logs, and `bases` the base files, of the writes between the two states, in merge
-    order. `completions` pairs the requested time with the completion time of each write in `window` and `bases`.
-    `columns` contains the columns of the `before` and `after` rows; () means all columns. `where` selects the changes
-    whose `before` row or `after` row matches.
+    groups. `window` contains the logs written between the two states, in merge order. `bases` contains the base files
+    written between the two states. `completions` pairs the requested time with the completion time of each write in
+    `window` and `bases`. `columns` contains the columns of the `before` and `after` rows; () means all columns. If
+    `where` is given, only changes whose `before` or `after` row satisfies it are returned.
     """
 
     shape: TableShape

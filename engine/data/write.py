@@ -52,8 +52,8 @@ class GroupBatch(NamedTuple):
 
 
 def bucket_column(rows: pa.Table, shape: TableShape, shares: int = 1) -> pa.Array:
-    """Return ``bucket + share * shape.buckets`` for each row. The keys of each bucket are divided among `shares` Spark
-    tasks, and `share` is the number of the row's task among them.
+    """Return a number for each row that combines its bucket with the index of its Spark task. The keys of each bucket
+    are divided among `shares` Spark tasks. The number is the bucket plus `shape.buckets` times the index of the task.
     """
     return pa.array(buckets_of(hashed_values(rows, shape.keys), shape.buckets * shares))
 
@@ -78,7 +78,7 @@ def split_by_group(rows: pa.Table, buckets: pa.Array, shape: TableShape) -> Iter
 
 def combine(rows: pa.Table, shape: TableShape) -> pa.Table:
     """Return the row with the greatest ordering value of each key; among several such rows, the last one. The rows must
-    have been checked with `problems`.
+    have passed the validation by `problems`.
     """
     codes, keys = key_codes(record_keys(rows, shape.keys))
     if keys == len(rows):

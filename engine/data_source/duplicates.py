@@ -1,8 +1,8 @@
 """Detects keys whose rows were written by several Spark tasks of one write, and combines the rows of each such key.
 
-Each Spark task returns 12 bytes per row: a fingerprint (row hash) and the number of the file group. Rows that must be
-combined have equal fingerprints. If two Spark tasks return the same fingerprint, the committing process reads the file
-group again and combines the rows with equal keys.
+Each Spark task returns 12 bytes per row: a fingerprint (row hash) and the number of the file group. Rows with the same
+key and equal ordering values have equal fingerprints. If two Spark tasks return the same fingerprint, the committing
+process reads the file group again and combines the rows with equal keys.
 """
 
 from __future__ import annotations
@@ -87,10 +87,10 @@ def combined(
     shared: frozenset[Group],
     rewrite: Callable[[pa.Table], Sequence[WrittenFile]],
 ) -> list[WrittenFile]:
-    """Return the data files to commit. The rows of each file group in `shared` are combined and written to new files by
-    `rewrite`.
+    """Return the data files to commit. `rewrite` combines the rows of each file group in `shared` and writes them to
+    new files.
 
-    The replaced files are not committed; the table service `collect` deletes them later.
+    The original files of these file groups are not committed; the table service `collect` deletes them later.
     """
     groups: dict[Group, list[WrittenFile]] = {}
     for file in files:

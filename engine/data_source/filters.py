@@ -108,9 +108,9 @@ def _scalar(value: Any, kind: pa.DataType) -> pa.Scalar | None:
 
 
 def restricted(tasks: Sequence[AnyRead], where: Predicate, shape: TableShape | None) -> list[AnyRead]:
-    """Return the read tasks that can return a row selected by `where`, each with the predicate `where`. If `shape` is
-    None (tables of other engines), no file group is excluded. The predicate is not added to tasks that read a change
-    log, whose rows have different columns.
+    """Add the condition `where` to the read tasks, and omit tasks whose file groups cannot contain a matching row. If
+    `shape` is None, as for tables of other engines, no task is omitted. `ChangesTask` objects remain unchanged, because
+    their result has different columns.
     """
     groups = [(task.partition, task.file_id) for task in tasks if isinstance(task, ReadTask)]
     kept = frozenset(groups) if shape is None else groups_to_read(where, shape, groups)

@@ -136,8 +136,8 @@ class ReadOptions:
 
 @dataclass(frozen=True, slots=True)
 class WriteOptions:
-    """The parsed options of a write. `table` contains the options that determine arguments of `Table.create`. `create`
-    contains the options that are passed on in the argument `options` of `Table.create`.
+    """The parsed options of a write. `create` contains the argument `options` of `Table.create`, and `table` contains
+    the options that determine its other arguments.
 
     `batch_id` identifies the batch; a batch with the id of a committed batch is not written again. `replay_difference`
     ("refuse" or "keep") states what happens if the rows of a repeated batch differ from the committed rows. `services`
@@ -225,8 +225,8 @@ def storage_of(given: Mapping[str, str]) -> dict[str, str]:
 
 
 def known_options(given: Mapping[str, str], known: Iterable[str], verb: str) -> dict[str, str]:
-    """Return those of the given options that nbcc uses. Other Hudi options raise an error if they would change the
-    result of a read or write, and are ignored otherwise.
+    """Return those of the given options that nbcc uses. Hudi options that nbcc does not use raise an error if they
+    would change the result of a read or write, and are ignored otherwise.
     """
     names = {name.lower(): name for name in known}
     only = {name.lower(): name for name in ONLY}
@@ -304,7 +304,7 @@ def path_of(options: Mapping[str, str], verb: str) -> str:
 
 
 def time_of(text: str) -> Time:
-    """Parse an instant time, ``earliest``, or an ISO 8601 time with a time zone. A string in another format is returned
+    """Parse an instant time, ``earliest``, or an ISO 8601 time with a time zone. Any other string is returned
     unchanged, and is rejected when the time is used.
     """
     if text.lower() == "earliest":

@@ -46,8 +46,8 @@ class ReadPlan(NamedTuple):
 
 
 class PlanOnly:
-    """An implementation of `Jobs` that executes nothing. `read` returns the tasks and their schema; Spark tasks execute
-    them later.
+    """An implementation of `Jobs` that executes nothing. `read` returns the read tasks and their schema; Spark executes
+    the tasks later.
     """
 
     takes_conditions_later = True
@@ -69,7 +69,9 @@ class PlanOnly:
 
 
 def plan(options: ReadOptions) -> ReadPlan:
-    """Return the plan of a read with the given options. Raises the errors of `Table.open` and of the read."""
+    """Return the plan of a read with the given options. Raises the same errors as `Table.open` and the read methods of
+    `Table`.
+    """
     storage = open_storage(options.path, options.storage)
     context = dataclasses.replace(context_of(None, storage), jobs=PlanOnly())
     with temporary_limits(options.limits):
@@ -77,7 +79,7 @@ def plan(options: ReadOptions) -> ReadPlan:
 
 
 def plan_of(table: Table, options: ReadOptions) -> ReadPlan:
-    """Return the plan of a read of `table`. The table's `jobs` must be `PlanOnly`."""
+    """Return the plan of a read of `table`. The table must have been opened with `PlanOnly` as its `jobs`."""
     tasks, schema = _operation(table, options)
     shape = table_shape(table.config, table.context.rules)
     return ReadPlan(

@@ -1,10 +1,10 @@
 """Implements the streaming sink, `df.writeStream.format("nbcc")`.
 
 Spark creates the writer twice for each micro-batch: before the tasks run, and again in the process that commits. The
-constructor must not change the table, because it runs twice and does not know the query id. Only a Spark task can read
-the query id, from its local properties. The first task of a micro-batch that acquires the lock requests the instant.
-Each task returns the instant's requested time, the query id and the batch number, and the commit publishes the instant.
-A Python worker continues to renew the instant's heartbeat after its task has ended.
+constructor must not change the table, because it runs twice and does not know the query id. The query id is available
+only in the local properties of a Spark task. The first task that acquires the lock requests the instant of the
+micro-batch. Each task returns the instant's requested time, the query id and the batch number, and the commit publishes
+the instant. A Python worker continues to renew the instant's heartbeat after its task has ended.
 """
 
 from __future__ import annotations
@@ -99,8 +99,8 @@ class StreamWriter(DataSourceStreamArrowWriter):
         self._there: Witness | None = None
 
     def look_for_witness(self) -> None:
-        """For a table in a local folder, choose a file by which each task checks that its executor can access the
-        folder.
+        """For a table in a local folder, choose a file that each task looks up to check that its executor can access
+        the folder.
 
         A missing table is created on the driver, because executors without access to the folder would each create a
         separate table.
@@ -155,8 +155,8 @@ class StreamWriter(DataSourceStreamArrowWriter):
         replay.commit([*digests, TaskDigest(digest_of_files(files))])
 
     def abort(self, messages: list[WriterCommitMessage | None], number: int) -> None:
-        """Undo the instant of the micro-batch if a task has requested an instant. If the abort fails, the instant's
-        heartbeat expires, and a rollback undoes the instant.
+        """Undo the micro-batch's instant if a task has requested it. If the abort fails, the instant's heartbeat
+        expires, and a rollback undoes the instant.
         """
         done = [each for each in messages if isinstance(each, BatchOfQuery)]
         for requested in {each.requested for each in done} - {""}:

@@ -3,8 +3,8 @@
 Spark's Data Source API does not shuffle rows before a write, so the rows of a file group arrive in several Spark tasks.
 Each task writes separate log files into a file group, even in a bulk insert. `Table.bulk_insert` shuffles the rows, and
 therefore writes one base file for each file group. If several tasks write rows with the same key, readers return the
-row with the greatest ordering value. If rows with the same key have equal ordering values, the rows of their file group
-are combined before the commit (see `duplicates`).
+row with the greatest ordering value. If their ordering values are equal, the committing process combines the rows of
+the file group before the commit (see `duplicates`).
 """
 
 from __future__ import annotations
@@ -63,8 +63,8 @@ class Written(WriterCommitMessage):
 
 
 def begin(schema: StructType, overwrite: bool, options: WriteOptions) -> DataSourceArrowWriter:
-    """Validate a write as far as possible without rows, then create its instant on the timeline. `begin` runs once for
-    each write.
+    """Run the checks of a write that need no rows, then create the write's instant on the timeline. `begin` runs once
+    for each write.
     """
     check(options.batch_id, options.replay_difference)
     if overwrite:
@@ -105,7 +105,7 @@ def writable(options: WriteOptions, columns: pa.Schema) -> Table:
 
 
 def batch_of(rows: pa.Table, options: WriteOptions, config: TableConfig) -> pa.Table:
-    """Convert rows to upserts or deletes with the table's columns. Raises `BadInput` for rows that do not fit the
+    """Return the rows as upserts or deletes in the table's schema. Raises `BadInput` for rows that do not fit the
     table.
     """
     if options.operation != "delete":
@@ -162,8 +162,8 @@ class Replay(_TableWriter):
 
 
 class Writer(_TableWriter):
-    """The writer of a batch, which Spark creates once on the driver's machine. `write` runs in each Spark task, and
-    `commit` or `abort` runs once in a separate process on the driver's machine.
+    """The writer of one batch. Spark creates the writer once, on the driver's machine. `write` runs in each Spark task,
+    and `commit` or `abort` runs once in a separate process on the driver's machine.
     """
 
     def __init__(
@@ -175,8 +175,8 @@ class Writer(_TableWriter):
         sealed: Timeline,
         there: Witness | None = None,
     ) -> None:
-        """`there` is a file that the driver has read. If a task cannot find the file, its executor has no access to the
-        table.
+        """`there` is a file of the table that the driver has read. A task that cannot find this file has no access to
+        the table.
         """
         super().__init__(storage, config, options)
         self._there = there
@@ -277,7 +277,7 @@ def _conformed(rows: pa.Table, options: WriteOptions, config: TableConfig) -> pa
 
 
 def write_rows(storage: Storage, rows: pa.Table, task: WriteTask, writer: int) -> list[WrittenFile]:
-    """Write rows to log files, one file group after the other. The rows must have been checked with `problems`."""
+    """Write rows to log files, one file group at a time. The rows must have passed the validation by `problems`."""
     names, shape = RandomNames(), task.shape
     groups = split_by_group(rows, bucket_column(rows, shape), shape)
     return [file for group in groups for file in write_group(storage, names, task, group, writer)]

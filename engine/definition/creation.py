@@ -120,7 +120,7 @@ def _errors_of_spark() -> type[Exception]:
 
 
 def check_columns(columns: pa.Schema, asked: str = ASKED) -> None:
-    """Raise `BadInput` or `Unsupported` if an nbcc table cannot have one of the columns."""
+    """Raise `BadInput` or `Unsupported` if one of the columns is not allowed in an nbcc table."""
     if not columns.names:
         raise BadInput(asked, "its schema has no columns", "give it some")
     seen: set[str] = set()

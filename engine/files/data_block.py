@@ -70,8 +70,8 @@ def decode_data(
     """Return the rows of an Avro or Parquet data block, with the columns and types stored in the block. `name` is the
     file name for error messages.
 
-    `packed` and `columns` have the same meaning as in `decode_parquet`, and apply only to Parquet blocks. Records of an
-    Avro block are always decoded completely. `bounds` contains the memory limits (default: the limits of this process).
+    `packed` and `columns` have the same meaning as in `decode_parquet`, and apply only to Parquet blocks. Avro records
+    are always decoded with all columns. `bounds` contains the memory limits (default: the limits of this process).
     """
     if block.kind is BlockKind.PARQUET:
         return decode_parquet(block.content, name, columns, packed=packed, bounds=bounds)

@@ -159,11 +159,11 @@ _LIST_SCHEMA: Final = _list_schema()
 
 
 def decode_deletes(block: Block, name: str = "log file") -> list[pa.Table]:
-    """Return the deletes of a delete block, as one table for each type of ordering value (type null for missing
-    values).
+    """Return the deletes of a delete block, as one table for each type of ordering value. Deletes without an ordering
+    value form a table whose ordering column has the type null.
 
-    The columns of each table are key, partition, position (in the block) and ordering. If the ordering column is not an
-    int column, the int 0 denotes a delete that wins over all earlier records. `name` is the file name for error
+    Each returned table has the columns key, partition, position (in the block) and ordering. If the ordering column is
+    not an int column, the int 0 denotes a delete that wins over all earlier records. `name` is the file name for error
     messages.
     """
     if len(block.content) < _HEAD.size:

@@ -21,8 +21,8 @@ Group = tuple[str, str]
 
 
 class BaseFile(NamedTuple):
-    """A base file of a file group. `requested` is the requested time of the commit that wrote the file. The same time
-    is the barrier of the file's slice. `size` is the file size in bytes.
+    """A base file of a file group. `requested` is the requested time of the commit that wrote the file. `requested` is
+    also the barrier of the file's slice. `size` is the file size in bytes.
     """
 
     partition: str
@@ -34,14 +34,15 @@ class BaseFile(NamedTuple):
 
 
 class LogFile(NamedTuple):
-    """A log file with the times of its write.
+    """A log file, with the times of the write that created it.
 
     `requested` is the requested time of the write that created the log. `completed` is the completion time of the write
-    that created the log, or None if the write is pending. For the log of a log compaction, `completed` is the
-    completion time of the newest input log, which determines the log's slice. `named` is the instant time in the file
-    name, which is the requested time of the write. In timeline layout 1, `named` is the instant time of the slice's
-    base file. If the log is the output of a log compaction, `covers` contains the input logs. `appended` is True if
-    several writes have appended blocks to the log (timeline layout 1). If `appended` is True, `size` is a lower bound.
+    that created the log, or None if the write is pending. If the log is the output of a log compaction, `completed` is
+    the completion time of the newest input log, which determines the log's slice. `named` is the instant time in the
+    file name, which is the requested time of the write. In timeline layout 1, `named` is the instant time of the
+    slice's base file. `covers` contains the input logs if the log is the output of a log compaction. `appended` is True
+    if several writes have appended blocks to the log (timeline layout 1). If `appended` is True, `size` is a lower
+    bound.
     """
 
     partition: str
@@ -65,8 +66,8 @@ class LogFile(NamedTuple):
 
 
 def visible(instant: Instant, as_of: str | None, rules: Rules) -> bool:
-    """Return whether a read as of `as_of` uses the files of the instant. If `as_of` is None, the read includes instants
-    of any time.
+    """Return whether a read as of `as_of` uses the files of the instant. If `as_of` is None, the times of the instant
+    do not matter.
     """
     if rules.visibility == "any":
         return as_of is None or instant.requested <= as_of
@@ -166,15 +167,15 @@ def is_change_log(stat: WriteStat) -> bool:
 
 
 def data_file(path: str, size: int, instant: Instant) -> BaseFile | LogFile | None:
-    """Return the data file at `path` written by `instant`. Returns None for CDC files and for other kinds of file
-    names.
+    """Return the data file at `path` written by `instant`. Returns None for CDC files, and for files that are neither
+    base files nor log files.
     """
     return data_file_of(path, size, lambda named: instant)
 
 
 def data_file_of(path: str, size: int, writer: Callable[[str], Instant]) -> BaseFile | LogFile | None:
-    """Return the data file at `path`. Returns None for CDC files and for other kinds of file names. `writer` maps the
-    instant time in the file name to the instant that wrote the file.
+    """Return the data file at `path`. Returns None for CDC files, and for files that are neither base files nor log
+    files. `writer` maps the instant time in the file name to the instant that wrote the file.
     """
     partition, name = split_path(path)
     if base := parse_base(name):
@@ -198,8 +199,8 @@ def _requested(path: str) -> str | None:
 
 
 def _instant(requested: str, timeline: Timeline, archive: Archive, listed: Sizes) -> Instant:
-    """Return the instant that wrote a data file. If the instant is archived, also add the file sizes listed in its
-    commit to `listed`.
+    """Return the instant that wrote a data file. If the instant is archived, record the file sizes from its commit in
+    `listed`.
     """
     active = timeline.find(requested)
     if active is not None:

@@ -163,7 +163,7 @@ def _fields(message: memoryview) -> Iterator[tuple[int, int | bytes]]:
 
 
 def _varint(data: memoryview, at: int) -> tuple[int, int]:
-    """Decode the varint at the offset `at`. Returns the number and the offset after the varint."""
+    """Decode the varint at the offset `at`. Returns the decoded value, and the offset of the byte after the varint."""
     value = 0
     for place in range(_LONGEST_NUMBER):
         byte = data[at + place]

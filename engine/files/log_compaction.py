@@ -60,7 +60,7 @@ def _with_inputs(log: LogFile, logs: Mapping[str, LogFile], covers: Covers, rule
 
 
 def requested_place(log: LogFile, rules: Rules) -> str:
-    """Return the requested time that determines a log's place in the merge order. The output of a log compaction has
+    """Return the requested time that determines a log's place in the merge order. The output of a log compaction takes
     the place of the input log with the greatest requested time.
     """
     if not log.covers or rules.log_compaction_rank == "own":

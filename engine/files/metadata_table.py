@@ -1,7 +1,7 @@
 """Reads the list of a table's files from the partition `files` of Hudi's metadata table.
 
-The metadata table is a merge-on-read table in `.hoodie/metadata`. The partition `files` has one record for each
-partition of the table, and one record with the names of all partitions.
+The metadata table is a merge-on-read table in `.hoodie/metadata`. In this metadata table, the partition `files` has one
+record for each partition of the data table. Another record contains the names of all partitions.
 """
 
 from __future__ import annotations
@@ -140,7 +140,7 @@ def _blocks(data: bytes, name: str, *, is_log: bool) -> Iterator[tuple[bytes, It
 
 
 def _information(value: bytes, schema: bytes, name: str) -> dict[str, _Info]:
-    """Decode a record of the metadata table. Returns the size of each listed entry, and whether it is deleted."""
+    """Decode a record of the metadata table. For each listed file, returns its size and whether it was deleted."""
     try:
         record: Any = fastavro.schemaless_reader(io.BytesIO(value), embedded(schema, limits()), None)
         listed: Mapping[str, Any] = record["filesystemMetadata"] or {}
@@ -154,7 +154,7 @@ def _information(value: bytes, schema: bytes, name: str) -> dict[str, _Info]:
 
 
 def _apply(known: dict[str, _Info], newer: Mapping[str, _Info]) -> None:
-    """Merge a newer metadata record of the same key into `known`, as Hudi does."""
+    """Merge a newer metadata record into `known`, the merged older records with the same key, as Hudi does."""
     for name, info in newer.items():
         if info.deleted:
             known.pop(name, None)
@@ -167,8 +167,8 @@ def cross_checked_files(
 ) -> list[BaseFile | LogFile]:
     """Return the visible data files in the partition folders.
 
-    Raises `Damaged` if the files or sizes listed in the metadata table differ from those in the folders. Files deleted
-    by a concurrent clean or restore do not count as a difference.
+    Raises `Damaged` if the files or sizes listed in the metadata table differ from those in the folders. Differences in
+    files that a concurrent clean or restore has deleted are ignored.
     """
     in_folders, in_table = storage.list(""), metadata_files(storage)
     files = list(directory_files(in_folders, timeline, commits, rules, as_of))

@@ -1,9 +1,9 @@
 """Computes the file slices for the planning of table services, without reading commits that no plan needs any more.
 
-The history of a table grows without limit, so a long-lived service process retires old commits. A commit is retired,
-that is, no longer read, if it is archived and its files are only in slices older than the horizon of a clean. The
-horizon (the oldest readable time) never decreases, so no later plan needs the files of a retired commit. In a table
-with restores, no commit is retired, because a restore changes the set of live files.
+The history of a table grows without limit, so a long-lived service process stops reading old commits. A commit is
+retired, that is, no longer read, if it is archived and its files are only in slices older than the horizon of a clean.
+The horizon (the oldest readable time) never decreases, so no later plan needs the files of a retired commit. If a table
+has been restored, no commit is retired, because a restore changes the set of live files.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def planned_slices(storage: Storage, timeline: Timeline, commits: Commits, rules
 
 
 def _not_needed(timeline: Timeline, commits: Commits, slices: Iterable[FileSlice]) -> Iterator[Instant]:
-    """Yield the commits to retire: those completed before the horizon whose files are in none of the given slices."""
+    """Yield the archived commits that completed before the horizon and have no file in the given slices."""
     horizon = commits.horizon(timeline) or ""
     needed = {path for piece in slices for path in piece.paths}
     for instant in timeline.instants:

@@ -2,7 +2,7 @@
 
 The guarantee PART (docs/contract.md) states that each completed log is in exactly one slice, on which all readers
 agree. The guarantee TRAVEL states that a read as of T uses exactly the files that had completed by T. A compaction that
-completes after T does not change a read as of T, because its base file contains the merge of the same logs.
+completes after T does not change a read as of T, because the read merges the input files of the compaction instead.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ _UNKNOWN = "~"  # greater than every instant: the completion time of a pending i
 
 @dataclass(frozen=True, slots=True)
 class FileSlice:
-    """A file slice: the files that are merged together, which are an optional base file and logs in merge order.
+    """A file slice: an optional base file and its logs in merge order.
 
-    `barrier` is the requested time of the base file or of its pending compaction, or None for the first slice of a file
-    group without a base file. `tombstones` contains the logs with the deletes that the compaction kept when it wrote
-    `base`.
+    `barrier` is the requested time of the base file, or of the pending compaction that will write the base file.
+    `barrier` is None if the slice has neither. `tombstones` contains the logs with the deletes that the compaction kept
+    when it wrote `base`.
     """
 
     partition: str
@@ -207,8 +207,8 @@ def _slice_group(
 def keeps_deletes(log: LogFile, base: BaseFile | None, rules: Rules) -> bool:
     """Return whether a log contains the deletes that a compaction kept when it wrote `base`.
 
-    `log` and `base` must have the same requested time. If writers do not reserve times, a write and a compaction may
-    have the same requested time but different completion times.
+    `log` and `base` must have the same requested time. If times are not reserved, a write and a compaction may have the
+    same requested time, but then have different completion times.
     """
     if base is None:
         return False
@@ -221,8 +221,8 @@ def barriers(bases: Iterable[BaseFile], plans: Iterable[str]) -> list[str]:
 
 
 def barrier_of(log: LogFile, limits: Sequence[str], rules: Rules) -> str | None:
-    """Return the barrier of a log's slice: the greatest of the sorted `limits` up to the log's `slice_time`. Return
-    None if all limits are later.
+    """Return the barrier of a log's slice: the greatest barrier in `limits` that is not later than the log's
+    `slice_time`. Return None if all barriers are later. `limits` must be sorted.
     """
     place = bisect_right(limits, slice_time(log, rules))
     return limits[place - 1] if place else None

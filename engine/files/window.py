@@ -19,8 +19,8 @@ _SERVICES = frozenset({"COMPACT", "LOG_COMPACT", "CLUSTER", "INDEX"})
 
 @dataclass(frozen=True, slots=True)
 class WindowFiles:
-    """The new files of one file group in the time interval of an incremental query: logs in merge order, and base files
-    of copy-on-write or bulk insert writes.
+    """The files that writes added to one file group in the time interval of an incremental query. `logs` is in merge
+    order, and `bases` contains the base files of copy-on-write or bulk insert writes.
     """
 
     partition: str
@@ -58,7 +58,7 @@ def window_files(timeline: Timeline, commits: Commits, rules: Rules, after: str,
 def writes_between(
     timeline: Timeline, commits: Commits, rules: Rules, after: str, until: str
 ) -> Iterator[tuple[Instant, CommitMetadata]]:
-    """Yield the writes, but no table services, that completed in (after, until], each with its commit metadata."""
+    """Yield each write that completed in (after, until], with its commit metadata. Table services are omitted."""
     for instant in timeline.completed:
         if instant.writes and after < incremental_time(instant, rules) <= until:
             commit = commits.commit(instant)
@@ -79,8 +79,8 @@ def last_replaced(writes: Iterable[tuple[Instant, CommitMetadata]]) -> dict[Grou
 
 
 def is_replaced(file: BaseFile | LogFile, replaced: Mapping[Group, str]) -> bool:
-    """Return whether a replacing write (insert overwrite or delete partition) hides a file. A replacing write hides
-    logs that completed before its requested time, and base files of older replacing writes.
+    """Return whether a replacing write (insert overwrite or delete partition) hides a file. Such a write hides logs
+    that completed before its requested time, and base files with an earlier requested time.
     """
     barrier = replaced.get((file.partition, file.file_id), "")
     return file.requested < barrier and (isinstance(file, BaseFile) or (file.completed or "") < barrier)

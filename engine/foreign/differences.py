@@ -1,9 +1,9 @@
-"""Reproduces the known differences between the reads of Apache Hudi 1.2.0 and nbcc's contract. Each difference has a
-name.
+"""Reproduces the known differences between the reads of Apache Hudi 1.2.0 and nbcc's contract. A caller selects
+differences by their names.
 
 For a table written by Hudi, nbcc's snapshot and read-optimized reads return the same rows as Hudi's. As-of and
-incremental reads of a Hudi table by nbcc satisfy docs/contract.md; Hudi's own reads do not. If all differences are
-selected, `hudi_as_of` and `hudi_incremental` return the same rows as Hudi.
+incremental reads of a Hudi table by nbcc satisfy docs/contract.md; Hudi's own reads do not. If the caller selects all
+differences, `hudi_as_of` and `hudi_incremental` return the same rows as Hudi.
 """
 
 from __future__ import annotations
@@ -71,8 +71,8 @@ DIFFERENCES: Final = {
 
 
 def hudi_as_of(context: Context, config: TableConfig, time: str, differences: Collection[str]) -> Any:
-    """Return the rows of a read as of `time` with the given `differences` from nbcc's contract. Without differences,
-    the rows equal those of nbcc's as-of read.
+    """Return the rows of a read as of `time` that deviates from nbcc's contract in the given `differences`. If
+    `differences` is empty, the rows equal those of nbcc's as-of read.
     """
     timeline = load_settled(context.storage, context.rules, commits=context.commits)
     shape = table_shape(config, context.rules)
@@ -87,8 +87,8 @@ def hudi_as_of(context: Context, config: TableConfig, time: str, differences: Co
 def _slice_as_of(
     context: Context, pieces: list[FileSlice], time: str, differences: Collection[str]
 ) -> FileSlice | None:
-    """Return the slice that the read uses in one file group; None if the group has no visible file. `pieces` contains
-    the file slices of the group, sorted by barrier.
+    """Return the slice of one file group that the as-of read uses; None if the read sees no file of the group. `pieces`
+    contains the group's file slices, sorted by barrier.
     """
     base_by = "requested" if BASES_BY_REQUESTED in differences else "completed"
     if WRITES_BY_REQUESTED in differences:
@@ -106,8 +106,8 @@ def _slice_as_of(
 def hudi_incremental(
     context: Context, config: TableConfig, after: str, until: str, differences: Collection[str]
 ) -> pa.Table:
-    """Return the rows of an incremental read of (after, until] with the given `differences` from nbcc's contract.
-    `context` must run jobs without Spark.
+    """Return the rows of an incremental read of (after, until] that deviates from nbcc's contract in the given
+    `differences`. The jobs of `context` must run without Spark.
     """
     timeline = load_settled(context.storage, context.rules, commits=context.commits)
     window = Window(timeline, after, until)

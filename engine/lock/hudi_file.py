@@ -109,7 +109,7 @@ class HudiFileLock(Waiting):
 
 
 def _info() -> str:
-    """Return the content of a lock file in Hudi's JSON format. The thread name in the lock file is unique, so that it
+    """Return the content of a lock file in Hudi's JSON format. The thread name in the lock file contains a UUID, so it
     identifies one acquisition.
     """
     now = datetime.now().strftime("%Y-%m-%d %H:%M:%S.%f")[:-3]

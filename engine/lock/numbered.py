@@ -1,10 +1,10 @@
 """A lock in the table's storage, as described in RFC-22 (option 2). Each acquisition creates a lock file with the next
 number. A lock's heartbeat counts as expired only 500 ms after the end of the lease, because clocks drift.
 
-A writer acquires lock number n by creating ``.hoodie/.nbcc/locks/<n>.acquired``, which fails if the object exists. A
-lock is released by creating ``<n>.released``. If the newest lock is unreleased and its heartbeat has expired, another
-writer releases the lock. Numbered locks need only one conditional operation from the store: put-if-absent. The lock
-number is a fencing token, but no store checks the token.
+A writer acquires lock number n by creating ``.hoodie/.nbcc/locks/<n>.acquired``, which fails if the object exists. Lock
+number n is released by creating ``<n>.released``. If the newest lock is unreleased and its heartbeat has expired,
+another writer releases the lock. Numbered locks need only one conditional operation from the store: put-if-absent. The
+lock number is a fencing token, but no store checks the token.
 """
 
 from __future__ import annotations
@@ -22,7 +22,9 @@ FOLDER: Final = ".hoodie/.nbcc/locks"
 
 
 class _Last(NamedTuple):
-    """The greatest lock number (0 if none), whether that lock was released, and when its files were put (epoch ms)."""
+    """The greatest lock number (0 if none), whether that lock was released, and the modification times of its files
+    (epoch ms).
+    """
 
     number: int
     released: bool
@@ -118,9 +120,10 @@ class NumberedLock(Waiting):
         return False  # another process deleted the files after the listing
 
     def renew(self) -> bool:
-        """Put a heartbeat for the lock; return False if the lease has expired or was released.
+        """Write a heartbeat for the lock; return False if the lease has expired or was released.
 
-        A heartbeat that is put too late does not extend the lease, because another writer may have released the lock.
+        A heartbeat that is written too late does not extend the lease, because another writer may have released the
+        lock.
         """
         number, over = self._number, self._over
         since = self._now()

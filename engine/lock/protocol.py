@@ -39,8 +39,8 @@ def held(lock: Lock, release_by: Callable[[Callable[[], None]], object] = _call)
     """Hold a table lock during a `with` block. If the lock is a lease, every storage request of the `with` block must
     end before the lease expires.
 
-    If the `with` block succeeds, `release_by` is called with the function that releases the lock. `release_by` may
-    release the lock concurrently with other work.
+    If the `with` block raises an error, the lock is released at once. Otherwise, `release_by` is called with the
+    function that releases the lock. `release_by` may call this function concurrently with other requests.
     """
     lock.acquire()
     try:

@@ -22,8 +22,8 @@ BETWEEN_MACHINES: Final = (STORAGE_BASED, "NumberedLockProvider", "ZookeeperBase
 
 
 class UnresolvedLock:
-    """A placeholder for the lock of a table that is not yet open. `open_table` replaces the placeholder with the lock
-    that the table's properties name.
+    """A placeholder for the lock of a table that is not yet open. `open_table` replaces this object with the lock that
+    the table's properties name.
     """
 
     def acquire(self) -> None:
@@ -38,14 +38,14 @@ def provider_of(storage: Storage, agreed: Coordination) -> str:
     and '' (a lock between processes of one machine) elsewhere.
 
     StorageBasedLockProvider is the default because it needs 4 requests per acquisition (numbered locks: 8 or more) and
-    Hudi's writers support it. In a store without conditional updates, the error of the first write recommends
-    NumberedLockProvider.
+    Hudi's writers support it. In a store without conditional updates, the first write fails with an error that
+    recommends NumberedLockProvider.
     """
     return agreed.lock or (STORAGE_BASED if is_shared(storage.url) else "")
 
 
 def lock_of(storage: Storage, agreed: Coordination) -> Lock:
-    """Return the lock object of a table, according to the coordination settings `agreed`. Leases and numbered locks
+    """Return the lock object of a table, according to its coordination options `agreed`. Leases and numbered locks
     store their files in the table's own storage.
     """
     url, wait = storage.url, agreed.lock_wait_ms / 1000

@@ -16,9 +16,9 @@ from .in_process import InProcessLock
 class SingleProcessLock(InProcessLock):
     """The lock of a table in a local folder to which only one process may write.
 
-    The first `acquire` claims the table for the calling process. The claim ends when the process deletes its last lock
-    object for the table. A second process that tries to write gets `Conflict` even while the lock is free, because the
-    first process still has its claim.
+    The first `acquire` claims the table for the calling process. The process gives up its claim when it deletes its
+    last lock object for the table. A second process that tries to write gets `Conflict` while the first process has the
+    claim, even if the lock is free.
     """
 
     def __init__(self, url: str, wait_seconds: float = 60.0) -> None:

@@ -4,7 +4,7 @@ holder.
 The lease object contains ``{"expired", "validUntil" (epoch ms), "owner"}``; a writer replaces it only if it is
 unchanged since the writer read it. A lease counts as free only 500 ms after it has expired, because clocks drift. The
 holder of an expired lease may still be alive, and no store checks a fencing token. Only the property `decision = log`
-protects a table from the holder of an expired lease (docs/locks.md).
+prevents a late commit by such a holder (docs/locks.md).
 
 The holder remembers the version of the lease object that it last put, so that it can renew or release the lease in one
 request. A process can reacquire its last lease in one request if no other writer has held the lease since.
@@ -167,8 +167,8 @@ class StorageLock(Waiting):
         return self._now() + self._valid_ms
 
     def _is_free(self, known: Version) -> bool:
-        """Return whether the lease has expired or was released. A lease that cannot be decoded counts as held for
-        `valid_seconds` after its put.
+        """Return whether the lease has expired or was released. A lease that cannot be decoded counts as held until
+        `valid_seconds` after it was written.
         """
         lease = lease_of(known)
         if lease is None:

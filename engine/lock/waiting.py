@@ -22,7 +22,7 @@ DRIFT_MS: Final = 500
 
 
 class Waiting(ABC):
-    """A lock between processes. A writer that waits for the lock polls it. Subclasses implement one attempt
+    """A lock that excludes other processes. A writer that waits for the lock polls it. Subclasses implement one attempt
     (`try_once`), the release (`give_back`) and the name of the holder (`held_by`).
     """
 
@@ -78,8 +78,8 @@ class Waiting(ABC):
 
 
 class Attempts:
-    """The owner names with which this process has tried to acquire a lock. After a success, only the successful name
-    remains.
+    """The owner names with which this process has tried to acquire a lock. Once the lock is acquired, only the owner
+    name of the successful attempt remains.
 
     A put with an unknown outcome may have succeeded, so the lock may name any recorded attempt as its owner. A forked
     child process does not use the owner names of its parent.
@@ -97,7 +97,7 @@ class Attempts:
         return owner
 
     def succeeded(self, owner: str) -> None:
-        """Record that the process holds the lock under the name `owner`, and remove the names of failed attempts."""
+        """Record that the process has acquired the lock under the name `owner`, and forget all other names."""
         self._owners = {owner}
 
     def include(self, owner: str) -> bool:

@@ -22,7 +22,8 @@ class Loaded(NamedTuple):
 
 
 def load_present(context: Context, now: str | None = None) -> Loaded:
-    """Return the current timeline, with the newest state checkpoint in place of older commits if that saves requests.
+    """Return the current timeline. The newest state checkpoint replaces older commits if this reduces the number of
+    storage requests.
     """
     return through_checkpoint(context, lambda using: load_settled(using.storage, using.rules, now, using.commits))
 
@@ -35,8 +36,8 @@ def load_at(context: Context, time: str, asked: str) -> Loaded:
 
 
 def through_checkpoint(context: Context, load: Callable[[Context], Timeline], until: str = "~") -> Loaded:
-    """Load a timeline through the newest state checkpoint at or before the time `until`. If no state checkpoint is
-    usable, load the timeline with all commits instead.
+    """Load a timeline, starting from the newest state checkpoint at or before the time `until`. If no state checkpoint
+    is usable, load the timeline with all commits instead.
     """
     commits = _commits_through(context, until)
     if commits is not None:
@@ -49,8 +50,8 @@ def through_checkpoint(context: Context, load: Callable[[Context], Timeline], un
 
 
 def cleaned_by_others(context: Context, timeline: Timeline) -> bool:
-    """Return whether another engine has cleaned the table. Such a table is read without state checkpoints, because its
-    horizon depends on all commits.
+    """Return whether another engine has cleaned the table. A table that another engine has cleaned is read without
+    state checkpoints, because its horizon depends on all commits.
     """
     cleans = (instant for instant in timeline.completed if instant.action == "clean")
     return any(not context.commits.clean(clean.requested).horizon for clean in cleans)

@@ -38,8 +38,8 @@ def horizon(context: Context, timeline: Timeline) -> str | None:
 
     Each clean plan of nbcc records the horizon that results from the clean. A clean by Hudi records the earliest
     instant to retain (`earliestCommitToRetain`). In each file group, Hudi's clean keeps the newest slice older than the
-    earliest retained instant, and all newer slices. The horizon must not be earlier than the completion of any write
-    requested before the earliest retained instant.
+    earliest retained instant, and all newer slices. The horizon must be at or after the completion of every write that
+    was requested before the earliest retained instant.
     """
     ours = context.commits.horizon(timeline)
     cleans = [i for i in timeline.completed if i.action == "clean" and not context.commits.clean(i.requested).horizon]

@@ -77,7 +77,9 @@ class Selection:
         ]
 
     def skips(self, context: Context) -> bool:
-        """Return whether the tasks may skip data: a condition exists, or Spark will add one when the tasks run."""
+        """Return True if the tasks may skip data, because the read has a condition or Spark will add one when the tasks
+        run.
+        """
         return self.where is not None or context.jobs.takes_conditions_later
 
 
@@ -167,8 +169,8 @@ class RangesOfLogs:
         self._listed: dict[str, dict[str, LogRanges]] = {}
 
     def of(self, logs: Sequence[LogInput]) -> tuple[LogInput, ...]:
-        """Return the log files, each with the value ranges of its columns. A log file has no ranges if another engine
-        wrote it, or if writes have appended to it.
+        """Return the log files, each with the value ranges of its columns. The value ranges are unknown if another
+        engine wrote the log file, or if writes have appended to it.
         """
         return tuple(replace(log, ranges=None if log.appended else self._of(log)) for log in logs)
 

@@ -57,10 +57,11 @@ def state_tasks(
 
 
 def group_rules(context: Context, timeline: Timeline, base: str | None) -> Rules:
-    """Return the merge rules of a file group whose base file was requested at the time `base`.
+    """Return the merge rules of a file group whose base file has the requested time `base`.
 
     In an nbcc table, Hudi's rules apply to a file group whose base file another engine wrote (docs/contract.md,
-    Assumptions). Other engines may drop deletes in a compaction, and merge the logs of a file group by requested time.
+    Assumptions). Other engines may drop deletes in a compaction, and may merge the logs of a file group by requested
+    time.
     """
     looks = context.rules.files == "listed" and context.rules.unmarked == "by_its_engine"
     instant = completed_write(context, timeline, base) if base and looks else None
@@ -83,8 +84,8 @@ def read_task(piece: FileSlice, config: TableConfig, rules: Rules) -> ReadTask:
 
 
 def in_merge_order(piece: FileSlice, rules: Rules) -> tuple[list[LogFile], list[LogFile]]:
-    """Return the tombstone logs and, in merge order, all other logs. If `rules` merge the logs before the base file,
-    tombstone logs are returned among the other logs.
+    """Return the tombstone logs and, in merge order, all other logs. If `rules.fold` is "logs_first", the first list is
+    empty, and the tombstone logs are among the other logs.
     """
     first = rules.fold == "logs_first"
     logs = sorted((*piece.tombstones, *piece.logs) if first else piece.logs, key=lambda log: merge_position(log, rules))

@@ -20,9 +20,10 @@ _FORMS: Final = "a time is an Instant, 17 digits yyyyMMddHHmmssSSS in UTC, or a 
 
 
 def instant_of(time: Time, asked: str) -> str:
-    """Return `time` as a 17-digit instant string. `asked` starts the error messages, such as "read the table as of".
-    Raises `BadInput` if `time` is not a valid time. A string of 14 digits means the end of that second, as in Hudi; a
-    string of zeros means the beginning of the table. A datetime is truncated to whole milliseconds.
+    """Return `time` as a 17-digit instant string. `asked` is the phrase with which error messages begin, such as "read
+    the table as of". Raises `BadInput` if `time` is not a valid time. A string of 14 digits means the end of that
+    second, as in Hudi; a string of zeros means the beginning of the table. A datetime is truncated to whole
+    milliseconds.
     """
     if isinstance(time, Instant):
         return _completion(time, asked)

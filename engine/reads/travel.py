@@ -20,10 +20,10 @@ def settled_at(context: Context, time: str, asked: str) -> Timeline:
     """Return a timeline with every instant that completed at or before `time`; the timeline may also contain newer
     instants.
 
-    A time T is settled if an instant that completed at T or later is published. Time T is also settled after a process
-    that holds the lock has read T or a later time from its clock. Once T is settled, no instant can complete at or
-    before T. One listing shows whether `time` is settled, but may miss instants that are published during the listing.
-    A second listing finds the instants that the first listing missed. Raises `BadInput` if `time` is in the future.
+    A time T is settled if an instant that completed at T or later is published. T is also settled if a lock holder has
+    read T or a later time from its clock. Once T is settled, no instant can complete at or before T. One listing shows
+    whether `time` is settled, but may miss instants that are published during the listing. A second listing finds the
+    instants that the first listing missed. Raises `BadInput` if `time` is in the future.
     """
     timeline = load(context.storage)
     if (timeline.greatest_completion or "") < time:
@@ -49,8 +49,8 @@ def refuse_requested_time(timeline: Timeline, time: str, asked: str) -> None:
     """Raise `BadInput` if `time` is the requested time of a write. Writes become visible in the order of completion
     times, so a requested time does not determine which rows a read shows.
 
-    A `time` that is also the completion time of an instant is accepted. A requested time and a completion time can be
-    equal if clocks differ by more than the allowed bound.
+    A requested time that is also the completion time of an instant is accepted. A requested time and a completion time
+    can be equal if clocks differ by more than the allowed bound.
     """
     write = timeline.find(time)
     if write is None or any(instant.completed == time for instant in timeline.completed):

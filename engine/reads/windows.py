@@ -35,8 +35,8 @@ class Window(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class Replaced:
     """A completed replacing write (insert overwrite or delete partition) of one partition. Reads as of `completed` or
-    later do not return the writes to `partition` that completed before `requested`. `partition` is the path of a
-    partition; it is '' in an unpartitioned table.
+    later ignore writes to `partition` that completed before `requested`. `partition` is the path of a partition; it is
+    '' in an unpartitioned table.
     """
 
     partition: str
@@ -46,7 +46,7 @@ class Replaced:
 
 def settled_window(context: Context, after: Time, until: Time | None, asked: str) -> Window:
     """Return the window (after, until] of an incremental read; all completion times in the window are final. If `until`
-    is None, the window ends at the table's newest completion time; it is empty if `after` is later.
+    is None, the window ends at the table's newest completion time, and is empty if `after` is later than that time.
 
     Raises `BadInput` if a time is invalid or in the future, or if `after` is later than `until`.
     """
@@ -99,8 +99,8 @@ def refuse_replacements(context: Context, window: Window, *, clustering: bool) -
     """Raise `Unsupported` if file groups were replaced in the window, because a replacecommit does not list the changed
     rows.
 
-    If `clustering` is True, a clustering in the window raises `Unsupported` too, because clustering moves rows to other
-    file groups.
+    If `clustering` is True, `Unsupported` is also raised for a clustering in the window, because clustering moves rows
+    to other file groups.
     """
     for instant in window.timeline.completed:
         if instant.action != "replacecommit" or not window.after < completion_of(instant) <= window.until:

@@ -26,8 +26,8 @@ def orphan_files(audit: Audit) -> tuple[Orphan, ...]:
     """Return the orphans among the data files, sorted by path.
 
     A running writer creates its instant before its data files, and an audit lists data files before the timeline. A
-    file without an instant on the timeline therefore belongs to no running write. If the archive is unreadable or too
-    short, the instant of an orphan may nevertheless have completed; `Orphan.kept` explains this.
+    data file whose instant is not on the timeline therefore belongs to no running write. If the archive is unreadable
+    or incomplete, the instant of an orphan may have completed; `Orphan.kept` then states the reason.
     """
     archive_fault = next((fault for fault in audit.faults if fault.kind == "archive"), None)
     nowhere = [

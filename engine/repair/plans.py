@@ -20,7 +20,7 @@ from ..timeline.timeline import FOLDER
 @dataclass(frozen=True, slots=True)
 class PendingPlan:
     """A pending compaction plan. `gone` contains the input files of the plan that no longer exist. `written` contains
-    the data files that the compaction has already put.
+    the data files that the compaction has already written.
     """
 
     barrier: str

@@ -1,4 +1,4 @@
-"""Rewrites the rows of a log file that readers ignore, in a new commit.
+"""Takes a log file that readers ignore, and writes its rows to the table in a new commit.
 
 Rewriting requires EVENT_TIME_ORDERING. With commit-time ordering, the rewritten rows would win over newer rows. The
 rows of a log file are written as a batch whose id contains the file's path. A batch with a given id is committed at
@@ -53,8 +53,8 @@ def rewrite_log(context: Context, config: TableConfig, path: str) -> Instant:
 
 
 def _refuse_seen(context: Context, path: str, asked: str) -> None:
-    """Raise `BadInput` if readers use the log `path`. If a log that readers use were rewritten, its rows would win over
-    newer rows with equal ordering values.
+    """Raise `BadInput` if readers already return the rows of the log `path`. If a log that readers use were rewritten,
+    its rows would win over newer rows with equal ordering values.
     """
     timeline = context.whole(load_settled(context.storage, context.rules, commits=context.commits))
     slices = to_read(load_slices(context.storage, timeline, context.commits, context.rules), context.rules)

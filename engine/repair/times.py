@@ -25,8 +25,8 @@ FARTHEST_ZONE_MS: Final = 14 * 3_600_000
 
 @dataclass(frozen=True, slots=True)
 class Retiming:
-    """A planned correction of an instant's completion time. The first file in `deleted` is copied to the path `put`,
-    unless `put` is ''. Then all files in `deleted` are deleted.
+    """A planned correction of an instant's completion time. `put` is the path to which the first file in `deleted` is
+    copied; '' means no copy. `deleted` contains the files that are deleted after the copy.
     """
 
     put: str
@@ -41,8 +41,8 @@ def latest_time(audit: Audit, now: str) -> str:
 
 
 def retiming(audit: Audit, requested: str, now: str) -> Retiming:
-    """Return the file changes that correct the completion time of an instant. Raises `BadInput` if the instant's times
-    are correct or cannot be corrected.
+    """Return the planned correction of an instant's completion time. Raises `BadInput` if the instant's times are
+    correct or cannot be corrected.
     """
     asked = f"correct the times of the instant {requested}"
     completions = sorted(
@@ -65,7 +65,7 @@ def retiming(audit: Audit, requested: str, now: str) -> Retiming:
 
 
 def retime(storage: Storage, change: Retiming) -> None:
-    """Execute a planned correction: put the new file, then delete the old files. The caller of `retime` holds the
+    """Execute a planned correction: write the new file, then delete the old files. The caller of `retime` holds the
     table's lock. Raises `Conflict` if two files of one instant have different content.
     """
     if change.put:
@@ -77,8 +77,8 @@ def retime(storage: Storage, change: Retiming) -> None:
 
 
 def _pending_change(audit: Audit, requested: str, now: str, asked: str) -> Retiming:
-    """Return the correction that deletes a pending instant whose requested time is in the future. Its data files are
-    deleted first, which is safe because readers ignore pending instants.
+    """Return the correction that deletes a pending instant whose requested time is in the future. The instant's data
+    files are deleted first, which is safe because readers ignore pending instants.
     """
     pending = [i for i in audit.timeline.pending if i.requested == requested]
     if not pending:
@@ -123,7 +123,7 @@ def _path(instant: Instant) -> str:
 
 
 def _refuse_different(storage: Storage, later: tuple[str, ...]) -> None:
-    """Raise `Conflict` unless all files of one completed instant have equal content."""
+    """Raise `Conflict` if the completed files of one instant have different content."""
     requested, action = later[0].rpartition("/")[2].partition("_")[0], later[0].rpartition(".")[2]
     paths = [e.path for e in storage.list(FOLDER) if e.path.startswith(f"{FOLDER}/{requested}_")]
     if len({storage.get(path) for path in paths if path.endswith(f".{action}")}) > 1:

@@ -1,3 +1,3 @@
-"""Functions shared by table services. They select the files that a compaction merges, a clean deletes, or a restore
-undoes.
+"""Functions shared by table services. These functions select the files that a compaction merges, a clean deletes, or a
+restore undoes.
 """

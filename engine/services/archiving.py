@@ -2,8 +2,8 @@
 
 Instants are archived in the order of their requested times, so that every instant older than the active timeline has
 completed, as Hudi's readers assume. An instant is not archived if it was requested or completed after a pending instant
-was requested. The active timeline therefore contains every write that is concurrent with a pending optimistic writer.
-Instants requested after a savepoint are not archived, because a restore can undo only instants of the active timeline.
+was requested. A pending optimistic writer therefore finds every concurrent write on the active timeline. Instants
+requested after a savepoint are not archived, because a restore can undo only instants of the active timeline.
 """
 
 from __future__ import annotations

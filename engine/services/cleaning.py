@@ -30,7 +30,7 @@ class Policy:
 
     `KEEP_LATEST_COMMITS` retains the table's state after each of the newest `retained` writes. `KEEP_LATEST_BY_HOURS`
     retains every state of the last `retained` hours. `KEEP_LATEST_FILE_VERSIONS` retains every state that can be read
-    from the `retained` newest base files of each file group.
+    from the newest base files of each file group; `retained` is the number of these base files.
     """
 
     name: PolicyName
@@ -130,7 +130,7 @@ def _during_log_compactions(timeline: Timeline, cleans: Iterable[Instant]) -> bo
 
 
 def _earliest(timeline: Timeline, kept: Iterable[FileSlice], horizon: str) -> Instant | None:
-    """Among the writes that Hudi's readers may read after the clean, return the one requested first."""
+    """Return the write with the earliest requested time among those that Hudi's readers may read after the clean."""
     first: dict[Group, str] = {}
     for piece in kept:
         first.setdefault(piece.group, piece.barrier or "")

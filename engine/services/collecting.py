@@ -1,4 +1,5 @@
-"""Selects leftover files: batch ids that no writer sends again, and markers and heartbeats of instants that have ended.
+"""Selects leftover files: batch ids that no writer will send again, and markers and heartbeats of instants that have
+ended.
 
 An instant that is neither on the timeline nor in the archive was rolled back. The age of a leftover file is measured
 against the newest completion time, so files in an idle table do not age.

@@ -1,4 +1,4 @@
-"""Named consumers: stream readers that publish their progress, so that cleaning waits for them up to a maximum age."""
+"""Named consumers: stream readers that publish their progress, so that cleans keep the files that they still need."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def progress_of_consumers(context: Context) -> Mapping[str, str]:
 
 
 def waits_for_consumers(context: Context, timeline: Timeline, horizon: str, now: str, hours: int) -> str | None:
-    """Return the clean's horizon, or the progress of the slowest consumer if it is earlier; None if nothing may be
+    """Return the earlier of the clean's horizon and the progress of the slowest consumer; None if nothing may be
     cleaned.
 
     A clean ignores a consumer whose oldest unprocessed write completed more than `hours` ago.

@@ -37,7 +37,7 @@ def worth_log_compacting(context: Context, timeline: Timeline) -> tuple[FileSlic
     """Return the slices that a log compaction can compact: the newest slice of each file group, if it contains several
     completed logs.
 
-    File groups that have a pending log compaction, or that are merged by Hudi's rules, are omitted.
+    File groups are omitted if they have a pending log compaction, or if Hudi's merge rules apply to them.
     """
     refuse_unlisted(context, timeline, "schedule a log compaction")
     newest = {s.group: s for s in planned_slices(context.storage, timeline, context.commits, context.rules)}
@@ -53,7 +53,7 @@ def worth_log_compacting(context: Context, timeline: Timeline) -> tuple[FileSlic
 
 
 def make_log_plan(config: TableConfig, slices: Iterable[FileSlice]) -> CompactionPlan:
-    """Build the plan, in Hudi's format, of a log compaction that merges the logs of these slices."""
+    """Build a log compaction plan for the given slices, in Hudi's format."""
     operations = (
         CompactionOperation(
             partition=piece.partition,
@@ -87,7 +87,7 @@ def takes(log: LogFile, barrier: str, rules: Rules) -> bool:
 def make_plan(
     context: Context, config: TableConfig, timeline: Timeline, slices: Iterable[FileSlice], barrier: str
 ) -> CompactionPlan:
-    """Build the compaction plan with the requested time `barrier`; slices without inputs are omitted."""
+    """Build the compaction plan with the requested time `barrier`; slices without logs to compact are omitted."""
     operations = []
     for piece in slices:
         taken = replace(piece, logs=tuple(log for log in piece.logs if takes(log, barrier, context.rules)))

@@ -1,9 +1,9 @@
-"""Replacing writes (insert overwrite, delete partition). A replacing write hides the rows of its partitions that were
-committed before it was requested.
+"""Implements replacing writes (insert overwrite, delete partition). A replacing write hides the rows of its partitions
+that were committed before it was requested.
 
 Under non-blocking concurrency control, a replacing write is planned as a compaction without input files. The plan of a
-replacing write contains every file group of the replaced partitions. Each replaced file group gets a base file with its
-new rows, which may be empty (docs/contract.md, SNAP). As soon as the plan is published, the write's requested time
+replacing write contains every file group of the replaced partitions. Each replaced file group gets a base file,
+possibly empty, with its new rows (docs/contract.md, SNAP). As soon as the plan is published, the write's requested time
 separates the old and the new slice of each file group. A log that completes after the replacing write's requested time
 belongs to the new slice, and is merged with the new rows.
 """
@@ -100,7 +100,7 @@ def _refuse_where_unsupported(context: Context, config: TableConfig, operation: 
 
 
 def _schedule(context: Context, config: TableConfig, groups: Iterable[Group], operation: str) -> tuple[str, Timeline]:
-    """Take the requested time of a replacing write and publish its plan, both while holding the table's lock. Returns
+    """Choose the requested time of a replacing write and publish its plan, both while holding the table's lock. Returns
     the plan's requested time and the timeline listed under the lock.
     """
     with held(context.lock):
@@ -133,8 +133,8 @@ def _schedule(context: Context, config: TableConfig, groups: Iterable[Group], op
 def _written(
     context: Context, config: TableConfig, requested: str, groups: Collection[Group], data: Any, file_ids: BucketIds
 ) -> list[WrittenFile]:
-    """Write one base file in every file group of the replaced partitions, and return the files. A file group without a
-    new base file would still show its old rows.
+    """Write one base file in every file group of the replaced partitions, and return the files. If a replaced file
+    group got no new base file, readers would still return its old rows.
     """
     shape = table_shape(config, context.rules)
     files = [] if data is None else context.jobs.write(data, WriteTask(shape, requested, bulk=True, file_ids=file_ids))

@@ -1,8 +1,8 @@
 """Selects the instants that a restore undoes: all pending instants, and those that completed after the savepoint's
 instant.
 
-Completion times determine the result, because a savepoint retains the table's state as of a completion time. A restore
-by Apache Hudi before 1.1 does not undo a write that was requested before the savepoint but completed after it
+A restore selects instants by completion time, because a savepoint retains the table's state as of a completion time. A
+restore by Apache Hudi before 1.1 does not undo a write that was requested before the savepoint but completed after it
 (HUDI-9667).
 """
 

@@ -22,10 +22,11 @@ def timeline_with(context: Context, action: str, instant: Time | None) -> Timeli
 def plan_to_resume(
     timeline: Timeline, action: str, instant: Time | None, among: Callable[[Instant], bool] = lambda _: True
 ) -> Instant | None:
-    """Return the instant of the given action that the caller names, whether pending or completed. Without a named
-    instant, return the oldest pending instant of the action, or None.
+    """Return the instant with the requested time `instant` and the given action, whether pending or completed. If
+    `instant` is None, return the oldest pending instant of the action, or None.
 
-    Several services use the same timeline action, so `among` selects the instants of the caller's service.
+    Several services use the same timeline action, so the predicate `among` selects the instants of the caller's
+    service.
 
     Raises `BadInput` if no instant of the caller's service has the given requested time.
     """
@@ -66,7 +67,7 @@ def files_or_completed(
 
     Once another process has completed the plan, a clean may delete the plan's inputs, so that `work` fails.
 
-    Raises `Conflict` if `work` failed and a restore has undone the plan.
+    Raises `Conflict` if `work` fails after a restore has undone the plan.
     """
     try:
         return work()

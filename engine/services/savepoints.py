@@ -27,8 +27,8 @@ def pinned_files(context: Context, timeline: Timeline) -> frozenset[str]:
 
 
 def files_as_of(context: Context, timeline: Timeline, time: str) -> frozenset[str]:
-    """Return the files that a read as of `time` opens, and the input logs of log compactions. `time` must be settled:
-    no pending instant can still complete at or before it.
+    """Return the files that a read as of `time` opens, together with the input logs of log compactions. `time` must be
+    settled: no pending instant can still complete at or before it.
     """
     slices = all_slices(context.storage, timeline, context.commits, context.rules, time)
     return frozenset(path for piece in to_read(slices, context.rules) for path in piece.paths)

@@ -22,9 +22,9 @@ _NEEDED: Final = frozenset({OWN_KEY, COVERS, REPLACES})
 
 
 class Listed(NamedTuple):
-    """The instants completed at or before `time`, from two listings of the timeline. `archived` is the greatest
-    requested time in the archive after the first listing. Every archived write with a requested time up to `archived`
-    completed at or before `time`.
+    """The instants completed at or before `time`, found by listing the timeline twice. `archived` is the greatest
+    requested time that the archive contained after the first listing. All archived writes requested at or before
+    `archived` had completed by `time`.
     """
 
     timeline: Timeline
@@ -33,7 +33,9 @@ class Listed(NamedTuple):
 
 
 def list_twice(context: Context) -> Listed:
-    """List the timeline twice, and return the instants that had completed by the read time of the first listing."""
+    """List the timeline twice, and return the instants that had completed by the greatest completion time in the first
+    listing.
+    """
     storage, rules, commits = context.storage, context.rules, context.commits
     listed = list_once(storage, rules, commits)
     archived, time = commits.archive.newest(), read_time(listed, rules, None)
@@ -43,7 +45,8 @@ def list_twice(context: Context) -> Listed:
 def state_checkpoint(context: Context, listed: Listed) -> StateCheckpoint | None:
     """Return a state checkpoint; None if the table has no write, or if another engine has cleaned the table.
 
-    A state checkpoint contains no pending instants: a read takes pending and newer instants from the timeline.
+    A state checkpoint contains no pending instants. Readers take pending instants, and instants newer than the
+    checkpoint, from the timeline.
     """
     timeline = listed.timeline
     writes = [instant for instant in timeline.completed if instant.writes]

@@ -133,10 +133,10 @@ def _check_columns(config: TableConfig) -> None:
 def _check_sample(context: Context, config: TableConfig, slices: tuple[FileSlice, ...], *, given: bool) -> None:
     """Compare the stored keys, partition paths and buckets of sampled rows with the values that nbcc computes. Raises
     `BadInput` if the number of buckets is wrong or uncertain. Raises `Unsupported` if stored keys or partition paths
-    differ from those of nbcc.
+    differ from the ones that nbcc would compute.
 
-    `given` is False if the number of buckets was derived from the file ids. If the derived number is too small, many
-    sampled keys are not in the bucket that nbcc computes for them.
+    `given` is False if the number of buckets was derived from the file ids. If the derived number of buckets is too
+    small, many sampled keys are not in the bucket that nbcc computes for them.
     """
     shape, keys = table_shape(config, context.rules), set[str]()
     for number, piece in enumerate(_sample(slices)):

@@ -78,8 +78,8 @@ def archive_due(timeline: Timeline, policy: MaintenancePolicy) -> Reasons:
     """If archiving is due, return the number of completed writes on the active timeline; otherwise, return an empty
     result.
 
-    Archiving is due only if it would move more than ``archive_most - archive_least`` writes. Writes that a pending
-    instant keeps on the active timeline are not counted.
+    Archiving is due only if it would move more than ``archive_most - archive_least`` writes. Writes that cannot be
+    archived yet (see `held_writes`) are not counted.
     """
     writes = [instant for instant in timeline.completed if instant.writes]
     stay = max(len(held_writes(timeline)), policy.archive_least)
@@ -88,8 +88,8 @@ def archive_due(timeline: Timeline, policy: MaintenancePolicy) -> Reasons:
 
 
 def held_writes(timeline: Timeline) -> list[Instant]:
-    """Return the writes that cannot be archived yet: those completed after the request of a pending instant or
-    savepoint.
+    """Return the writes that cannot be archived yet: those that completed after a pending instant or a savepoint was
+    requested.
     """
     oldest = min((instant.requested for instant in (*timeline.pending, *timeline.savepoints)), default="~")
     return [instant for instant in timeline.completed if instant.writes and completion_of(instant) >= oldest]

@@ -1,7 +1,7 @@
 """Loads a pickled task on a Python worker of Spark, or refuses the task if the worker cannot run it.
 
 The module's functions are pickled by value, because the worker may be unable to import nbcc. The module's functions use
-only the standard library and PySpark, and import both at run time.
+only the standard library and PySpark, which they import when they run.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from typing import Any
 
 def load(payload: bytes, sender: Mapping[str, str], sources: bytes = b"") -> Any:
     """Return the object pickled in `payload`, after checking that this worker can run it. Raises a RuntimeError with a
-    one-sentence message if the worker lacks nbcc, has another release, or lacks a package.
+    one-sentence message if the worker lacks nbcc or a required package, or has a different nbcc release.
 
-    `sender` identifies the driver's copy of nbcc by the name of its source archive, a digest and a folder
-    (`shipping.sender`). `sources` is the content of nbcc's source archive, for processes to which Spark does not send
-    archives.
+    `sender` contains the name of the driver's source archive of nbcc, a digest of the sources, and the folder of the
+    driver's nbcc (`shipping.sender`). `sources` is the content of nbcc's source archive, for processes to which Spark
+    does not send archives.
     """
     import atexit
     import importlib

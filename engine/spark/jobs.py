@@ -61,8 +61,8 @@ class SparkJobs:
 
     @property
     def has_local_properties(self) -> bool:
-        """True if the driver can read the id of the streaming query whose batch it writes, from Spark's local
-        properties.
+        """True if the driver can read Spark's local properties, which contain the id of the streaming query whose batch
+        it writes.
         """
         return not is_connect(self._spark)
 
