@@ -109,9 +109,7 @@ def is_refused(table: Table, time: float) -> bool:
 
 
 def instants_with_logs(table: Table, group: int) -> set[int]:
-    """Return the requested times of the instants that may have logs in a file group. By default, every write may have
-    logs there.
-    """
+    """Return the requested times of the writes that may have logs in a file group: by default, of all writes."""
     return {write.requested for write in table.writes}
 
 

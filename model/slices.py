@@ -28,9 +28,7 @@ class FileSlice(NamedTuple):
 
 
 def files_by_slice(rules: Rules, table: Table, group: int) -> tuple[FileSlice, ...]:
-    """Return each file slice with its base file and logs. The first slice, which has no barrier, is not returned if it
-    has no logs.
-    """
+    """Return each file slice with its base file and logs. The first slice is skipped if it has no logs."""
     visible_bases = base_files(rules, table, group, inf)
     listed = []
     for barrier, writes in writes_by_slice(rules, table, group).items():

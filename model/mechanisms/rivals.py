@@ -60,7 +60,7 @@ def published_instants(published: Published) -> Published:
 
 
 def several_runners(composition: Composition, each: Publication) -> None:
-    """Let an idle actor resume a plan, and let a runner stop if another runner has completed the plan or deleted its
+    """Let idle actors resume plans, and let a runner stop if another runner has completed its plan or deleted its
     files.
     """
     runs = composition.facts(Runner).get(each.actor)
@@ -172,9 +172,7 @@ def lock_is_not_in_the_way(own: Any, lock: str | None, start: str) -> bool:
 
 
 def misses_input(composition: Composition, runs: Runner) -> None:
-    """Let a slow runner stop if it finds that a clean has deleted an input file of the plan. This can happen after
-    another runner has completed the plan.
-    """
+    """Let a slow runner stop if a clean has deleted an input file of the plan, which another runner has completed."""
     cleaned = preset(input_is_deleted, plans=Component(runs.plans))
     gone = Guard("a clean must have deleted a file of its plan", cleaned)
     there = Guard("no clean may have deleted a file of its plan", cleaned, negated=True)
@@ -227,7 +225,6 @@ def remove_files(
 
 
 def forget_files(me: str, without_files: frozenset[str]) -> Changes:
-    """When a runner starts or abandons a plan, remove it from the set of runners whose files were deleted."""
     return {WITHOUT_FILES: without_files - {me}}
 
 

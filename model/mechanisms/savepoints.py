@@ -101,7 +101,7 @@ def compose(composition: Composition) -> None:
     """Add savepoint actors to a model, and make cleaners retain the files of savepoints.
 
     The component (state variable) `savepoints` contains the savepoints on the timeline. The components `saved` and
-    `dropped` count the savepoints created and dropped so far, because the world limits both.
+    `dropped` count the savepoints created and dropped so far.
     """
     savepointers = composition.actors_of("savepointer")
     if not savepointers:

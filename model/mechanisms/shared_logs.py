@@ -103,7 +103,7 @@ def without_undone(entry: Published, logs: tuple[Blocks, ...], protocol: Protoco
 
 
 class Places(NamedTuple):
-    """The position of each of a write's blocks in its shared log. Attached to the write."""
+    """Data attached to a write: the position of each of its blocks in a shared log."""
 
     places: tuple[int, ...] = ()
     kind: str = "places"
@@ -121,8 +121,7 @@ def place_in(write: Write, group: int) -> float:
 
 
 def refine(rules: Rules, protocol: Protocol) -> Rules:
-    """Return the rules for the option `merge_order = appended`: blocks merge in the order in which they were appended.
-    """
+    """Return the rules for `merge_order = appended`: blocks are merged in the order in which they were appended."""
     if protocol[Order].merge_order != "appended":
         return rules
     inner = rules.in_order
@@ -160,9 +159,7 @@ def append_block(
 
 
 def choose_logs(own: Rollbacker) -> Changes:
-    """For each shared log with blocks of the failed write, choose one of the blocks. One rollback block for each log is
-    sufficient to undo all of them.
-    """
+    """Choose one block of the failed write in each shared log; one rollback block undoes all of its blocks there."""
     return {"own": own._replace(files=tuple({group: (group, version) for group, version in own.files}.values()))}
 
 

@@ -48,9 +48,7 @@ class Checkpointer(NamedTuple):
 
 
 class StateCheckpoints(Options):
-    """The options of state checkpoints: which commits a read combines with a checkpoint, and what happens after a
-    restore.
-    """
+    """The options that decide which commits a read combines with a checkpoint, and what happens after a restore."""
 
     state_checkpoint_tail: Literal["completion", "requested"] = option(
         "completion",
@@ -134,8 +132,8 @@ def writes_of_state(writes: tuple[Write, ...], unpublished: tuple[Write, ...], t
 
 
 def live_files(rules: Rules, table: Table, groups: int) -> Table:
-    """Return the table restricted to the files that a snapshot query reads: in each file group, one base file and the
-    logs after it.
+    """Return the table restricted to the files that a snapshot query reads: one base file and the newer logs per file
+    group.
     """
     read = [rules.base_and_writes(rules, table, group, inf) for group in range(groups)]
     logs = {(group, write.requested) for group, (_, writes) in enumerate(read) for write in writes}

@@ -46,8 +46,7 @@ def misses(view: View, shape: Fold, right: Iterable[Log]) -> str:
 
 
 def one_against_other(view: View, group: int, before: Fold, after: Fold, deletes: bool = False) -> str | None:
-    """Return a phrase about a key whose row differs between two reads, before and after a step; None if the reads are
-    equal.
+    """Return a phrase about a key whose row differs between two reads, before and after a step; None if none differs.
     """
     if before == after:
         return None

@@ -103,8 +103,7 @@ def _writes(published: Published) -> tuple[Write, ...]:
 
 
 def checks_conflicts(model: Model, actor: str) -> bool:
-    """True unless the actor's concurrency mode is `nbcc`, the only mode in which conflicting writes may be published.
-    """
+    """True unless the actor's concurrency mode is `nbcc`, the only mode that allows conflicting writes."""
     return protocol_of(model, actor)[Occ].concurrency != "nbcc"
 
 

@@ -30,7 +30,7 @@ RESUMED_BY = {
 
 
 def outstanding(model: Model, state: State) -> Mapping[str, str]:
-    """Return the unfinished operations that must end: a mapping from each operation's name to a sentence about it.
+    """Return a sentence about each unfinished operation that must end, keyed by the operation's name.
 
     A pending plan need not complete unless a live actor can resume it. A failed write need not be removed unless a
     rollback actor is alive.
@@ -58,8 +58,7 @@ def _has_live(model: Model, state: State, kind: str) -> bool:
 
 
 def limited(model: Model, state: State) -> str:
-    """Return a phrase that names the actors, except writers, that could act if the world's limits were higher; '' if
-    there are none.
+    """Return a phrase that names the actors, except writers, that could act if the world's limits were higher, or ''.
     """
     writers = model.actors_of("writer")
     return " and ".join(name for name in model.stopped_by_limits(state) if name not in writers)

@@ -38,11 +38,10 @@ class Promise:
 
     `holds(model, before, step, after)` returns None if the promise holds; otherwise it returns a sentence about the
     violation. If `kind` is `state`, `holds` uses only `after`, and its other arguments may be None. `sometimes` returns
-    True if a state is a relevant test of the promise, for example because two writes have completed. A search without
-    such a state provides no evidence that the promise holds. `reads` names the components (state variables) that
-    `holds` and `sometimes` read. `unfit` returns the reason why the promise is not checked for a model, or None.
-    `shape(model, *states)` returns a cache key or None. If two calls return equal keys, the promise has the same
-    verdict for both (see `promises.shape`).
+    True if a state tests the promise; elsewhere, the promise holds trivially. A search without such a state provides no
+    evidence that the promise holds. `reads` names the components (state variables) that `holds` and `sometimes` read.
+    `unfit` returns the reason why the promise is not checked for a model, or None. `shape(model, *states)` returns None
+    or a key under which the verdict can be cached (see `promises.shape`).
 
     If the promise is about runs, `outstanding` maps each event that must still occur to a sentence about it. `limited`
     returns a phrase that names the actors that could act if the world's limits were higher. `fair` returns True for a

@@ -38,15 +38,13 @@ def nothing_to_notice(model: Model) -> str | None:
 
 
 def planned_between_writes(model: Model, state: State) -> bool:
-    """True if a state is a relevant test of promise PART: a plan exists, and at least two writes have completed."""
+    """True if a state tests promise PART: a plan exists, and at least two writes have completed."""
     logs = value_in(model, state, "log_plans")
     return bool(model.component(state, "plans") or logs) and two_writes(model, state)
 
 
 def served_between_writes(model: Model, state: State) -> bool:
-    """True if a state is a relevant test of promise QUIET: a table service has made a plan, rolled back a write, or
-    archived an instant.
-    """
+    """True if a state tests promise QUIET: a service has planned work, rolled back a write, or archived an instant."""
     if value_in(model, state, "removed"):
         return True
     rolled_back = value_in(model, state, "rollbacks")
@@ -73,8 +71,7 @@ def _shape_and_archive(model: Model, *states: State) -> Hashable | None:
 
 
 def quiet_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """Check promise QUIET: no step of a table service, no crash and no lock expiry changes the answer of a query at
-    retained times.
+    """Check promise QUIET: steps of table services, crashes and lock expiries do not change answers for retained times.
     """
     assert before is not None
     assert step is not None

@@ -75,8 +75,7 @@ NOTHING, UNKNOWN = Abstract(None), Abstract("unsupported")
 
 
 def shape_of(model: Model, *states: State) -> int | None:
-    """Return a number that identifies the shape of the given states; None if shapes do not support the states' values.
-    """
+    """Return a number that identifies the shape of the given states; None if shapes do not support them."""
     return model.derive(model.initial, (), "shapes", lambda: _Shapes(*_fields(model))).of(states)
 
 

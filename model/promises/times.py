@@ -69,8 +69,7 @@ def _of_actors(model: Model, state: State, published: tuple[Any, ...]) -> Iterat
 
 
 def may_repeat_times(model: Model) -> bool:
-    """True if two actors could be assigned equal times, because clocks differ or are coarse, or because locks can be
-    lost.
+    """True if two actors could be assigned equal times: clocks differ, clocks are coarse, or locks can be lost.
 
     Only then does promise MONO also check times that are not yet on the timeline.
     """

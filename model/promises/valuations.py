@@ -83,9 +83,7 @@ def records_by_definition(
 
 
 def names_for(logs: tuple[Log, ...]) -> dict[Log, Log]:
-    """Return short names that depend only on a log's position: (1, 0) for the first log, (2, 0) for the second, and so
-    on.
-    """
+    """Return a short name for each log, which depends only on its position: (1, 0), (2, 0), and so on."""
     return {log: (place + 1, 0) for place, log in enumerate(logs)}
 
 
@@ -119,8 +117,7 @@ def expected(logs: tuple[Log, ...], rows: Valuation, merger: Merger, deletes: bo
 
 @lru_cache(maxsize=1 << 16)
 def reads_right(shape: Fold, logs: tuple[Log, ...], merger: Merger, deletes: bool) -> bool:
-    """True if a read through the merge tree `shape` always returns the same row as the merge of the completed `logs`.
-    """
+    """True if a read through the merge tree `shape` always returns the same row as merging the completed `logs`."""
     names = names_for(_once_each(logs, logs_of(shape)))
     wanted = tuple([names[log] for log in logs])
     return differs_from_oracle(renamed(shape, names), wanted, len(names), merger, deletes) is None

@@ -62,9 +62,7 @@ class View:
         return self._once(("slices", group), lambda: file_slices(self.model.rules, self.table, group))
 
     def bases(self, group: int) -> list[tuple[int, Fold]]:
-        """Return the requested time and merge tree of each base file of a file group. The list includes the base files
-        of pending plans.
-        """
+        """Return the requested time and merge tree of each base file of a file group, even if its plan is pending."""
         shapes = (
             (barrier, base_file(self.model.rules, self.table, group, barrier))
             for barrier in sorted({requested for requested, _ in self.model.rules.bases(self.table, group)})
@@ -104,8 +102,8 @@ class View:
 
     @cached_property
     def asked_times(self) -> tuple[float, ...]:
-        """The times at which as-of reads are checked: all requested and completion times, and one time between each
-        adjacent pair.
+        """The times of the as-of reads to check: all requested and completion times, and one time between each adjacent
+        pair.
         """
         ordered = sorted(self.known_times)
         between = (_between(one, other) for one, other in pairwise((0, *ordered)))
@@ -226,9 +224,7 @@ def answered_times(model: Model, state: State) -> tuple[float, ...]:
 
 
 def distinct_times(view: View, times: tuple[float, ...]) -> list[float]:
-    """Return `times`, completion times first. A time is omitted if its read equals the read as of a completion time in
-    `times`.
-    """
+    """Return `times`, completion times first. Omit a time if its read equals that of a completion time in `times`."""
     return completions_first(view, (time for time in times if view.repeated_times.get(time, 0) not in times))
 
 
@@ -280,6 +276,5 @@ def on_table(model: Model) -> tuple[str, ...]:
 
 
 def on_table_and_readers(model: Model) -> tuple[str, ...]:
-    """Return the components (state variables) on which a read of the table depends, followed by those of the readers.
-    """
+    """Return the components (state variables) on which reads of the table depend, and those of the readers."""
     return (*on_table(model), *model.actors_of("reader"))

@@ -124,9 +124,7 @@ def _halt(model: Model, state: State, me: str) -> State | None:
 
 
 def _held_up(model: Model, state: State, me: str) -> tuple[str, ...]:
-    """Return the conditions, other than limits of the world, that prevent an actor from acting; () if the actor can
-    act.
-    """
+    """Return the conditions, except limits of the world, that prevent an actor from acting; () if it can act."""
     own, reasons = model.component(state, me), dict[str, None]()
     for row in model.transitions:
         if row.actor == me and row.action not in FAULTS and all(guard.holds(own) for guard in row.actor_guards):

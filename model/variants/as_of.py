@@ -87,9 +87,7 @@ def is_refused(table: Table, time: float) -> bool:
 
 
 def compose(composition: Composition) -> None:
-    """With `as_of_pending = refused`, make pending writes visible to readers, so that reads can be refused because of
-    them.
-    """
+    """With `as_of_pending = refused`, let readers see pending writes, so that reads can be refused because of them."""
     if composition.protocol[AsOf].as_of_pending == "refused":
         composition.map_view(VISIBLE_WRITES, all_unpublished)
 

@@ -50,25 +50,19 @@ class Slicing(Options):
 
 
 class BaseInstants(NamedTuple):
-    """For each file group, the base instant in the names of a write's logs (layout before RFC-66). Attached to the
-    write.
-    """
+    """Data attached to a write: for each file group, the base instant in the names of the write's logs."""
 
     groups: tuple[int | None, ...] = ()
     kind: str = "base instants"
 
 
 def by_request(write: Write, group: int) -> float:
-    """Return a write's requested time, which decides the file slice of its logs if `slicing` is `requested` or
-    `temporal`.
-    """
+    """Return the requested time of a write, which decides the file slice of its logs under `slicing = requested`."""
     return write.requested
 
 
 def by_base_instant(write: Write, group: int) -> float:
-    """Return the base instant in the name of a write's log in `group`. Before RFC-66, the base instant decided the
-    log's file slice.
-    """
+    """Return the base instant in the names of a write's logs in `group`, which decided their slice before RFC-66."""
     return mark(write, BaseInstants).groups[group] or 0
 
 
@@ -97,9 +91,7 @@ def refine(rules: Rules, protocol: Protocol) -> Rules:
 
 
 def keep_writes(rules: Rules, keeps: Callable[[Rules, Table, int], Callable[[Write], bool]]) -> Rules:
-    """Return rules under which file slices contain only the writes that a predicate accepts. `keeps` returns the
-    predicate for a file group of a table.
-    """
+    """Return rules under which file slices contain only the writes accepted by a predicate (the result of `keeps`)."""
     inner = rules.sliced_writes
 
     def sliced_writes(rules: Rules, table: Table, group: int) -> list[Write]:
@@ -119,17 +111,13 @@ def without_pending(inner: Barriers) -> Barriers:
 
 
 def is_in_a_slice(rules: Rules, table: Table, group: int) -> Callable[[Write], bool]:
-    """Return a predicate that excludes writes older than every base file of the file group. Their logs are then in no
-    slice.
-    """
+    """Return a predicate that excludes writes older than all base files; their logs are in no slice."""
     among = rules.barriers(rules, table, group)
     return lambda write: not among or barrier_of(rules, write, group, among) is not None
 
 
 def is_not_under_way_at_a_barrier(rules: Rules, table: Table, group: int) -> Callable[[Write], bool]:
-    """Return a predicate that excludes completed writes that were pending when a compaction plan was requested. Their
-    logs are then in no slice.
-    """
+    """Return a predicate that excludes writes that were pending when a compaction was requested."""
     among = rules.barriers(rules, table, group)
     return lambda write: not any(write.requested < barrier <= (write.completed or 0) for barrier in among)
 

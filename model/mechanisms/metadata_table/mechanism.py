@@ -199,8 +199,7 @@ def check(world: World) -> None:
 
 
 def agree(protocol: Protocol) -> None:
-    """Raise ValueError if a decision log is used, but the metadata table is not written under the lock before the data
-    table.
+    """Raise ValueError for a decision log, unless the metadata table is written under the lock before the data table.
     """
     options = protocol[MetadataOptions]
     usual = (options.metadata_commit, options.metadata_lock) == ("before_data", "under_lock")

@@ -68,8 +68,7 @@ def _same(write: Write, attempt: Attempt, group: int, protocol: Protocol) -> boo
 
 
 def clusterings(published: Published, groups: Iterable[int]) -> tuple[tuple[int, int], ...]:
-    """For each file group in `groups` that has been clustered, return a pair (file group, requested time of its newest
-    clustering).
+    """For each clustered file group in `groups`, return a pair (file group, requested time of its newest clustering).
     """
     done = (entry for entry in published if isinstance(entry, Compaction))
     newest = {group: entry.requested for entry in done for group in clustered(entry)}

@@ -115,9 +115,7 @@ def find_clusterings(own: Writer, me: str, world: World, published: tuple[Any, .
 
 
 def reload_timeline(own_validation: Validation, published: tuple[Any, ...]) -> Changes:
-    """List the timeline again during the write. The conflict check then wrongly ignores all instants that have
-    completed by now.
-    """
+    """List the timeline again during the write. The conflict check then misses instants that have already completed."""
     return {"own_validation": own_validation._replace(sealed=len(published))}
 
 

@@ -113,8 +113,7 @@ HAS_COMPLETED = Guard("something must have completed", has_completed)
 
 
 def any_time(clock: int) -> Iterator[Args]:
-    """Yield the possible times of an as-of query: all times up to one after the current clock time, and a time far in
-    the future.
+    """Yield the possible times of an as-of query: all times up to the clock's next value, and a time far in the future.
     """
     for time in (*range(1, clock + 2), clock + FUTURE):
         yield (("at", (time,)),)
@@ -208,8 +207,7 @@ def read(
     own: Querier, world: World, rules: Rules, deleted: frozenset[DataFile] = frozenset(),
     restores: Restores = (),
 ) -> Changes:  # fmt: skip
-    """Read the files that the query needs. The query is refused if a clean or restore has deleted a file that it needs.
-    """
+    """Read the files that the query needs. Refuse the query if a clean or restore has deleted one of these files."""
     if own.refusal or own.table is None or not (deleted or restores):
         return {"own": own}
     files = (file for group in range(world.groups) for file in opened(rules, own.table, group, own.query, own.until))

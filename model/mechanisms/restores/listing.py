@@ -136,8 +136,7 @@ def end_second_listing(
 
 
 def misses(before: tuple[int, ...], now: tuple[int, ...], undone: set[int]) -> bool:
-    """True if an instant of the previous listing has disappeared, and no restore in the current listing explains its
-    removal.
+    """True if an instant of the previous listing has disappeared, and no restore in the current listing explains this.
     """
     return not {*before} <= {*now} | undone
 
@@ -204,8 +203,8 @@ def kept_instants(own: Reader, published: Published, restores: Planned) -> Publi
 
 
 def table_of_kept(own: Reader, kept_instants: Published, plans: tuple[Plan, ...], restores: Planned) -> Table:
-    """Define the view `kept_table`: the table that a reader has listed, even if a restore has undone its compaction
-    plans since.
+    """Define the view `kept_table`: the table that a reader has listed, including plans that a restore has undone
+    since.
     """
     return kept_table(own, kept_instants, all_plans(plans, restores))
 

@@ -104,8 +104,7 @@ def is_gone(restores: tuple[Restore, ...], requested: int) -> bool:
 
 
 def loses_input(plan: int, group: int, restores: tuple[Restore, ...]) -> bool:
-    """True if a restore has deleted an input file that the compaction plan requested at `plan` needs in the given file
-    group.
+    """True if a restore has deleted an input file of the compaction plan requested at `plan` in the file group `group`.
     """
     for each in restores:
         found = next((known for known in each.plans if known.requested == plan), None)

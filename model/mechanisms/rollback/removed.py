@@ -21,8 +21,7 @@ def compose(composition: Composition) -> None:
 
 
 def is_removed(requested: int, state: str, rollbacks: Rollbacks) -> bool:
-    """True if the last rollback that removed a write's instant found the instant in the state `state` (requested or
-    inflight).
+    """True if a write's instant had the state `state` (requested or inflight) when the last rollback removed it.
 
     A stalled writer may put its inflight instant after a rollback has removed the requested instant.
     """

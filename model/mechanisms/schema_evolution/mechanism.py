@@ -110,9 +110,7 @@ def published_change(me: str, own: SchemaEvolver) -> tuple[SchemaEvolver, Altere
 
 
 def known_columns(schemas: Schemas) -> Iterable[Args]:
-    """Return the possible numbers of added columns that a writer uses. Every number up to the current one is possible,
-    because the writer may have opened the table at any time.
-    """
+    """Return the possible numbers of added columns that a writer uses; it may have opened the table at any time."""
     return tuple((("columns", known),) for known in range(len(schemas) + 1))
 
 
@@ -121,8 +119,7 @@ def know_columns(*, columns: int) -> Changes:
 
 
 def open_plan(schemas: Schemas, table_protocol: Protocol) -> Changes:
-    """Record in the actor's state how many added columns a table service writes: the current number, or the number when
-    the service opened the table.
+    """Record how many added columns a table service writes: those that exist now, or those that it found at its start.
     """
     current = table_protocol[SchemaEvolution].columns_written == "current"
     return {"own_known_columns": Columns(len(schemas) if current else 0)}

@@ -27,9 +27,7 @@ from .options import SchemaEvolution
 
 
 class Altered(NamedTuple):
-    """A published commit that adds no files and records a schema change. `columns` is the total number of columns added
-    so far.
-    """
+    """A published commit without files that records a schema change. `columns` is the total number of added columns."""
 
     requested: int
     completed: int
@@ -42,26 +40,22 @@ class Altered(NamedTuple):
 
 
 class Columns(NamedTuple):
-    """The number of added columns that a write's rows contain (`found`): those that the writer found when it opened the
-    table. Attached to the write.
-    """
+    """Data attached to a write: `found` is the number of added columns when the writer opened the table."""
 
     found: int = 0
     kind: str = "columns"
 
 
 class PlanColumns(NamedTuple):
-    """The number of added columns that a plan's base files contain (`written`); None if it was not recorded. Attached
-    to the plan.
-    """
+    """Data attached to a plan: `written` is the number of added columns in its base files, or None if not recorded."""
 
     written: int | None = None
     kind: str = "plan columns"
 
 
 class Schemas(NamedTuple):
-    """The schema changes of a table. `since` lists the times at which columns were added, and `altered` the commits
-    that record them. Attached to the table.
+    """Data attached to a table: `since` lists the times at which columns were added, and `altered` the commits that
+    record them.
     """
 
     since: tuple[int, ...] = ()
@@ -106,8 +100,7 @@ def refine(rules: Rules, protocol: Protocol) -> Rules:
 def with_columns(
     rules: Rules, table: Table, query: Query, show: Callable[[Fold, Ranked], Record]
 ) -> Callable[[Fold, Ranked], Record]:
-    """Return a version of `show` whose rows include the values of the visible columns. `show` returns the row of a key.
-    """
+    """Return a version of the function `show` whose rows include the values of the visible columns."""
     of_now = query.kind not in ("as_of", "incremental") or query.until is None
     shown = shown_at(rules, table, inf if of_now else query.until or 0)
 
