@@ -248,7 +248,7 @@ class Model:
 
         Raises:
             BadInput: a time of the query is not settled, is a requested time, or is before the first write.
-            Cleaned: a time of the query is before the cleaning horizon, or a needed file has been deleted.
+            Cleaned: a time of the query is before the cleaning horizon, or a file that it needs has been deleted.
             NoAnswer: the protocol refuses the query.
         """
         if refusal := self.read_refusal(state, query):

@@ -123,8 +123,8 @@ def is_not_under_way_at_a_barrier(rules: Rules, table: Table, group: int) -> Cal
 
 
 def is_no_tombstone_log(rules: Rules, table: Table, group: int) -> Callable[[Write], bool]:
-    """If a write and a completed compaction have the same requested time, readers take the write's logs for the
-    compaction's tombstones. Return a predicate that excludes such writes from slices.
+    """Return a predicate that excludes writes with the same requested time as a completed compaction. Readers take the
+    logs of such a write for the compaction's tombstones.
     """
     taken = {requested for requested, done in rules.bases(table, group) if done}
     return lambda write: write.requested not in taken
@@ -188,7 +188,8 @@ def note_base_instants(plans: tuple[Plan, ...], world: World) -> Changes:
 
 
 def all_unpublished(unpublished_writes: tuple[Write, ...]) -> tuple[Write, ...]:
-    """Define the view `visible_writes` as all unpublished writes, because readers use every log file on storage."""
+    """Define the view `visible_writes` as all unpublished writes, so that readers also see the logs of pending writes.
+    """
     return unpublished_writes
 
 
