@@ -1,8 +1,8 @@
 """The transition system of one world (a bounded configuration of table and actors) under one protocol (a choice of
 options).
 
-A state is a number that encodes the values of all components, the state variables (see `machine/state.py`). The same
-number may denote different states in two `Model` objects.
+A state is a number that encodes the values of all components, the state variables (see `machine/state.py`). A state's
+number is meaningful only within its `Model` object.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class Model:
 
     @property
     def transitions(self) -> tuple[BoundTransition, ...]:
-        """All transitions of the model, with parameter names resolved to components (state variables)."""
+        """All transitions of the model, bound to its components (state variables)."""
         return tuple(compiled.transition for compiled in self.stepper.rows)
 
     @property
@@ -88,10 +88,10 @@ class Model:
 
     @property
     def shard_key(self) -> tuple[str, Callable[[Any], Hashable]] | None:
-        """How a parallel search partitions states into shards: a component (state variable), and a function from its
-        value to the shard. States before the first publication belong to no shard: the function returns None.
-        `shard_key` is None if the model can remove published instants, because the first published instant may then
-        change.
+        """A component (state variable), and a function from its value to a shard, for parallel search. All states of a
+        shard have the same first published instant. The function returns None for states before the first publication.
+        If the model can remove published instants, `shard_key` is None, because successors of a state could then be in
+        another shard.
         """
         return None if "published" in self.composition.withdrawn else ("published", _first_published)
 
@@ -140,22 +140,22 @@ class Model:
         return reasons
 
     def component(self, state: State, name: str) -> Any:
-        """Return the value of one component (state variable). Raises KeyError for an unknown name; the message lists
-        all components.
+        """Return the value of one component (state variable). Raises KeyError if `name` is not a component; the message
+        lists all components.
         """
         if name not in self.coding.place:
             raise KeyError(f"no component {name!r}; there are {', '.join(self.components)}")
         return self.coding.value(state, self.coding.place[name])
 
     def projection(self, names: Iterable[str]) -> Callable[[State], Hashable]:
-        """Return a function that maps two states to equal results if and only if the components `names` are equal in
-        both.
+        """Return a function that projects a state to the components `names`. Its results for two states are equal if
+        and only if these components are equal.
         """
         return self.coding.projection(names)
 
     def derive(self, state: State, reads: tuple[str, ...], key: Hashable, compute: Callable[..., Value]) -> Value:
-        """Return the result of `compute` for the values of the components `reads` in a state. Results are cached for
-        each `key` and combination of component values.
+        """Call `compute` with the values of the components `reads` in a state, and cache the result. `key` identifies
+        the computation in the cache.
         """
         mask, positions = self._footprints.get(reads) or self._footprint(reads)
         at = (key, state & mask)
@@ -172,7 +172,7 @@ class Model:
 
     def view(self, state: State, name: str, actor: str = "") -> Any:
         """Return the value of a view (a derived value, such as `visible_instants`), as `actor` observes it. If `actor`
-        is empty, the result omits changes to the view that apply only to some actors.
+        is empty, ignore definitions of the view that apply only to some actors.
         """
         key = (name, actor) if actor else name
         bound = self._views.get(key) or self._views.setdefault(key, self._names.view(name, actor))
@@ -202,8 +202,8 @@ class Model:
         return sorted(self.view(state, PENDING), key=lambda instant: instant.requested)
 
     def slices(self, state: State, as_of: int | None = None) -> tuple[FileSlice, ...]:
-        """Return all file slices that cleaning retains, ordered by file group and barrier (the requested time of the
-        slice's compaction). With `as_of`, return the file slices of the table as of that time.
+        """Return all file slices that have not been cleaned, ordered by file group and barrier (the requested time of
+        the slice's compaction). With `as_of`, return the file slices of the table as of that time.
         """
         table = since(self.rules, self.table(state), self.world.groups, self.horizon(state))
         if as_of is not None:
@@ -248,7 +248,7 @@ class Model:
 
         Raises:
             BadInput: a time of the query is not settled, is a requested time, or is before the first write.
-            Cleaned: a time of the query is before the cleaning horizon, or a needed file has been deleted.
+            Cleaned: a time of the query is before the cleaning horizon, or a file that it needs has been deleted.
             NoAnswer: the protocol refuses the query.
         """
         if refusal := self.read_refusal(state, query):
@@ -257,8 +257,8 @@ class Model:
         return answer(self.rules, table, self.world.groups, query, settled, data, self.merger)
 
     def read_refusal(self, state: State, query: Query) -> BadInput | Cleaned | None:
-        """Return the error with which the table refuses a query; None if the table does not refuse it. The protocol may
-        still refuse the query with `NoAnswer`.
+        """Return the error with which the table refuses a query; None if the table does not refuse it. Even if this
+        method returns None, the protocol may refuse the query with `NoAnswer`.
         """
         instants = (*self.component(state, "published"), *self.pending(state))
         completions = {entry.completed for entry in instants}
@@ -282,10 +282,10 @@ class Model:
         return Cleaned("a file that the read needs is deleted") if missing else None
 
     def window_rows(self, state: State, kept: tuple[int, ...], query: Query, data: Data) -> dict[Hashable, Any]:
-        """Return the answer of a consumer's incremental query: the merge of the writes whose requested times are in
-        `kept`.
+        """Return the answer of a consumer's incremental query. `kept` contains the requested times of the writes that
+        the consumer found in the query's window.
 
-        A clean or restore after the query does not change the answer.
+        Cleans and restores after the query do not change its answer.
         """
         table = self.table(state)
         undone = (entry for each in self.restores(state) for entry in each.entries if isinstance(entry, Write))
@@ -294,8 +294,8 @@ class Model:
         return answer(self.rules, seen, self.world.groups, query, 0, data, self.merger)
 
     def finished(self, state: State) -> bool:
-        """True if no live actor is in the middle of an operation. A finished state without successors is not a
-        deadlock.
+        """True if no live actor is in the middle of an operation. Such a state is not a deadlock, even if it has no
+        successors.
         """
         return not self.busy(state)
 
@@ -313,14 +313,14 @@ class Model:
         return own.step != DEAD and own.step not in self._idle_steps[actor]
 
     def stopped_by_limits(self, state: State) -> Iterator[str]:
-        """Yield the actors that are blocked only by limits of the world, such as the number of writes. Crashes do not
-        count as actions.
+        """Yield the actors that could act if the limits of the world, such as the number of writes, were higher.
+        Crashes are disregarded.
         """
         return self._limits.stopped(state)
 
     def is_service(self, step: Step) -> bool:
-        """True if a step belongs to a table service, or is a crash or a lock expiry. Promise QUIET: steps of table
-        services must not change the answers of retained reads.
+        """True if a step belongs to a table service, or is a crash or a lock expiry. Such a step must not change the
+        answer of any read as of a retained time (promise QUIET).
         """
         return step.action in self._services
 

@@ -12,7 +12,7 @@ from .mechanisms.restores.rules import Restore, hides
 
 
 class ReadBounds(NamedTuple):
-    """The limits on the times as of which a table can be read.
+    """Determines as of which times a table can be read.
 
     `settled` is the greatest time that can be read. `first` is the completion time of the table's first completed
     write; None if no write has completed. `horizon` is the cleaning horizon (see `Model.horizon`). `pinned` contains
@@ -31,8 +31,8 @@ def refusal_of(
 ) -> BadInput | Cleaned | None:
     """Return the error with which a read at `times` is refused; None if it is answered.
 
-    `requests` contains the requested times of instants with data files that are not also completion times. A read as of
-    a time in `requests` is refused.
+    `requests` contains the requested times of instants with data files, except those equal to a completion time. A read
+    as of such a requested time is refused.
     """
     return _no_point_in_history(kind, times, bounds, requests) or _no_longer_retained(kind, times, bounds)
 

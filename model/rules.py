@@ -2,7 +2,8 @@
 and variants (alternative rules) may wrap or replace any of these functions.
 
 The functions call each other through the parameter `rules`, so that a replaced function takes effect everywhere. The
-default functions are those of the kernel (RFC-66 alone). One `Rules` object is composed for each protocol.
+default functions are those of the kernel (RFC-66 alone). For each protocol, one `Rules` object combines the functions
+of the kernel, mechanisms and variants.
 """
 
 from __future__ import annotations
@@ -108,8 +109,7 @@ def is_refused(table: Table, time: float) -> bool:
 
 
 def instants_with_logs(table: Table, group: int) -> set[int]:
-    """Return the requested times of the instants that may have logs in a file group. By default, these are all writes.
-    """
+    """Return the requested times of the writes that may have logs in a file group: by default, of all writes."""
     return {write.requested for write in table.writes}
 
 
@@ -119,8 +119,8 @@ def one_window(rules: Rules, table: Table, group: int, after: float, until: floa
 
 
 def table_as_of(rules: Rules, table: Table, time: float) -> Table:
-    """Return the table as of `time`, with the plans requested at or before `time`. A plan counts as completed only if
-    its base files are visible at `time`.
+    """Return the table as of `time`: its visible writes, and the plans requested at or before `time`. A plan is marked
+    as completed only if reads as of `time` may use its base files.
     """
     plans = [(p, c) for p, c in zip(table.plans, table.completed, strict=True) if p.requested <= time]
     done = tuple(c if c and rules.is_visible(p.requested, c, time) else None for p, c in plans)

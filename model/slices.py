@@ -16,9 +16,9 @@ class FileSlice(NamedTuple):
     """One file slice of a file group. `barrier` is the requested time of the compaction plan that started the slice;
     None for the first slice. The slice started by a pending plan has no base file yet, and may have no logs.
 
-    `base` is the requested time of the compaction that wrote the base file; None if the slice has no base file. If a
-    compaction puts its tombstones (retained deletes) in a log file, that log file counts as part of the base file and
-    is not listed in `logs`.
+    `base` is the requested time of the compaction that wrote the base file; None if the slice has no base file. A log
+    file that contains only a compaction's tombstones (retained deletes) is part of the base file, and is not listed in
+    `logs`.
     """
 
     group: int
@@ -28,9 +28,7 @@ class FileSlice(NamedTuple):
 
 
 def files_by_slice(rules: Rules, table: Table, group: int) -> tuple[FileSlice, ...]:
-    """Return each file slice with its base file and logs. The first slice, which has no barrier, is omitted if it has
-    no logs.
-    """
+    """Return each file slice with its base file and logs. The first slice is skipped if it has no logs."""
     visible_bases = base_files(rules, table, group, inf)
     listed = []
     for barrier, writes in writes_by_slice(rules, table, group).items():

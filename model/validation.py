@@ -1,5 +1,5 @@
-"""Validates mappings read from the user's TOML files. For an unknown word, the error message suggests the most similar
-known word.
+"""Validates mappings read from the user's TOML files. For an unknown word, the error message suggests the closest valid
+word.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ LISTED = 12
 
 
 def nearest(word: str, known: Iterable[str], others: str = "") -> str:
-    """Return the end of an error message: the known word most similar to `word`, if any, and up to 12 known words.
+    """Return a hint for an unknown word: the closest valid word, if any, and up to 12 valid words.
 
-    If more than 12 words are known, and `others` is a command that prints them, the message names the command instead.
+    `others` is a command that prints all valid words; the hint names it if there are more than 12.
     """
     words = sorted(known)
     begun = [each for each in words if word and each.startswith(word)]
@@ -51,7 +51,7 @@ def write_shape(row: Mapping[str, object]) -> tuple[tuple[str, int], tuple[int, 
 
 
 def whole_number(value: object, where: str, least: int = 0) -> int:
-    """Return `value` if it is a whole number of at least `least`; raises ValueError otherwise."""
+    """Return `value` if it is a whole number of at least `least`; otherwise raise ValueError."""
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
         raise ValueError(f"{where}: a whole number of at least {least} is needed, found {value!r}")
     return value

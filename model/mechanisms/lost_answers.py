@@ -1,8 +1,8 @@
 """Models lost answers: a put that commits a write succeeds, but the response of the object store does not arrive.
 
 The put that commits a write creates the completed instant, or an entry of the decision log. The client of the store
-repeats the put, and the store refuses the repeated put because the file exists. A writer that treats the refusal of a
-repeated put as a failure reports the write as failed, although readers see it.
+repeats the put, and the store refuses the repeated put because the file exists. A writer that misinterprets this
+refusal reports its write as failed, although readers see the write.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Answers(Limits):
 
 
 def compose(composition: Composition) -> None:
-    """Let every writer lose the store's response to a commit.
+    """Allow the store's response to any writer's commit to be lost.
 
     If the store's response to a commit is lost, the writer adds the requested time to the component (state variable)
     `reported_done` or `reported_failed`.
@@ -89,7 +89,7 @@ def recognises_own(own: Writer, protocol: Protocol, published: Published) -> boo
 
 
 def recognises_entry(own: Writer, protocol: Protocol, decisions: Decisions) -> bool:
-    """True if the writer recognises the existing decision-log entry as its own."""
+    """True if the writer recognises its own entry in the decision log."""
     written = [entry for entry in decisions if not isinstance(entry, int)]
     return protocol[LostAnswers].lost_answer == "recognised" and is_there(tuple(written), own.requested)
 
@@ -107,7 +107,7 @@ IS_OWN_ENTRY = Guard("the existing entry must be its own, and the writer must re
 
 
 def decide_without_answer(own: Writer, me: str, world: World, decisions: Decisions, lost_answers: int) -> Changes:
-    """Put the entry in the decision log, but lose the store's response. After the loss, the store's client repeats the
+    """Put the entry in the decision log, although the store's response does not arrive. The store's client repeats the
     put, which fails because the entry already exists.
     """
     entry = write_of(world, me, own)
@@ -115,14 +115,14 @@ def decide_without_answer(own: Writer, me: str, world: World, decisions: Decisio
 
 
 def report_undecided(own: Writer, me: str, lock: str | None, reported_failed: tuple[Any, ...]) -> Changes:
-    """Let the writer report a failure, although the decision log contains the write, and release the lock."""
+    """Let the writer report a failure and release the lock, although the decision log contains the write."""
     failed = (*reported_failed, own.requested)
     return {"own": Writer(number=own.number), "lock": released(lock, me), "reported_failed": failed}
 
 
 def put_without_answer(own: Writer, me: str, world: World, published: Published, lost_answers: int) -> Changes:
-    """Put the completed instant, but lose the store's response. The client of the store then repeats the put, which
-    fails because the file already exists.
+    """Put the completed instant, although the store's response does not arrive. The store's client repeats the put,
+    which fails because the file already exists.
     """
     return {"published": (*published, write_of(world, me, own)), "lost_answers": lost_answers + 1}
 

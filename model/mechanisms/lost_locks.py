@@ -1,8 +1,8 @@
 """Models locks that are lost while the holder is alive (fault set F1), because a lease has expired or the lock service
 has failed.
 
-The holder of a lost lock is not notified and cannot detect the loss. An operation that is one step under a reliable
-lock becomes two steps, between which other actors may act.
+The holder of a lost lock is not notified and cannot detect the loss. Planning takes one step under a reliable lock, but
+two steps here; other actors may act in between.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ def _divide(composition: Composition, planner: Planner) -> None:
 
 
 def plan_is_there(own: Any, plans: tuple[Any, ...], requested: str) -> bool:
-    """True if another plan already has the requested time that this actor chose."""
+    """True if a plan with the actor's requested time already exists, because the actor has lost its lock."""
     return any(plan.requested == getattr(own, requested) for plan in plans)
 
 

@@ -1,7 +1,7 @@
 """Before publishing, an actor checks under the lock whether its instant may still be published.
 
 A mechanism may add a condition that an actor must check before publishing. If the condition does not hold, the actor
-releases the lock, and removes its files and its instant.
+releases the lock. It then removes the files and the instant of its unpublished operation.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ class Refusal(NamedTuple):
 def refuse(composition: Composition, kind: str, me: str, guard: Guard, give_up: Effect, check: str = COMMITS) -> None:
     """Let an actor publish only if the condition `guard` holds; otherwise, the actor gives up.
 
-    `give_up` is the effect that removes the actor's files and instant. `check` is the action or tag of the transitions
-    to which the condition is added.
+    `give_up` is the effect that removes the actor's files and instant. `check` selects the transitions that test the
+    condition, by action or tag.
     """
     checks = composition.select(check, actors=[me])
     if earlier := composition.facts(Refusal).get(me):

@@ -5,8 +5,8 @@ pending plan. All runners of a plan write the same content, each into separate f
 under the lock whether another runner has completed the plan. A runner that finds the plan completed deletes its own
 files and publishes nothing.
 
-Before publishing, a runner deletes the files that other runners of the same plan have put. If a runner crashes between
-this deletion and publication, the other runners find their files missing, and the plan stays pending.
+Before publishing, a runner deletes the files that other runners of the same plan have put. If the runner crashes after
+this deletion but before publication, the other runners find their files missing. The plan then stays pending.
 """
 
 from __future__ import annotations
@@ -60,7 +60,9 @@ def published_instants(published: Published) -> Published:
 
 
 def several_runners(composition: Composition, each: Publication) -> None:
-    """Add the transitions that are needed because several actors of one kind may run the same plan."""
+    """Let idle actors resume plans, and let a runner stop if another runner has completed its plan or deleted its
+    files.
+    """
     runs = composition.facts(Runner).get(each.actor)
     if runs is None or len(composition.actors_of(each.kind)) < 2:
         return
@@ -102,11 +104,11 @@ def resume_plan(
 
 
 def gives_way(composition: Composition, runs: Runner) -> None:
-    """Let a runner start or publish a plan only if no other runner has completed the plan. The operation of a runner
-    ends if the plan is already completed.
+    """Let a runner start a plan, or publish its result, only if no other runner has completed the plan. A runner stops
+    if it finds the plan completed.
 
-    The step that takes the lock checks that the plan is still pending. If locks can be lost, or a decision log decides
-    commits, the committing step checks that the plan is pending.
+    By default, a runner checks that the plan is still pending when it takes the lock. If locks can be lost, or the
+    protocol uses a decision log, the runner checks when it commits.
     """
     me = runs.actor
     pending = is_pending(runs)
@@ -125,7 +127,7 @@ def gives_way(composition: Composition, runs: Runner) -> None:
 
 
 def is_pending(runs: Runner) -> Guard:
-    """Return the guard that no other runner has completed the plan."""
+    """Return the guard that holds if no other runner has completed the plan."""
     completed = preset(is_completed, completes=runs.completes, requested=runs.requested)
     return Guard(f"no other {runs.kind} may have completed its {runs.what}", completed, negated=True)
 
@@ -141,13 +143,12 @@ def checking(composition: Composition, runs: Runner) -> Selection:
 
 
 def checks_before_lock(composition: Composition, me: str) -> bool:
-    """True if, under the protocol of `me`, a runner checks the plan before taking the lock instead of under the lock.
-    """
+    """True if, in the protocol of the actor `me`, runners check the plan before they take the lock."""
     return composition.protocol_of(me)[PlanCheck].plan_check == "before_lock"
 
 
 def checks_to_commit(composition: Composition, me: str) -> bool:
-    """True if the committing step, and not the step that takes the lock, checks that the plan is still pending."""
+    """True if a runner checks that the plan is still pending when it commits, rather than when it takes the lock."""
     lossy = composition.world[LostLocks].lock_losses or composition.protocol.to_mapping()["decision"] == "log"
     return bool(lossy) and not checks_before_lock(composition, me)
 
@@ -171,7 +172,7 @@ def lock_is_not_in_the_way(own: Any, lock: str | None, start: str) -> bool:
 
 
 def misses_input(composition: Composition, runs: Runner) -> None:
-    """Let a slow runner detect that a clean has deleted an input file of a plan that another runner has completed."""
+    """Let a slow runner stop if a clean has deleted an input file of the plan, which another runner has completed."""
     cleaned = preset(input_is_deleted, plans=Component(runs.plans))
     gone = Guard("a clean must have deleted a file of its plan", cleaned)
     there = Guard("no clean may have deleted a file of its plan", cleaned, negated=True)
@@ -181,14 +182,13 @@ def misses_input(composition: Composition, runs: Runner) -> None:
 
 
 def input_is_deleted(own: Any, plans: tuple[Plan, ...], deleted: frozenset[DataFile]) -> bool:
-    """True if a clean has deleted an input file of the plan in the runner's next file group."""
+    """True if a clean has deleted an input file that the plan needs in the file group that the runner handles next."""
     part = next((plan.part_in(own.group) for plan in plans if plan.requested == own.plan), None)
     return part is not None and not deleted.isdisjoint(taken_files(part))
 
 
 def loses_files(composition: Composition, runs: Runner) -> None:
-    """Let a runner delete the files of other runners before publishing. The other runners then find their files missing
-    and give up.
+    """Let a runner delete the files of other runners before publishing. A runner that finds its files missing gives up.
     """
     me, kind = runs.actor, runs.kind
     gone = (is_pending(runs), ~HAS_FILES) if checks_to_commit(composition, me) else (~HAS_FILES,)
@@ -216,8 +216,8 @@ HAS_FILES = Guard("no other runner may have deleted its files", has_files)
 def remove_files(
     own: Any, me: str, without_files: frozenset[str], peers: Mapping[str, Any], count: str
 ) -> Changes:
-    """Under the lock, delete the files that other live runners have put for the same plan. Files of crashed runners are
-    not deleted in the model, because no actor observes them.
+    """Under the lock, delete the files that other live runners have put for the same plan. Files of crashed runners
+    stay in the model, because no actor would notice their deletion.
     """
     rivals = {name for name, peer in peers.items() if peer.plan == own.plan and getattr(peer, count)}
     alive = {name for name in rivals if peers[name].step != DEAD}
@@ -225,7 +225,6 @@ def remove_files(
 
 
 def forget_files(me: str, without_files: frozenset[str]) -> Changes:
-    """Remove the actor from the set of runners whose files another runner has deleted."""
     return {WITHOUT_FILES: without_files - {me}}
 
 

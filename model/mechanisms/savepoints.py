@@ -2,8 +2,8 @@
 
 Under the table's lock, a savepointer (an actor that creates savepoints) lists the files that a read as of the pinned
 instant opens. The savepointer puts the inflight savepoint, and then the completed savepoint, on the timeline. A
-savepoint has the same requested time as the pinned instant. Cleans are also planned under the table's lock, and by
-default retain the files of every savepoint.
+savepoint has the same requested time as the pinned instant. A clean is planned under the same lock; by default, it
+retains the files of every savepoint.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ class Savepoint(NamedTuple):
     """A savepoint of the instant with the requested time `requested` and the completion time `at`. `files` contains the
     files that a read as of `at` needs.
 
-    `writes` lists the requested times of the writes that had completed when the savepoint was begun. `completed` is
-    None while the savepoint is inflight.
+    `writes` lists the requested times of the writes that had completed when the inflight savepoint was put. `completed`
+    is None while the savepoint is inflight.
     """
 
     requested: int
@@ -78,7 +78,7 @@ def kept(rules: Rules, savepoints: tuple[Savepoint, ...]) -> frozenset[DataFile]
 
 
 def without(victims: tuple[Victims, ...], files: frozenset[DataFile]) -> tuple[Victims, ...]:
-    """Return the files to delete in each file group, except those in `files`."""
+    """Remove `files` from the files that a clean plan deletes in each file group."""
     left = (each._replace(files=tuple(file for file in each.files if file not in files)) for each in victims)
     return tuple(each for each in left if each.files)
 
@@ -100,8 +100,8 @@ class Savepointer(NamedTuple):
 def compose(composition: Composition) -> None:
     """Add savepoint actors to a model, and make cleaners retain the files of savepoints.
 
-    The component (state variable) `savepoints` contains the savepoints on the timeline. The component `saved` is the
-    number of savepoints begun; `dropped` is the number of savepoints dropped.
+    The component (state variable) `savepoints` contains the savepoints on the timeline. The components `saved` and
+    `dropped` count the savepoints created and dropped so far.
     """
     savepointers = composition.actors_of("savepointer")
     if not savepointers:
@@ -189,8 +189,8 @@ def drop_savepoint(dropped: int, savepoints: Saved) -> Changes:
 
 
 def cleaned_table(completed_table: Table) -> Table:
-    """Define the view `cleaned_table` as the whole table, because every slice may still have files that a clean
-    retained for a savepoint.
+    """Define the view `cleaned_table` as the whole table, not only the slices that no clean has covered. An older slice
+    may still have files that a clean retained for a savepoint.
     """
     return completed_table
 
@@ -201,7 +201,7 @@ def clean_plan(clean_plan: CleanPlan, savepoints: Saved, rules: Rules) -> CleanP
 
 
 def latest_time(latest_time: int, savepoints: Saved) -> int:
-    """Include savepoints in the view `latest_time`."""
+    """Redefine the view `latest_time` to be no earlier than the requested time of any savepoint."""
     return max(latest_time, *(each.requested for each in savepoints), 0)
 
 

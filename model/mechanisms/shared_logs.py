@@ -1,11 +1,11 @@
 """Models shared log files: each file slice has one log file, to which all writers append blocks.
 
 RFC-22, "Option 2 implementation", describes the layout: "For HDFS, we append multiple log blocks with different commit
-times inside the same log file". RFC-22 proposes to abandon shared log files. A rollback cannot delete a log file that
-contains blocks of other writes. In a shared log, a rollback actor therefore appends a *rollback block* that names the
-failed write (Hudi's command block, TARGET_INSTANT_TIME). Two actors cannot append to one file at the same time. If a
-log file is in use, a writer starts another with the next version number; readers read versions in ascending order. A
-reader sees the log files of a file slice as one sequence of blocks.
+times inside the same log file". RFC-22 proposes that writes stop sharing log files. A rollback cannot delete a log file
+that contains blocks of other writes. Instead, the rollback actor appends a *rollback block* that names the failed write
+(Hudi's command block, TARGET_INSTANT_TIME). Two actors cannot append to one file at the same time. If another writer is
+appending to the log file, a writer starts a new log file with the next version number. Readers read the log files in
+ascending order of version. A reader sees the log files of a file slice as one sequence of blocks.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ LOGS = "shared_logs"
 
 
 class Block(NamedTuple):
-    """A block of a log file, appended by the write or rollback whose requested time is `instant`. If `target` is not 0,
-    the block is a rollback block that undoes the write requested at `target`.
+    """A block of a log file, appended by the write or rollback whose requested time is `instant`. `target` is the
+    requested time of the write that a rollback block undoes; 0 for other blocks.
     """
 
     instant: int
@@ -70,10 +70,10 @@ def appended(logs: tuple[Blocks, ...], group: int, block: Block) -> tuple[Blocks
 
 
 def undone(blocks: Blocks, rollback_block: str) -> frozenset[Log]:
-    """Return the blocks of a shared log that readers skip because a rollback block undoes them.
+    """Return the blocks of a shared log that a rollback block undoes, so that readers skip them.
 
-    Readers under `rollback_block = in_front` read a log in one pass, so a rollback block undoes only the blocks
-    directly before it.
+    With `rollback_block = in_front`, a rollback block undoes only the unbroken run of the write's blocks directly
+    before it.
     """
     found: set[Log] = set()
     for at, rollback in enumerate(blocks):
@@ -103,7 +103,7 @@ def without_undone(entry: Published, logs: tuple[Blocks, ...], protocol: Protoco
 
 
 class Places(NamedTuple):
-    """A record attached to a write: the position of each of the write's blocks in its shared log."""
+    """Data attached to a write: the position of each of its blocks in a shared log."""
 
     places: tuple[int, ...] = ()
     kind: str = "places"
@@ -121,9 +121,7 @@ def place_in(write: Write, group: int) -> float:
 
 
 def refine(rules: Rules, protocol: Protocol) -> Rules:
-    """Return the rules that follow the option `merge_order = appended`: blocks merge in the order in which they were
-    appended.
-    """
+    """Return the rules for `merge_order = appended`: blocks are merged in the order in which they were appended."""
     if protocol[Order].merge_order != "appended":
         return rules
     inner = rules.in_order
@@ -161,9 +159,7 @@ def append_block(
 
 
 def choose_logs(own: Rollbacker) -> Changes:
-    """For each shared log, choose one block of the failed write; its rollback block undoes all blocks of the write in
-    that log.
-    """
+    """Choose one block of the failed write in each shared log; one rollback block undoes all of its blocks there."""
     return {"own": own._replace(files=tuple({group: (group, version) for group, version in own.files}.values()))}
 
 
@@ -183,8 +179,8 @@ def append_rollback_block(own: Rollbacker, shared_logs: tuple[Blocks, ...], *, g
 
 
 def forget_nothing(rollbacks: tuple[Rollback, ...]) -> Changes:
-    """Let the next rollback of a write start again from the write's first file. The next rollback may therefore append
-    a second rollback block to a log.
+    """Make the next rollback of a write start over at the write's first file. A rollback that starts over may append a
+    second rollback block to a log.
     """
     return {"rollbacks": tuple(each._replace(forgotten=0) for each in rollbacks)}
 

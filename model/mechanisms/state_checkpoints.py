@@ -1,12 +1,12 @@
 """A state checkpoint stores which files of the table are live, so that a read need not process all commits since the
 first.
 
-A checkpointer (an actor) lists the timeline, and chooses the latest time T at or before which no more instants can
-complete. After a second listing of the timeline, the checkpointer writes a checkpoint as of T: the live base file and
-logs of each file group. Reads as of the checkpoint's time T or later merge the files in the checkpoint with the commits
-that completed after T. The checkpointer takes no lock, because a checkpoint is derived from commits and changes no
-answer (promise SAME). A restore planned after T invalidates the checkpoint, because it may undo writes that the
-checkpoint includes.
+A checkpointer (an actor) lists the timeline, and chooses the checkpoint's time: the latest time at or before which no
+more instants can complete. After a second listing, the checkpointer writes the checkpoint: the base file and logs of
+each file group that are live as of the checkpoint's time. Reads as of the checkpoint's time or later merge the files in
+the checkpoint with the commits that completed afterwards. The checkpointer takes no lock, because a checkpoint is
+derived from commits and changes no answer (promise SAME). A restore planned after the checkpoint's time invalidates the
+checkpoint, because it may undo writes that the checkpoint includes.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ TOOK_TIME, LISTED = "has taken the time of its checkpoint", "has listed the stat
 
 
 class StateCheckpoint(NamedTuple):
-    """The state of a table as of `time`. `table` contains only the files that a read as of `time` needs. A plan in
-    `table` counts as completed only if a read as of `time` needs the plan's base file.
+    """A state checkpoint: the state of a table as of `time`. `table` contains only the files that a read as of `time`
+    needs. A compaction in `table` is marked as completed only if that read needs its base file.
     """
 
     time: int
@@ -48,7 +48,7 @@ class Checkpointer(NamedTuple):
 
 
 class StateCheckpoints(Options):
-    """The options of state checkpoints: which commits a read adds to a checkpoint, and what happens after a restore."""
+    """The options that decide which commits a read combines with a checkpoint, and what happens after a restore."""
 
     state_checkpoint_tail: Literal["completion", "requested"] = option(
         "completion",
@@ -132,8 +132,8 @@ def writes_of_state(writes: tuple[Write, ...], unpublished: tuple[Write, ...], t
 
 
 def live_files(rules: Rules, table: Table, groups: int) -> Table:
-    """Return the table reduced to the files that a snapshot query reads: in each file group, one base file and the logs
-    after it.
+    """Return the table restricted to the files that a snapshot query reads: one base file and the newer logs per file
+    group.
     """
     read = [rules.base_and_writes(rules, table, group, inf) for group in range(groups)]
     logs = {(group, write.requested) for group, (_, writes) in enumerate(read) for write in writes}
@@ -186,7 +186,7 @@ OTHERS = frozenset({
 
 
 def check(world: World) -> None:
-    """Raise ValueError for kinds of actors that are not modelled together with a checkpointer."""
+    """Raise ValueError if the world combines a checkpointer with unsupported kinds of actors."""
     there = {kind for kind, count in world.actors.items() if count}
     if "checkpointer" in there and (refused := sorted(there - OTHERS)):
         raise ValueError(f"world: a {refused[0]} together with a checkpointer is not modelled; leave one of them out")

@@ -1,5 +1,5 @@
-"""Promises about reads. ANSWER states which reads must be answered. FRESH states how recent a read must be if the query
-specifies no time.
+"""The promises ANSWER and FRESH. ANSWER specifies which reads must be answered. FRESH specifies how recent a read must
+be if the query specifies no time.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ class Read(NamedTuple):
 
 
 def answer_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """Check promise ANSWER: each read at a settled and retained time is answered. A read at any other time is refused
-    with the error class that the contract requires.
+    """Check promise ANSWER: each read at a settled and retained time is answered. All other reads are refused with the
+    error class that the contract requires.
     """
     view, contract = view_of(model, after), _Contract(model, after)
     bounds = model.read_bounds(after)
@@ -151,8 +151,8 @@ def _readers(model: Model) -> tuple[str, ...]:
 
 
 def fresh_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """Check promise FRESH: if a write returned before a read began, the read includes that write. FRESH covers readers,
-    consumers, and queries that specify no time.
+    """Check promise FRESH: if a write was acknowledged before a read began, the read includes that write. FRESH covers
+    readers, consumers, and queries that specify no time.
     """
     newest = _newest(model.component(after, "published"))
     if newest is not None and (settled := model.settled(after)) < (newest.completed or 0):
@@ -173,9 +173,9 @@ def _time_is_too_early(model: Model, before: State, step: Step, after: State) ->
     """Return a sentence if a reader's time is earlier than the completion time of the newest write that its read must
     include; None otherwise.
 
-    The first listing shows every instant that existed when the reader began, and sets the time of the read. In a world
-    with an archiver, a reader may retry at a later time, so only the time of its answer is checked. A reader's time
-    never decreases.
+    The first listing shows every instant that existed when the reader began; the newest of them determines the reader's
+    time. In a world with an archiver, a reader may change to a later time before it answers, so only its final time is
+    checked. A reader's time never decreases.
     """
     had, has = model.component(before, step.actor), model.component(after, step.actor)
     published = model.component(before, "published")

@@ -14,8 +14,8 @@ _IRRELEVANT = ("clock", "lock", "crashes", "archives")
 
 def archive_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
     """Check promise ARCH: each completed instant is on the active or the archived timeline, and older instants are
-    archived first. A pending instant older than an archived instant must have been rolled back. A reader of both
-    timelines finds every instant that completed by the reader's time.
+    archived first. A pending instant older than an archived instant must have been rolled back. A reader of the active
+    and the archived timeline finds every instant that completed by the reader's time.
     """
     archive, removed = model.component(after, "archive"), model.component(after, "removed")
     if lost := removed - archive:

@@ -3,8 +3,8 @@
 A state violates BOUND if a file group is in two pending plans. A state without successors violates BOUND if a live
 compactor has logs to compact, or if a live rollback actor has a failed write to remove.
 
-Worlds (bounded configurations) with table services have finitely many writes, so that every run ends. BOUND is not
-checked in worlds with endless writers.
+BOUND is checked only in worlds (bounded configurations) with a limited number of writes. In these worlds, every run
+ends.
 """
 
 from __future__ import annotations

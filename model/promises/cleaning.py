@@ -37,8 +37,8 @@ def clean_holds(model: Model, before: State | None, step: Step | None, after: St
 
 
 def retain_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """Check promise RETAIN: no clean's horizon is later than the oldest time that the retention policy covers. No file
-    that a retained state needs is deleted.
+    """Check promise RETAIN: no clean moves the horizon past the oldest time that the retention policy covers. No file
+    needed to read the table as of a retained time is deleted.
     """
     table, gone = model.table(after), set[DataFile]()
     since = max((restore.requested for restore in model.restores(after)), default=0)  # it has undone retained states

@@ -1,8 +1,8 @@
 """Checks which added columns a read shows, and whether each row has values in the columns that its writer knew.
 
-Each log is checked separately, because any log may contain the only row of a key. A row must have values in all columns
-that its writer knew and that existed as of the read's time. A read must show an added column if the schema change
-completed by the read's time. It must not show a column that was added after that time.
+The rows of each log are checked separately, because the only row of a key may come from any log. A row must have values
+in all columns that its writer knew and that existed as of the read's time. A read must show an added column if the
+schema change completed by the read's time. A read must not show a column added after the read's time.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ def columns_broken(view: View, what: str, group: int, shape: Fold, time: float) 
 
 
 def columns_changed(old: View, new: View, group: int, time: float) -> str | None:
-    """Return a phrase if a read as of `time` shows different columns in two states; None otherwise. For a snapshot
-    query, which always shows the current columns, only the values of rows are compared.
+    """Return a phrase if a read as of `time` shows different columns in two states; None otherwise. A snapshot query
+    always shows the current columns, so its set of columns is not compared, only the values of rows.
     """
     if not schemas_of(new.table):
         return None

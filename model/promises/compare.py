@@ -1,5 +1,5 @@
-"""Compares a read with the required answer (the oracle) or with another read. Each comparison returns a sentence about
-the difference, or None if there is no difference.
+"""Compares a read with the required answer, which the oracle computes, or with another read. Each comparison returns a
+sentence about the difference, or None if there is no difference.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def against_oracle(
 
 
 def misses(view: View, shape: Fold, right: Iterable[Log]) -> str:
-    """Return a phrase that names the writes that a read misses or wrongly contains; '' if there are none."""
+    """Return a phrase that lists the writes missing from a read and the surplus writes in it; '' if there are none."""
     held, wanted = {log[0] for log in logs_of(shape)}, {log[0] for log in right}
     parts = []
     if lost := sorted(wanted - held):
@@ -46,8 +46,7 @@ def misses(view: View, shape: Fold, right: Iterable[Log]) -> str:
 
 
 def one_against_other(view: View, group: int, before: Fold, after: Fold, deletes: bool = False) -> str | None:
-    """Return a phrase that compares one key's row in two reads, before and after a step. The result is None if the two
-    reads are equal.
+    """Return a phrase about a key whose row differs between two reads, before and after a step; None if none differs.
     """
     if before == after:
         return None

@@ -67,7 +67,7 @@ def _no_reason(named: int, since: int, groups: set[int], published: Published) -
 
 
 def first_or_none(sentences: Iterable[str]) -> str | None:
-    """Return the first of `sentences`; None if there is none."""
+    """Return the first violation message in `sentences`; None if there are none."""
     return next(iter(sentences), None)
 
 
@@ -103,7 +103,7 @@ def _writes(published: Published) -> tuple[Write, ...]:
 
 
 def checks_conflicts(model: Model, actor: str) -> bool:
-    """True if the actor must not publish a conflicting write, as in every concurrency mode except `nbcc`."""
+    """True unless the actor's concurrency mode is `nbcc`, the only mode that allows conflicting writes."""
     return protocol_of(model, actor)[Occ].concurrency != "nbcc"
 
 

@@ -21,7 +21,7 @@ from .sentences import write_named
 
 
 def no_rollback(model: Model) -> str | None:
-    """Return the reason why promise REC does not apply to a model; None if it applies."""
+    """Return the reason why promise REC is not checked for a model; None if it is checked."""
     there = model.actors_of("rollbacker") and model.world[Failures].rollbacks
     return None if there or model.actors_of("restorer") else "nothing is rolled back in this world"
 
@@ -45,8 +45,8 @@ def recovery_holds(model: Model, before: State | None, step: Step | None, after:
 
 
 def restored_wrongly(model: Model, state: State) -> str | None:
-    """Return a sentence about a write that the last restore wrongly kept or undid; None if there is none. After a
-    restore, the completed writes must be those of the savepoint and those requested after the restore.
+    """Return a sentence if the last restore kept or undid the wrong writes; None otherwise. A restore must undo every
+    write that had not completed when the savepoint was taken, and keep all others.
     """
     writes = [entry for entry in model.component(state, "published") if isinstance(entry, Write)]
     for each in model.restores(state)[-1:]:
@@ -86,10 +86,10 @@ REPORTS = ("reported_done", "reported_failed", "lost_answers")
 
 
 def nothing_lost(model: Model) -> str | None:
-    """Return the reason why promise ACK does not apply to a model; None if it applies.
+    """Return the reason why promise ACK is not checked for a model; None if it is checked.
 
-    If no response of the store is lost, publishing a write and returning to the caller are one step. If no instant is
-    archived, a listing shows every instant that existed when the listing began.
+    ACK can be violated only if responses of the store can be lost, or if readers read a table whose instants are
+    archived.
     """
     if model.world[Answers].lost_answers or _reads_archived_tables(model):
         return None
@@ -102,7 +102,7 @@ def _reads_archived_tables(model: Model) -> bool:
 
 def acknowledged_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
     """Check promise ACK: readers see every write reported as committed, and no write reported as failed. If a read
-    begins after a write has returned, the read's time is the write's completion time or later.
+    begins after a write was acknowledged, the read's time is the write's completion time or later.
     """
     failed, done = (set(value_in(model, after, name)) for name in ("reported_failed", "reported_done"))
     for entry in model.component(after, "published"):
@@ -156,7 +156,7 @@ ACK = Promise(
 
 
 def nothing_sent_again(model: Model) -> str | None:
-    """Return the reason why promise ONCE does not apply to a model; None if it applies."""
+    """Return the reason why promise ONCE is not checked for a model; None if it is checked."""
     resent = model.world[Resends].resends and len(model.actors_of("writer")) > 1
     return None if resent or model.actors_of("stream") else "no batch is sent again here"
 
@@ -198,7 +198,8 @@ def streams_served(model: Model, state: State) -> str | None:
 
 
 def passed_offset(own: streams.Stream) -> int:
-    """Return the offset before which the stream never resends rows, unless it restarts from an older Spark checkpoint.
+    """Return the offset that a stream has passed. The stream does not resend earlier rows, unless it restarts from an
+    older Spark checkpoint.
     """
     ends = own.checkpoint.ends
     under_way = own.step in (streams.SENDS, streams.REFUSED)

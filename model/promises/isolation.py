@@ -1,10 +1,10 @@
-"""Promise ISO, and the isolation anomalies that a protocol allows (RFC-22, fundamentals).
+"""Defines promise ISO, and detects which isolation anomalies can occur under a protocol (RFC-22).
 
 A transaction is a write that reads file groups when it begins (`World.reads`; by default the groups that it writes).
-Each entry of `ANOMALIES` is the promise that an anomaly cannot occur. If the promise about an anomaly is VIOLATED, the
+Each entry of `ANOMALIES` is a promise that one anomaly cannot occur. If the promise about an anomaly is VIOLATED, the
 anomaly can occur under the protocol. ISO is the promise that optimistic writers cause no lost update and no write skew.
-The concurrency modes `nbcc` and `single_writer` exclude dirty reads, non-repeatable reads and phantom reads. The mode
-`occ` also excludes lost updates, and write skew between writes that declare their reads.
+All concurrency modes exclude dirty reads, non-repeatable reads and phantom reads. In addition, the mode `occ` excludes
+lost updates, and write skew between writes that declare their reads.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def dirty_read(model: Model, before: State | None, step: Step | None, after: Sta
 
 
 def non_repeatable_read(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """A row that a read returned is different or missing if the read is repeated as of the same time."""
+    """A read that is repeated as of the same time returns a changed row, or omits a row that it returned before."""
     return _changed(model, before, after, appears=False)
 
 
@@ -72,7 +72,7 @@ def lost_update(model: Model, before: State | None, step: Step | None, after: St
 
 
 def write_skew(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """Two completed transactions each read a file group that the other wrote, without seeing that write."""
+    """Each of two completed transactions read a file group that the other wrote, and neither saw the other's write."""
     return first_or_none(_skewed(model, after, all_writers=True))
 
 

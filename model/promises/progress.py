@@ -1,10 +1,10 @@
 """Promise PROGRESS: in every fair run, every operation ends (docs/contract.md).
 
 PROGRESS is a liveness property. The search checks PROGRESS at states without a successor, and at cycles that a run may
-repeat forever. An operation never ends if it is outstanding in a state without a successor, or in all states of a
-cycle. In a fair run, every action that stays possible eventually happens, except crashes and lost locks. An action that
-needs the lock eventually happens if it becomes possible infinitely often. If the lock is free infinitely often, each
-actor that requests the lock eventually takes it.
+repeat forever. PROGRESS is violated if an operation is unfinished in a state without a successor, or in every state of
+such a cycle. In a fair run, every action that stays possible eventually happens, except crashes and lost locks. An
+action that needs the lock eventually happens if it becomes possible infinitely often. If the lock is free infinitely
+often, each actor that requests the lock eventually takes it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ RESUMED_BY = {
 
 
 def outstanding(model: Model, state: State) -> Mapping[str, str]:
-    """Return a mapping from the name of each unfinished operation that must end to a sentence about it.
+    """Return a sentence about each unfinished operation that must end, keyed by the operation's name.
 
     A pending plan need not complete unless a live actor can resume it. A failed write need not be removed unless a
     rollback actor is alive.
@@ -58,23 +58,20 @@ def _has_live(model: Model, state: State, kind: str) -> bool:
 
 
 def limited(model: Model, state: State) -> str:
-    """Return a phrase that names the actors, except writers, that are blocked only by limits of the world; '' if there
-    are none.
+    """Return a phrase that names the actors, except writers, that could act if the world's limits were higher, or ''.
     """
     writers = model.actors_of("writer")
     return " and ".join(name for name in model.stopped_by_limits(state) if name not in writers)
 
 
 def needs_lock(model: Model, step: Step) -> bool:
-    """True if a guard of the step's transition reads the lock."""
+    """True if the step's transition has a guard that depends on the lock."""
     row = model.transition_of(step)
     return any("lock" in guard.reads for guard in row.guards)
 
 
 def progress_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """Check promise PROGRESS at a state without a successor. On infinite runs, the search checks PROGRESS instead of
-    this function.
-    """
+    """Check promise PROGRESS at a state without a successor. For infinite runs, PROGRESS is checked by the search."""
     if next(model.successors(after), None) is not None or limited(model, after):
         return None
     left = outstanding(model, after)

@@ -38,16 +38,17 @@ class Promise:
 
     `holds(model, before, step, after)` returns None if the promise holds; otherwise it returns a sentence about the
     violation. If `kind` is `state`, `holds` uses only `after`, and its other arguments may be None. `sometimes` returns
-    True if a state exercises the promise. A search in which no state exercises the promise provides no evidence that
-    the promise holds. `reads` names the components (state variables) that `holds` and `sometimes` read. `unfit` returns
-    the reason why the promise does not apply to a model, or None. `shape(model, *states)` returns a key or None; the
-    promise has the same verdict for states with equal keys (see `promises.shape`).
+    True if a state tests the promise; elsewhere, the promise holds trivially. A search without such a state provides no
+    evidence that the promise holds. `reads` names the components (state variables) that `holds` and `sometimes` read.
+    `unfit` returns the reason why the promise is not checked for a model, or None. `shape(model, *states)` returns None
+    or a key under which the verdict can be cached (see `promises.shape`).
 
     If the promise is about runs, `outstanding` maps each event that must still occur to a sentence about it. `limited`
-    names the actors that are blocked only by limits of the world. `fair` returns True for a step whose action, if it
-    stays possible, must eventually happen. `often` returns True for a step whose action, if it becomes possible
-    infinitely often, must eventually happen. `first(model, states)` returns the first violation among all states of a
-    finished search: the index of the state and a sentence, or None.
+    returns a phrase that names the actors that could act if the world's limits were higher. `fair` returns True for a
+    step with weak fairness: if its action stays possible, it must eventually happen. `often` returns True for a step
+    with strong fairness: if its action becomes possible infinitely often, it must eventually happen. `first(model,
+    states)` returns the first violation among all states of a finished search: the index of the state and a sentence,
+    or None.
     """
 
     name: str
@@ -67,10 +68,11 @@ class Promise:
 
 
 def in_ending_worlds(promise: Promise) -> Promise:
-    """Restrict a promise to worlds without endless writers. A promise about runs is returned unchanged.
+    """Restrict a promise to worlds with a limited number of writes. Promises about runs need no restriction, and are
+    returned unchanged.
 
-    With endless writers, the model drops old instants and renumbers times, so promises about states and steps are not
-    checked.
+    If the number of writes is unlimited, the model drops old instants and renumbers times. Promises about states and
+    steps are then not checked.
     """
 
     def unfit(model: Model) -> str | None:

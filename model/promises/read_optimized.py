@@ -46,8 +46,8 @@ def newest_barrier(view: View, group: int) -> int:
 
 
 def state_at_barrier(view: View, group: int, barrier: int) -> tuple[Log, ...]:
-    """Return the logs that the base file with the requested time `barrier` must contain, in merge order. A log must be
-    in the file if it completed before `barrier` or belongs to the write requested at `barrier`.
+    """Return the logs that the base file written by the instant requested at `barrier` must include, in merge order.
+    These are the logs that completed before `barrier`, and the files of a write requested at `barrier`.
     """
     writes = (
         write

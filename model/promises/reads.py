@@ -1,5 +1,5 @@
 """Promises about reads: SNAP (snapshots), TRAVEL (time travel), INCR (incremental queries), CDC (change logs), ATOM
-(atomicity). T is a settled time: every instant that completed by T is published.
+(atomicity). A time T is settled if every instant that completes by T is published.
 """
 
 from __future__ import annotations
@@ -70,8 +70,8 @@ def _wrong(seen: View, what: str, time: float, right: View, until: float) -> str
 
 
 def same_reads(old: View, new: View, times: tuple[float, ...]) -> str | None:
-    """Compare the reads as of each of `times` in two states. Return a sentence about the first read that differs
-    between the two states; None if there is none.
+    """For each time in `times`, compare the reads of two states. Return a sentence about the first read whose answer
+    differs; None if there is none.
     """
     if old is new:
         return None
@@ -164,7 +164,7 @@ def _shape_without_consumers(model: Model, *states: State) -> Hashable | None:
 
 
 def changes_hold(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """Check promise CDC: a change log equals the difference between the correct states at the start and end of its
+    """Check promise CDC: a change log equals the difference between the correct snapshots at the start and end of its
     window.
     """
     view = view_of(model, after)
@@ -242,7 +242,7 @@ def _is_replaced(view: View, write: Write, group: int, held: set[tuple[int, int,
 
 
 def two_writes(model: Model, state: State) -> bool:
-    """True if at least two writes have completed, so that a read merges several writes."""
+    """True if at least two writes have completed. Reads of fewer writes do not test merging."""
     return len(view_of(model, state).done) > 1
 
 

@@ -11,8 +11,8 @@ from .oracle import Row
 
 
 def write_named(write: Write | None, requested: int) -> str:
-    """Return a phrase that names a write, such as "w1's write (requested t1, completed t3)". The phrase for an unknown
-    write contains only the requested time.
+    """Return a phrase that names a write, such as "w1's write (requested t1, completed t3)". If `write` is None, the
+    phrase contains only the requested time.
     """
     if write is None:
         return f"the write requested at t{requested}"
@@ -28,7 +28,7 @@ def several(parts: Iterable[str]) -> str:
 
 
 def log_named(log: Log, writes: Mapping[int, Write]) -> str:
-    """Return a phrase for a log file: the actor that wrote it, and its version unless the version is 1."""
+    """Return a phrase for a log file: the actor that wrote it, followed by its version if that is not 1."""
     write = writes.get(log[0])
     owner = f"the write requested at t{log[0]}" if write is None else write.actor
     if write is not None and write.number > 1:

@@ -26,25 +26,25 @@ SERVICES = ("compactor", "log_compactor", "clusterer", "rollbacker", "archiver")
 
 
 def no_service(model: Model) -> str | None:
-    """Return the reason why promises about compaction do not apply to a model; None if they apply."""
+    """Return the reason why promises about compaction are not checked for a model; None if they are checked."""
     there = any(model.actors_of(kind) for kind in ("compactor", "log_compactor", "clusterer"))
     return None if there else "the world has no compactor"
 
 
 def nothing_to_notice(model: Model) -> str | None:
-    """Return the reason why promise QUIET does not apply to a model; None if it applies."""
+    """Return the reason why promise QUIET is not checked for a model; None if it is checked."""
     there = any(model.actors_of(kind) for kind in SERVICES)
     return None if there else "the world has no table service"
 
 
 def planned_between_writes(model: Model, state: State) -> bool:
-    """True if a plan exists and at least two writes have completed."""
+    """True if a state tests promise PART: a plan exists, and at least two writes have completed."""
     logs = value_in(model, state, "log_plans")
     return bool(model.component(state, "plans") or logs) and two_writes(model, state)
 
 
 def served_between_writes(model: Model, state: State) -> bool:
-    """True if a table service has planned work on completed writes, rolled back a write, or archived an instant."""
+    """True if a state tests promise QUIET: a service has planned work, rolled back a write, or archived an instant."""
     if value_in(model, state, "removed"):
         return True
     rolled_back = value_in(model, state, "rollbacks")
@@ -71,8 +71,7 @@ def _shape_and_archive(model: Model, *states: State) -> Hashable | None:
 
 
 def quiet_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """Check promise QUIET: no step of a table service, no crash and no lock expiry changes the answer of a retained
-    read or incremental query.
+    """Check promise QUIET: steps of table services, crashes and lock expiries do not change answers for retained times.
     """
     assert before is not None
     assert step is not None
@@ -90,8 +89,8 @@ def quiet_holds(model: Model, before: State | None, step: Step | None, after: St
 
 
 def partition_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """Check promise PART: each completed log, or one log that replaces it after a log compaction, is in exactly one
-    file slice. Readers, planners and cleaners agree on the file slice of each log.
+    """Check promise PART: each completed log is in exactly one file slice. An input of a log compaction belongs to the
+    slice of the compacted log. Readers, planners and cleaners agree on the file slice of each log.
     """
     view = view_of(model, after)
     for group in view.groups:
@@ -135,9 +134,7 @@ def _bases_by(view: View, group: int) -> list[tuple[int, int]]:
 
 
 def files_of(view: View, piece: FileSlice) -> tuple[Log, ...]:
-    """Return the logs of a file slice, the inputs of its log compactions, and its base file if a write (not a
-    compaction) put it.
-    """
+    """Return the files that belong to a file slice: its logs, the inputs of its log compactions, and its base file."""
     logs = covered(view.table, piece.group, piece.logs)
     # If times are not unique, a base file and a log of different instants can have the same name.
     return logs if piece.base is None or (piece.base, 1) in logs else ((piece.base, 1), *logs)

@@ -55,15 +55,15 @@ KNOWN = {
 
 
 class Abstract(NamedTuple):
-    """A value split into its form, which contains no times, and its times in a fixed order."""
+    """A value split into its structure, from which times have been removed, and the list of these times."""
 
     form: Hashable
     times: tuple[int, ...] = ()
 
 
 class Undone(NamedTuple):
-    """The part of a shape (an abstraction of states) that describes rollbacks. `gone` pairs the requested time of
-    each rolled-back write with its number of deleted files.
+    """The part of a shape (an abstraction of states) that describes rollbacks. `gone` contains pairs (requested time of
+    a rolled-back write, number of its deleted files).
     """
 
     form: bool
@@ -75,7 +75,7 @@ NOTHING, UNKNOWN = Abstract(None), Abstract("unsupported")
 
 
 def shape_of(model: Model, *states: State) -> int | None:
-    """Return a number that identifies the shape of the given states; None if they have no shape."""
+    """Return a number that identifies the shape of the given states; None if shapes do not support them."""
     return model.derive(model.initial, (), "shapes", lambda: _Shapes(*_fields(model))).of(states)
 
 

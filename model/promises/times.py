@@ -69,9 +69,9 @@ def _of_actors(model: Model, state: State, published: tuple[Any, ...]) -> Iterat
 
 
 def may_repeat_times(model: Model) -> bool:
-    """True if two actors could obtain the same time, because clocks differ or are coarse, or because locks can be lost.
+    """True if two actors could be assigned equal times: clocks differ, clocks are coarse, or locks can be lost.
 
-    If no two actors can obtain the same time, promise MONO ignores times that are not yet on the timeline.
+    Only then does promise MONO also check times that are not yet on the timeline.
     """
     actors = chain.from_iterable(model.actors.values())
     return model.world[LostLocks].lock_losses > 0 or any(

@@ -1,9 +1,9 @@
 """A valuation assigns a possible record of one key to each log of a file group. The functions of this module search for
 a valuation in which two reads, or a read and the required answer, return different rows.
 
-In a valuation, each log contains no record of the key, an upsert (of some columns) or a delete. Ordering values form a
-weak order. The answer for one key depends only on the valuation (the key's record in each log). Before a comparison,
-each log is replaced by its position in merge order, so that states with equal merge trees share results.
+In a valuation, each log contains no record of the key, an upsert (of some columns) or a delete. Ordering values can be
+tied. The answer for one key depends only on the valuation (the key's record in each log). Before a comparison, each log
+is renamed to its position in merge order. States whose merge trees are then equal share cached results.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ LARGEST = 5
 
 @cache
 def valuations(count: int, event_time: bool, columns: tuple[str, ...] = ()) -> tuple[Valuation, ...]:
-    """Return every valuation of `count` logs, fewest records first. The logs are named (1, 0) to (count, 0): requested
-    time and version, as for real logs. If `event_time` is False, ordering values are all equal.
+    """Return every valuation of `count` logs, sorted by the number of records. The logs are named (1, 0) to (count, 0):
+    requested time and version, as for real logs. If `event_time` is False, ordering values are all equal.
 
     `columns` names the columns that partial updates may set; () if there are no partial updates.
     """
@@ -47,8 +47,8 @@ def valuations(count: int, event_time: bool, columns: tuple[str, ...] = ()) -> t
 
 
 def of_merger(count: int, merger: Merger) -> tuple[Valuation, ...]:
-    """Return every assignment of records of one key to `count` logs. The records' ordering values differ only if
-    `merger` uses event-time ordering.
+    """Return every valuation of `count` logs. The records' ordering values differ only if `merger` uses event-time
+    ordering.
     """
     return valuations(count, merger.event_time, merger.columns)
 
@@ -61,7 +61,7 @@ def weak_orders(count: int) -> Iterator[tuple[int, ...]]:
 
 
 def renamed(shape: Fold, names: Mapping[Log, Log]) -> Fold:
-    """Return a copy of a merge tree with its logs renamed."""
+    """Return a copy of a merge tree in which each log is replaced by its name in `names`."""
     base = renamed(shape.base, names) if shape.base is not None else None
     files = shape.files and shape.files.renamed(lambda file: renamed(file, names))
     shown = None if shape.shown is None else tuple(names[log] for log in shape.shown if log in names)
@@ -72,9 +72,7 @@ def renamed(shape: Fold, names: Mapping[Log, Log]) -> Fold:
 def records_by_definition(
     logs: tuple[Log, ...], rows: Mapping[Log, Record], merger: Merger, window: bool
 ) -> list[Record]:
-    """Return the records of the required answer for one key: the row of the key, and for an incremental query also the
-    delete.
-    """
+    """Return the records of the required answer for one key. If `window` is True, the answer may include a delete."""
     found = expected(logs, {log: Row(row.ordering, row.deleted, row.sets) for log, row in rows.items()}, merger, window)
     if found is None:
         return []
@@ -85,13 +83,13 @@ def records_by_definition(
 
 
 def names_for(logs: tuple[Log, ...]) -> dict[Log, Log]:
-    """Map the first log to the short name (1, 0), the second log to (2, 0), and so on."""
+    """Return a short name for each log, which depends only on its position: (1, 0), (2, 0), and so on."""
     return {log: (place + 1, 0) for place, log in enumerate(logs)}
 
 
 def read(shape: Fold, rows: Valuation, merger: Merger, deletes: bool) -> Shown:
-    """Return the row that a read returns for one key; None if there is none. A winning delete is returned only if
-    `deletes` is True.
+    """Return the row that a read returns for one key; None if there is none. If the highest-ranked record is a delete,
+    it is returned only if `deletes` is True.
     """
     if merger.combination:
         combined: Shown = merger.combination.read(shape, rows.get, merger, deletes)
@@ -109,7 +107,7 @@ def _ranked(log: Log, row: Row) -> Ranked:
 
 
 def expected(logs: tuple[Log, ...], rows: Valuation, merger: Merger, deletes: bool) -> Shown:
-    """Return the required answer for one key, according to the oracle (computed from completed writes alone)."""
+    """Return the required answer for one key, which the oracle computes from the completed `logs` alone."""
     if merger.combination:
         combined: Shown = merger.combination.by_definition(logs, rows, merger, deletes)
         return combined
@@ -119,7 +117,7 @@ def expected(logs: tuple[Log, ...], rows: Valuation, merger: Merger, deletes: bo
 
 @lru_cache(maxsize=1 << 16)
 def reads_right(shape: Fold, logs: tuple[Log, ...], merger: Merger, deletes: bool) -> bool:
-    """True if, for every valuation, the merge tree `shape` gives the same row as merging the completed `logs`."""
+    """True if a read through the merge tree `shape` always returns the same row as merging the completed `logs`."""
     names = names_for(_once_each(logs, logs_of(shape)))
     wanted = tuple([names[log] for log in logs])
     return differs_from_oracle(renamed(shape, names), wanted, len(names), merger, deletes) is None
@@ -134,7 +132,7 @@ def differs_from_oracle(
     shape: Fold, logs: tuple[Log, ...], count: int, merger: Merger, deletes: bool
 ) -> Valuation | None:
     """Return the first valuation (records of one key) for which a read shows a wrong row; None if there is none. The
-    right row results from merging the completed `logs`.
+    correct row is the merge of the completed `logs`.
     """
     for rows in of_merger(count, merger):
         if read(shape, rows, merger, deletes) != expected(logs, rows, merger, deletes):
@@ -154,11 +152,11 @@ def differ(one: Fold, other: Fold, count: int, merger: Merger, deletes: bool) ->
 @lru_cache(maxsize=1 << 16)
 def adds_up_wrongly(before: Fold, window: Fold, after: Fold, count: int, merger: Merger) -> Valuation | None:
     """Merge an incremental query's answer into the state at the start of its window, and compare the result with the
-    state at the end. Return the first valuation (records of one key) for which the two results differ; None if there is
-    none.
+    state at the end. Return the first valuation (records of one key) for which the merged row differs from the row at
+    the end; None if there is none.
 
-    The state at the start includes tombstones. Only rows are compared, because a table service may drop a tombstone
-    that can no longer hide a write.
+    Tombstones (retained deletes) in the state at the start of the window are merged as well. The final comparison
+    ignores tombstones, because a table service may drop them.
     """
     names = tuple((place + 1, 0) for place in range(count))
     states, windows = (_every_read(shape, count, merger, deletes=True) for shape in (before, window))
@@ -191,9 +189,7 @@ End = tuple[Fold, tuple[Log, ...]]
 
 @lru_cache(maxsize=1 << 16)
 def changes_right(before: End, after: End, merger: Merger) -> bool:
-    """True if the difference between two reads equals the difference between the required states, which the oracle
-    computes.
-    """
+    """True if the change log computed from two reads equals the change log that the oracle requires."""
     names = names_for(_once_each(after[1], before[1], logs_of(after[0]), logs_of(before[0])))
     ends = [(renamed(shape, names), tuple([names[log] for log in logs])) for shape, logs in (before, after)]
     return changes_differ(ends[0], ends[1], len(names), merger) is None

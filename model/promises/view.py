@@ -1,4 +1,4 @@
-"""Provides the reads of the table and the completed writes of one state, so that promises can compare them."""
+"""Computes, for one state, the completed writes and the reads of the table, so that promises can compare them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Published = tuple[Write | Compaction, ...]
 
 
 class View:
-    """Caches the reads of one table. All states with equal tables share one view (see `view_of`)."""
+    """Caches the reads of one table. States with equal tables share one `View` object (see `view_of`)."""
 
     def __init__(self, model: Model, table: Table, published: Published) -> None:
         self.model, self.table, self.published = model, table, published
@@ -62,9 +62,7 @@ class View:
         return self._once(("slices", group), lambda: file_slices(self.model.rules, self.table, group))
 
     def bases(self, group: int) -> list[tuple[int, Fold]]:
-        """Return the requested time and merge tree of each base file of a file group. Base files of pending plans are
-        included.
-        """
+        """Return the requested time and merge tree of each base file of a file group, even if its plan is pending."""
         shapes = (
             (barrier, base_file(self.model.rules, self.table, group, barrier))
             for barrier in sorted({requested for requested, _ in self.model.rules.bases(self.table, group)})
@@ -87,7 +85,7 @@ class View:
 
     @cached_property
     def writes(self) -> dict[int, Write]:
-        """The completed writes, and the pending writes that readers may see, by requested time."""
+        """The completed writes, and the pending writes that readers may see, keyed by requested time."""
         return {write.requested: write for write in self.table.writes}
 
     @cached_property
@@ -104,8 +102,8 @@ class View:
 
     @cached_property
     def asked_times(self) -> tuple[float, ...]:
-        """The times at which as-of reads are checked: all known times, and one time between each pair of adjacent known
-        times.
+        """The times of the as-of reads to check: all requested and completion times, and one time between each adjacent
+        pair.
         """
         ordered = sorted(self.known_times)
         between = (_between(one, other) for one, other in pairwise((0, *ordered)))
@@ -116,8 +114,8 @@ class View:
         """Maps each time in `asked_times` that is not a completion time to the preceding completion time (0 if there is
         none).
 
-        If the protocol selects instants by requested time, the mapping is empty, and only reads as of completion times
-        are checked.
+        If the protocol selects instants by requested time, `other_times` is empty, so that only reads as of completion
+        times are checked.
         """
         by_completion = self.model.protocol[AsOf].as_of_axis == "completion"
         others = (time for time in self.asked_times if time not in self.times) if by_completion else ()
@@ -125,9 +123,9 @@ class View:
 
     @cached_property
     def repeated_times(self) -> dict[float, int]:
-        """Maps a time in `other_times` to the preceding completion time if the reads as of both times are equal.
+        """Maps a time in `other_times` to the preceding completion time if reads as of both times return equal answers.
 
-        Because such reads are equal, only one of them is checked.
+        Only the read as of the completion time is then checked.
         """
         others = ((time, nearest) for time, nearest in self.other_times.items() if nearest)
         return {
@@ -138,8 +136,8 @@ class View:
 
     @cached_property
     def other_windows(self) -> tuple[tuple[float, float], ...]:
-        """Windows that start or end at a requested time and must be checked separately. A window is omitted if moving
-        its bound from the requested time to the preceding completion time does not change the read.
+        """The windows to check that start or end at a requested time. A window is omitted if its answer stays the same
+        when that time is replaced by the preceding completion time.
         """
         if self.model.protocol[Windows].incremental_axis != "completion":
             return ()
@@ -183,8 +181,8 @@ class View:
     # Names by rank, under which valuations are shared.
 
     def names(self, group: int, *shapes: Fold) -> dict[Log, Log]:
-        """Return short names for the logs of a file group: first the completed logs in merge order, then the remaining
-        logs of the merge trees `shapes`.
+        """Return short names for the logs of a file group (see `names_for`). Completed logs are numbered first, in
+        merge order, followed by the other logs in the merge trees `shapes`.
         """
         known = self._once(("names", group), lambda: names_for(self.logs(group)))
         if all(log in known for shape in shapes for log in logs_of(shape)):
@@ -193,7 +191,7 @@ class View:
         return names_for((*known, *sorted(others)))
 
     def renamed(self, shape: Fold, names: dict[Log, Log]) -> Fold:
-        """Return a copy of a merge tree with its logs renamed."""
+        """Return a copy of a merge tree in which each log is replaced by its name in `names`."""
         return renamed(shape, names)
 
     @staticmethod
@@ -226,13 +224,12 @@ def answered_times(model: Model, state: State) -> tuple[float, ...]:
 
 
 def distinct_times(view: View, times: tuple[float, ...]) -> list[float]:
-    """Return `times`, completion times first, without times whose read equals the read at a completion time in `times`.
-    """
+    """Return `times`, completion times first. Omit a time if its read equals that of a completion time in `times`."""
     return completions_first(view, (time for time in times if view.repeated_times.get(time, 0) not in times))
 
 
 def completions_first(view: View, times: Iterable[float]) -> list[float]:
-    """Sort times so that completion times come first: messages then name a completion time if possible."""
+    """Sort times so that completion times come first. Messages then refer to a completion time where possible."""
     return sorted(times, key=view.other_times.__contains__)
 
 
@@ -251,8 +248,8 @@ def answers(model: Model, state: State) -> Iterator[tuple[str, int, Table]]:
 
 
 def truths(model: Model, state: State, name: str) -> list[View]:
-    """Return the correct views of the table for a reader, whose answer must agree with one of them. The answer may
-    include or ignore a restore that was planned during the reader's listing.
+    """Return the possible correct views of the table for a reader; its answer must agree with one of them. The answer
+    may include or ignore a restore that was planned during the reader's listing.
     """
     view, restores = view_of(model, state), model.restores(state)
     if not restores:
@@ -262,7 +259,7 @@ def truths(model: Model, state: State, name: str) -> list[View]:
 
 
 def everything(model: Model, state: State) -> View:
-    """Return the view that a state would have without its restores."""
+    """Return the view of a state in which instants undone by restores are still completed."""
     return _as_before(view_of(model, state), model.restores(state))
 
 
@@ -279,5 +276,5 @@ def on_table(model: Model) -> tuple[str, ...]:
 
 
 def on_table_and_readers(model: Model) -> tuple[str, ...]:
-    """Return the components (state variables) that determine reads of the table, and the components of the readers."""
+    """Return the components (state variables) on which reads of the table depend, and those of the readers."""
     return (*on_table(model), *model.actors_of("reader"))

@@ -37,8 +37,8 @@ def first_wait(model: Model, states: Sequence[State]) -> tuple[int, str] | None:
     """Return the index of the first state that violates promise WAIT, and the message; None if WAIT holds in all
     states.
 
-    The check depends only on the components (state variables) that an actor's transitions read, so states that agree in
-    them are checked once.
+    The check of an actor depends only on the components (state variables) that its transitions read. States with equal
+    values of these components are checked once.
     """
     place = model.coding.place
     writers = [(me, _reads(model, me), set[State]()) for me in model.actors_of("writer")]
@@ -124,9 +124,7 @@ def _halt(model: Model, state: State, me: str) -> State | None:
 
 
 def _held_up(model: Model, state: State, me: str) -> tuple[str, ...]:
-    """Return the conditions that prevent an actor from acting; () if it can act or if only limits of the world prevent
-    it.
-    """
+    """Return the conditions, except limits of the world, that prevent an actor from acting; () if it can act."""
     own, reasons = model.component(state, me), dict[str, None]()
     for row in model.transitions:
         if row.actor == me and row.action not in FAULTS and all(guard.holds(own) for guard in row.actor_guards):
@@ -139,8 +137,8 @@ def _held_up(model: Model, state: State, me: str) -> tuple[str, ...]:
 
 
 def _alone(model: Model, state: State, me: str) -> Iterator[tuple[State, list[tuple[Step, State]]]]:
-    """Yield each state that one actor reaches while no other actor acts, up to the end of its operation. Each state is
-    yielded with the actor's possible steps.
+    """Yield the states that an actor passes through when it runs alone to the end of its operation. Each state is
+    paired with the actor's possible steps in it.
     """
     queue = [state]
     for each in queue:  # grows meanwhile
@@ -151,10 +149,10 @@ def _alone(model: Model, state: State, me: str) -> Iterator[tuple[State, list[tu
 
 
 def _frees(model: Model, state: State, me: str, other: str) -> tuple[bool, Step | None]:
-    """Return (True, None) if `other`, by steps that put or delete no data files, enables `me` to continue.
+    """Determine whether `other` can unblock `me`, and whether it must first put or delete data files.
 
-    If `other` must first put or delete data files, return False and that step; if `other` cannot help, return (False,
-    None).
+    Return (True, None) if `other` can unblock `me` without steps that put or delete data files. Return (False, step) if
+    such a step is necessary, and (False, None) if `other` cannot unblock `me`.
     """
     first: dict[State, Step | None] = {state: None}
     queue = [state]

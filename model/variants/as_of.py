@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class AsOf(Options):
-    """The options of time travel: which instants an as-of read includes."""
+    """The options that decide which instants an as-of read includes."""
 
     as_of_axis: Literal["completion", "requested", "requested_slices"] = option(
         "completion",
@@ -67,11 +67,11 @@ def visible_by(by_completion: bool, before: bool) -> IsVisible:
 
 def newest_first(rules: Rules, table: Table, group: int, time: float) -> Iterator[tuple[int | None, tuple[Write, ...]]]:
     """Yield the file slices that begin at or before `time`, newest first. The first slice, which has no barrier, begins
-    with its earliest log.
+    at the requested time of its first write.
 
-    See `get_file_slice_barriers` in RFC-66. If the option `as_of_axis` is `requested`, a pending plan whose requested
-    time is after `time` does not begin a slice. If the option is `requested_slices`, a plan requested after `time`
-    begins a slice, whose logs a read as of `time` omits.
+    See `get_file_slice_barriers` in RFC-66. With `as_of_axis = requested`, a pending plan begins a slice only if it was
+    requested at or before `time`. With `as_of_axis = requested_slices`, every plan begins a slice; a read as of `time`
+    omits slices that begin later.
     """
     if rules[AsOf].as_of_axis == "requested":
         plans = [(p, done) for p, done in zip(table.plans, table.completed, strict=True) if done or p.requested <= time]
@@ -87,7 +87,7 @@ def is_refused(table: Table, time: float) -> bool:
 
 
 def compose(composition: Composition) -> None:
-    """Let readers observe pending writes, if the protocol refuses reads because of them."""
+    """With `as_of_pending = refused`, let readers see pending writes, so that reads can be refused because of them."""
     if composition.protocol[AsOf].as_of_pending == "refused":
         composition.map_view(VISIBLE_WRITES, all_unpublished)
 

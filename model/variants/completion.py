@@ -1,4 +1,4 @@
-"""The variant in which an actor chooses its completion time before acquiring the lock, so that the lock covers only the
+"""In this variant, an actor chooses its completion time before acquiring the lock. The lock then covers only the
 publication.
 
 RFC-66, "Assumption On Locks", requires one lock for the completion time and the publication. If an actor chooses its

@@ -49,7 +49,7 @@ def _without_taking_time(ends: Transition) -> Transition:
 
 
 def take_clock_time(own: Reader, clock: int) -> Changes:
-    """When the listing begins, set the time of the read to the time on the clock."""
+    """When the listing begins, use the clock's current time as the time of the read."""
     return {"own": own._replace(time=clock)}
 
 

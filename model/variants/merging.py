@@ -41,7 +41,7 @@ def refine(rules: Rules, protocol: Protocol) -> Rules:
 
 
 def merger_of(inner: Callable[[Any], Merger], options: Merging) -> Callable[[Any], Merger]:
-    """Wrap the rule `merger` so that the table's merge rules follow the options `tombstones` and `fold`."""
+    """Return a version of the rule `merger` that follows the options `tombstones` and `fold`."""
 
     def merger(world: Any) -> Merger:
         kernel = inner(world)
@@ -52,10 +52,11 @@ def merger_of(inner: Callable[[Any], Merger], options: Merging) -> Callable[[Any
 
 
 def with_tombstones_among_logs(inner: FoldOf) -> FoldOf:
-    """Wrap the rule `fold_of` so that a compaction's tombstones are merged at the compaction's position, as if they
-    were a log.
+    """Return a version of the rule `fold_of` that merges a compaction's tombstones as if they were a log. The time of
+    the compaction decides their position among the logs.
 
-    A base file has no tombstones if its compaction dropped deletes. The base file of a bulk insert has no tombstones.
+    If a compaction drops deletes, its base file has no tombstones. The base file of a bulk insert has no tombstones
+    either.
     """
 
     def fold_of(

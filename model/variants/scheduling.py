@@ -37,7 +37,7 @@ class Scheduling(Options):
 
 
 def refine(rules: Rules, protocol: Protocol) -> Rules:
-    """Return the rules for planning under the option `plan_takes`."""
+    """Return the rules for planning. With `plan_takes = any_log`, a plan includes every log."""
     return replace(rules, plan_takes=any_log) if protocol[Scheduling].plan_takes == "any_log" else rules
 
 

@@ -50,19 +50,19 @@ class Slicing(Options):
 
 
 class BaseInstants(NamedTuple):
-    """A mark of a write in the layout before RFC-66: the base instant in the names of its logs, for each file group."""
+    """Data attached to a write: for each file group, the base instant in the names of the write's logs."""
 
     groups: tuple[int | None, ...] = ()
     kind: str = "base instants"
 
 
 def by_request(write: Write, group: int) -> float:
-    """Return the time that decides the file slice of a write's logs under `slicing = requested`: the requested time."""
+    """Return the requested time of a write, which decides the file slice of its logs under `slicing = requested`."""
     return write.requested
 
 
 def by_base_instant(write: Write, group: int) -> float:
-    """Return the base instant in the names of a write's logs, which determined the logs' file slice before RFC-66."""
+    """Return the base instant in the names of a write's logs in `group`, which decided their slice before RFC-66."""
     return mark(write, BaseInstants).groups[group] or 0
 
 
@@ -91,7 +91,7 @@ def refine(rules: Rules, protocol: Protocol) -> Rules:
 
 
 def keep_writes(rules: Rules, keeps: Callable[[Rules, Table, int], Callable[[Write], bool]]) -> Rules:
-    """Return rules under which file slices contain only the writes accepted by the predicate that `keeps` returns."""
+    """Return rules under which file slices contain only the writes accepted by a predicate (the result of `keeps`)."""
     inner = rules.sliced_writes
 
     def sliced_writes(rules: Rules, table: Table, group: int) -> list[Write]:
@@ -101,7 +101,7 @@ def keep_writes(rules: Rules, keeps: Callable[[Rules, Table, int], Callable[[Wri
 
 
 def without_pending(inner: Barriers) -> Barriers:
-    """Wrap the rule `barriers` so that a pending plan does not begin a file slice."""
+    """Return a version of the rule `barriers` under which pending plans do not begin file slices."""
 
     def barriers(rules: Rules, table: Table, group: int) -> tuple[int, ...]:
         pending = {plan.requested for plan, done in zip(table.plans, table.completed, strict=True) if not done}
@@ -111,30 +111,30 @@ def without_pending(inner: Barriers) -> Barriers:
 
 
 def is_in_a_slice(rules: Rules, table: Table, group: int) -> Callable[[Write], bool]:
-    """Return a predicate that rejects writes whose logs precede all base files of the file group."""
+    """Return a predicate that excludes writes older than all base files; their logs are in no slice."""
     among = rules.barriers(rules, table, group)
     return lambda write: not among or barrier_of(rules, write, group, among) is not None
 
 
 def is_not_under_way_at_a_barrier(rules: Rules, table: Table, group: int) -> Callable[[Write], bool]:
-    """Return a predicate that rejects writes that were pending at the requested time of a compaction plan."""
+    """Return a predicate that excludes writes that were pending when a compaction was requested."""
     among = rules.barriers(rules, table, group)
     return lambda write: not any(write.requested < barrier <= (write.completed or 0) for barrier in among)
 
 
 def is_no_tombstone_log(rules: Rules, table: Table, group: int) -> Callable[[Write], bool]:
-    """Return a predicate that rejects a write whose requested time equals that of a completed compaction. Readers
-    mistake the logs of a write with the compaction's requested time for the compaction's tombstones.
+    """Return a predicate that excludes writes with the same requested time as a completed compaction. Readers take the
+    logs of such a write for the compaction's tombstones.
     """
     taken = {requested for requested, done in rules.bases(table, group) if done}
     return lambda write: write.requested not in taken
 
 
 def is_after_the_first_request(rules: Rules, table: Table, group: int) -> Callable[[Write], bool]:
-    """Return a predicate that rejects a file group's writes while the write with the earliest requested time is
-    pending. It accepts all writes of a file group that has a base file or plan.
+    """Return a predicate that excludes all writes of a file group while the group's earliest-requested write is
+    pending. If the file group has a base file or compaction plan, no write is excluded.
 
-    The pending write counts as completed if it was requested before every completed write of the table.
+    No write is excluded if the pending write was requested before every completed write of the table.
     """
     if rules.bases(table, group):
         return lambda write: True
@@ -145,7 +145,7 @@ def is_after_the_first_request(rules: Rules, table: Table, group: int) -> Callab
 
 
 def slice_begin(rules: Rules, members: tuple[Write, ...]) -> int:
-    """Return the requested time at which a file group's first slice begins; 0 if that slice is empty."""
+    """Return the requested time at which a file group's first slice begins; 0 if the slice has no writes."""
     if rules[Slicing].first_slice == "first_completed" and members:
         return members[0].requested
     return min((write.requested for write in members), default=0)
@@ -166,7 +166,9 @@ def one_slice(rules: Rules, table: Table, group: int, time: float) -> tuple[int 
 
 
 def compose(composition: Composition) -> None:
-    """If the options require it, let writers record base instants, and let readers and compactors see pending logs."""
+    """With `slicing = base_instant`, let writers record base instants. With `first_slice = first_requested`, let
+    readers and compactors see the logs of pending writes.
+    """
     writers = composition.actors_of("writer")
     by_name = [me for me in writers if composition.protocol_of(me)[Slicing].slicing == "base_instant"]
     if by_name:
@@ -178,15 +180,16 @@ def compose(composition: Composition) -> None:
 
 
 def note_base_instants(plans: tuple[Plan, ...], world: World) -> Changes:
-    """For each file group, record the requested time of the newest planned base file as the base instant of the write's
-    logs. In the layout before RFC-66, the name of a log file contains the base instant.
+    """Record the base instant of the write's logs in each file group: the requested time of the newest plan for the
+    file group. In the layout before RFC-66, the name of a log file contains the base instant.
     """
     newest = (max((p.requested for p in plans if p.part_in(group)), default=None) for group in range(world.groups))
     return {"own_base_instants": BaseInstants(tuple(newest))}
 
 
 def all_unpublished(unpublished_writes: tuple[Write, ...]) -> tuple[Write, ...]:
-    """Return all unpublished writes, for readers that see every log file on storage."""
+    """Define the view `visible_writes` as all unpublished writes, so that readers also see the logs of pending writes.
+    """
     return unpublished_writes
 
 

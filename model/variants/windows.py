@@ -62,7 +62,7 @@ def requested_in(table: Table, after: float, until: float) -> tuple[Write, ...]:
 
 
 def without_deletes(inner: OneWindow) -> OneWindow:
-    """Wrap an incremental query so that keys whose winning record is a delete are omitted."""
+    """Return a version of an incremental query that omits keys whose winning record is a delete."""
 
     def incremental(rules: Rules, table: Table, group: int, after: float, until: float) -> Fold:
         return inner(rules, table, group, after, until)._replace(deletes=False)
@@ -73,15 +73,15 @@ def without_deletes(inner: OneWindow) -> OneWindow:
 def slice_of_files(rules: Rules, table: Table, group: int, after: float, until: float) -> Fold:
     """Read an incremental window exactly as stated in RFC-66's pseudocode for incremental queries.
 
-    Of the files of writes that completed in the window, only the newest base file and the logs after its requested time
-    are merged. The answer contains only rows of writes that completed in (after, until].
+    Merge only the newest base file that completed in the window, and the window's logs that completed after the base
+    file's requested time. The answer contains only rows of writes that completed in (after, until].
     """
     return _slice_of_files(rules, table, group, (after, until), rules.in_window(table, after, until))
 
 
 def slice_of_files_from(rules: Rules, table: Table, group: int, after: float, until: float) -> Fold:
-    """Read an incremental window like `slice_of_files`, but include the writes that completed exactly at `after`, as
-    stated in the text of RFC-66.
+    """Read an incremental window as in RFC-66's pseudocode, but include rows of writes that completed exactly at
+    `after`, as stated in the text of RFC-66.
     """
     return _slice_of_files(rules, table, group, (after, until), rules.in_window(table, after - 1, until))
 
@@ -102,9 +102,9 @@ def slice_of_window(rules: Rules, table: Table, group: int, after: float, until:
     """Read an incremental window like a snapshot of a table that contains only the files of instants completed in the
     window.
 
-    If the window contains several base files, only the newest is merged, with the logs of its slice and of newer
-    slices. Pending plans also begin slices. Rows of the base file that were written outside the incremental window are
-    removed before the merge.
+    Only the newest base file in the window is merged, together with the window's logs in its slice and in newer slices.
+    As in a snapshot, pending plans begin slices. Base-file rows whose writes did not complete in the window are removed
+    before the merge.
     """
     inside = rules.in_window(table, after, until)
     compacted, first, last = _requests(rules, table, group, (after, until), inside)
@@ -122,11 +122,11 @@ def slice_of_window(rules: Rules, table: Table, group: int, after: float, until:
 
 
 def slice_of_table(rules: Rules, table: Table, group: int, after: float, until: float) -> Fold:
-    """Read an incremental window as one file slice, chosen among all slices of the table. It is the newest slice that
-    begins at or before the last requested time of the window's instants. Only completed plans begin slices.
+    """Read an incremental window as one file slice of the table: the newest slice that begins at or before the greatest
+    requested time in the window. For this query, pending plans do not begin slices.
 
-    Logs are merged if they were requested between the first and last requested time of the window's instants. The base
-    file of the slice is not merged if its instant was requested before all instants of the window.
+    Logs are merged if they were requested between the smallest and the greatest requested time of the window's
+    instants. The base file of the slice is not merged if its instant was requested before all instants of the window.
     """
     inside = rules.in_window(table, after, until)
     _, first, last = _requests(rules, table, group, (after, until), inside)

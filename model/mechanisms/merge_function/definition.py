@@ -15,8 +15,8 @@ Value = TypeVar("Value")
 
 
 def value_of(written: Sequence[Value | None], function: Callable[[Value, Value], Value]) -> Value | None:
-    """Return the value of a key after its writes; None if the key has no row. `written` lists the written values in the
-    order of the writes, with None for a delete.
+    """Return the value that results from merging all writes of a key; None if the key has no row. `written` lists the
+    values of the key in write order; a delete is None.
     """
     last = max((place for place, value in enumerate(written) if value is None), default=-1)
     since = [value for value in written[last + 1 :] if value is not None]

@@ -78,7 +78,7 @@ def refine(rules: Rules, protocol: Protocol) -> Rules:
 
 
 def check(world: World) -> None:
-    """Raise ValueError for a merge function in a table without log files, or with partial updates."""
+    """Raise ValueError if a table with a merge function has no log files or allows partial updates."""
     if world.custom and (is_copy_on_write(world) or world[PartialColumns].columns):
         raise ValueError("world: a user's function merges whole rows of a MERGE_ON_READ table; leave columns out")
 

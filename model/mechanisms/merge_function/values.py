@@ -1,13 +1,13 @@
 """Evaluates reads of a table with a user-defined merge function by merging the records of one key, file by file.
 
-The merge tree (`Fold`) has the same form as for a table without a merge function. The model uses the most general merge
-function that satisfies the given laws: a merged value retains as much information as the laws allow. If a property
-holds for this most general function, it holds for every function that satisfies the same laws.
+Files are merged in the same order as in a table without a merge function. The model uses the most general merge
+function: two merged values are equal only if the given laws imply it. If a property holds for the most general
+function, it holds for every function that satisfies the same laws.
 
 If the function is associative, commutative and idempotent, the model represents a merged value as the set of merged
 records. For a function that is not idempotent, such as a sum, the value also counts how often each record was merged.
-For a function that is not commutative, the value lists the records in the order of their first merge. For a function
-that is not associative, the value also records how partial results were grouped.
+For a function that is not commutative, the value lists the records in the order in which they were merged, without
+repetitions. For a function that is not associative, the value also records how partial results were grouped.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ FUNCTIONS: Final[dict[str, Callable[[Value, Value], Value]]] = {
 
 class Merged(NamedTuple):
     """The merged state of one key. `value` is the merged value; () if the key has no row. `newest` is the log of the
-    newest record merged into `value`. `delete` is the log that contains the last delete; None if there is none, or if
-    the answer omits deletes.
+    last record, in merge order, that was merged into `value`. `delete` is the log that contains the last delete; None
+    if there is none, or if the answer omits deletes.
     """
 
     value: Value = ()
@@ -51,8 +51,8 @@ class Merged(NamedTuple):
 
 
 def join(older: Merged, newer: Merged, laws: str) -> Merged:
-    """Merge two states of one key that are adjacent in merge order. A delete in `newer` hides the whole value of
-    `older`, because a merged value cannot be split.
+    """Merge two partial results for one key that are adjacent in merge order. A delete in `newer` hides the whole value
+    of `older`.
     """
     if newer.delete is not None or not older.value:
         return newer._replace(delete=newer.delete or older.delete)
@@ -92,7 +92,7 @@ def _shown(made: Merged, deletes: bool) -> Merged | None:
 
 
 def by_definition(logs: Iterable[Log], rows: Mapping[Log, Content], laws: str, deletes: bool) -> Merged | None:
-    """Return the answer for one key: merge its log records in completion order, without file slices or base files."""
+    """Return the correct answer for one key: the merge of its log records in completion order."""
     here = [log for log in logs if log in rows]
     value = value_of([None if rows[log].deleted else (log,) for log in here], FUNCTIONS[laws])
     delete = next((log for log in reversed(here) if rows[log].deleted), None)
@@ -105,9 +105,9 @@ def merged_on(state: Merged, window: Merged, laws: str) -> Merged | None:
 
 
 def records_of(made: Merged, records: Callable[[Log], Record], laws: str) -> Iterator[Record]:
-    """Yield the records that a read returns for one key: the merged row and the delete, if any. The merged row gets the
-    requested time of the newest merged record, and the greatest ordering value. A delete in an answer has no ordering
-    value.
+    """Yield the records that a read returns for one key: the merged row and the delete, if any. The merged row has the
+    requested time of the newest merged record, and the greatest ordering value of all merged records. A returned delete
+    has no ordering value.
     """
     if made.newest is not None:
         names = {log: str(records(log).value) for log in logs_in(made.value)}
@@ -130,7 +130,7 @@ def logs_in(value: Value) -> Iterator[Log]:
 
 def text_of(value: Value, name: Callable[[Log], str], laws: str) -> str:
     """Return a merged value as text, which consists of the names of its records. Record names are sorted if the merge
-    function is commutative. `(a b)` stands for the merge of the records a and b.
+    function is commutative. If the function is not associative, the text `(a b)` denotes the merge of a and b.
     """
     parts = []
     for part in value:

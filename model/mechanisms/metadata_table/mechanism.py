@@ -2,10 +2,11 @@
 
 By default, an actor commits the added and removed files to the metadata table before publishing an instant. The commit
 to the metadata table is a deltacommit with the requested time of the instant, made under the lock that covers
-publication. The instant then completes in the data table. Because the metadata table is written first, it contains
-every completed instant of the data table. The metadata table may also contain instants of crashed actors. Readers list
-files through the metadata table, and use only deltacommits whose instant is complete in the data table. RFC-22,
-"Updating Metadata Table", says that "the reconciliation of the metadata will be done by the metadata reader".
+publication. After the commit to the metadata table, the instant completes in the data table. Because the metadata table
+is written first, it contains every completed instant of the data table. It may also contain instants that never
+complete, because their actors have crashed. Readers list files through the metadata table, and use only deltacommits
+whose instant is complete in the data table. RFC-22, "Updating Metadata Table", says that "the reconciliation of the
+metadata will be done by the metadata reader".
 
 The metadata table has one writer at a time, so a pending deltacommit found there must belong to a crashed actor. An
 actor rolls back the deltacommit of a crashed actor before beginning a new deltacommit. If an instant is applied twice,
@@ -134,8 +135,8 @@ def is_listed(own: Any, metadata: MetadataTable, requested: str) -> bool:
 
 
 def give_up_listing(own: Any, me: str, lock: str | None, publish: Publish) -> Changes:
-    """Let an actor abandon its instant, which then never completes in the data table. The actor does not retry, because
-    every retry would fail in the same way.
+    """Let an actor abandon its instant, because the metadata table already contains it. The instant never completes in
+    the data table. The actor does not retry, because the metadata table would refuse the instant again.
     """
     return {"own": publish(own)[0]._replace(step=REFUSED), "lock": released(lock, me)}
 
@@ -146,7 +147,6 @@ def append_instant(own: Any, published: tuple[Any, ...], publish: Publish) -> Ch
 
 
 def leave(own: Any, publish: Publish) -> Changes:
-    """Move the actor to its state after publication."""
     return {"own": publish(own)[0]}
 
 
@@ -188,7 +188,7 @@ def list_files(metadata: MetadataTable) -> Changes:
 
 
 def kept_instants(kept_instants: Published, own_files: ListedFiles) -> Published:
-    """Remove from the view `kept_instants` the files that the reader has not found in the metadata table."""
+    """Redefine the view `kept_instants` to omit the files that the reader has not found in the metadata table."""
     return through(kept_instants, own_files.instants)
 
 
@@ -199,7 +199,8 @@ def check(world: World) -> None:
 
 
 def agree(protocol: Protocol) -> None:
-    """Raise ValueError if a decision log is combined with an unsupported order or locking of metadata-table commits."""
+    """Raise ValueError for a decision log, unless the metadata table is written under the lock before the data table.
+    """
     options = protocol[MetadataOptions]
     usual = (options.metadata_commit, options.metadata_lock) == ("before_data", "under_lock")
     if protocol[DecisionLog].decision == "log" and not usual:

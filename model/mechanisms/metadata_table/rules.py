@@ -21,8 +21,8 @@ class MetadataTable(NamedTuple):
     begun: frozenset[int] = frozenset()
 
     def begin(self, requested: int) -> MetadataTable:
-        """Begin a deltacommit with the given requested time in the metadata table. Roll back any pending deltacommit,
-        and remove a completed deltacommit with the same requested time.
+        """Begin a deltacommit with the given requested time in the metadata table. Roll back any pending deltacommit.
+        Remove any completed deltacommit with the given requested time.
         """
         return MetadataTable(self.listed - {requested}, frozenset({requested}))
 
@@ -38,10 +38,11 @@ def refine(rules: Rules, protocol: Protocol) -> Rules:
 
 
 def through(published: tuple[Any, ...], listed: frozenset[int] | None) -> tuple[Any, ...]:
-    """Return the published instants as a reader sees them through the metadata table. If `listed` is None, the reader
-    does not use the metadata table, and the result is `published`.
+    """Return the published instants as a reader sees them through the metadata table. `listed` contains the instants in
+    the metadata table; None if the reader does not use the metadata table.
 
-    A write that is not in `listed` has no files in the result. A compaction that is not in `listed` is omitted.
+    If a write is not in the metadata table, the reader sees none of its files. Compactions that are not in the metadata
+    table are omitted.
     """
     if listed is None:
         return published

@@ -23,8 +23,8 @@ Published = tuple[Write | Compaction, ...]
 class Attempt(NamedTuple):
     """An unpublished write whose conflicts are to be checked.
 
-    `groups` contains the file groups that the write changes, and `file_ids` their file ids. `sealed` is the number of
-    instants that were published when the actor began, and therefore cannot conflict.
+    `groups` contains the file groups that the write changes, and `file_ids` their file ids. Instants published before
+    the actor began cannot conflict; `sealed` is their number.
     """
 
     groups: tuple[int, ...]
@@ -35,8 +35,8 @@ class Attempt(NamedTuple):
 def concurrent(published: Published, sealed: int, protocol: Protocol) -> Published:
     """Return the instants that may conflict with an unpublished write, in the order of publication.
 
-    With `conflict_window = requested`, only instants requested after the newest instant seen by the write can conflict.
-    This option value misses instants that were requested earlier but complete after the write began.
+    By default, these are the instants that completed after the write began. With `conflict_window = requested`,
+    instants that were requested earlier but complete after the write began are not checked.
     """
     if protocol[Occ].conflict_window == "completion":
         return published[sealed:]
@@ -68,8 +68,7 @@ def _same(write: Write, attempt: Attempt, group: int, protocol: Protocol) -> boo
 
 
 def clusterings(published: Published, groups: Iterable[int]) -> tuple[tuple[int, int], ...]:
-    """For each of `groups` that a clustering has replaced, return a pair (file group, requested time of the newest such
-    clustering).
+    """For each clustered file group in `groups`, return a pair (file group, requested time of its newest clustering).
     """
     done = (entry for entry in published if isinstance(entry, Compaction))
     newest = {group: entry.requested for entry in done for group in clustered(entry)}

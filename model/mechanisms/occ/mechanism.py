@@ -83,7 +83,7 @@ def take_back(own: Writer, own_validation: Validation, world: World) -> Changes:
 
 
 def request_again(own: Writer, clock: int, request_time: TakeTime) -> Changes:
-    """Request a new instant for an aborted write. The writer's count of attempts is not reset."""
+    """Request a new instant for an aborted write."""
     changes = request_instant(own._replace(number=own.number - 1), clock, request_time)
     requested: Any = changes["own"]
     return {**changes, "own": requested._replace(records=own.records)}
@@ -110,17 +110,17 @@ def seal_timeline(own_validation: Validation, published: tuple[Any, ...]) -> Cha
 
 
 def find_clusterings(own: Writer, me: str, world: World, published: tuple[Any, ...]) -> Changes:
-    """Record the newest clustering of each file group that the write touches."""
+    """Record the newest clustering of each file group that the write changes."""
     return {"own_into": Into(clusterings(published, world.groups_of(me, own.number)))}
 
 
 def reload_timeline(own_validation: Validation, published: tuple[Any, ...]) -> Changes:
-    """List the timeline again during the write, so that the conflict check ignores all instants completed so far."""
+    """List the timeline again during the write. The conflict check then misses instants that have already completed."""
     return {"own_validation": own_validation._replace(sealed=len(published))}
 
 
 def reload_base(own_onto: Onto, published: tuple[Any, ...], *, group: int) -> Changes:
-    """Merge the rows of the write with the newest base file on the reloaded timeline."""
+    """Merge the file group's new rows into the base file that is now the newest."""
     bases = ((each, newest_base(published, each) if each == group else base) for each, base in own_onto.bases)
     return {"own_onto": Onto(tuple(bases))}
 
@@ -150,7 +150,7 @@ def list_marked(
 
 
 def check(world: World) -> None:
-    """Raise ValueError if a world (bounded configuration) has both `retries` and `resends`."""
+    """Raise ValueError if a world allows both retries of aborted writes and resends of a batch."""
     if world[Resends].resends and world[Retries].retries:
         raise ValueError("world: resends together with retries are not modelled; leave one of them out")
 

@@ -38,7 +38,7 @@ def is_optimistic(composition: Composition, me: str) -> bool:
 
 
 def check_conflicts(composition: Composition, kind: str, me: str, touches: Touches) -> None:
-    """Let an actor check for conflicts before publishing. The actor must have the record `validation`."""
+    """Let an actor check for conflicts before publishing. The actor's state must have a field `validation`."""
     options = composition.protocol_of(me)[Occ]
     parameters: dict[str, Any] = {"touches": touches, **({} if options.priority == "first" else {"plans": ()})}
     conflict = preset(find_conflict, **parameters)

@@ -1,6 +1,6 @@
 """Evaluates reads of a table with partial updates: merges the records of one key column by column, file by file.
 
-The merge tree (`Fold`) has the same form as in tables without partial updates. The value of a column comes from the
+Files are merged in the same order as in a table without partial updates. The value of a column comes from the
 highest-ranked record that sets the column and outranks every delete. A base file or compacted log retains everything
 about a key that subsequent merges need.
 """
@@ -23,8 +23,9 @@ ROW = ""
 
 
 class Made(NamedTuple):
-    """The answer of a read for one key. `columns` lists pairs (column, log that contains its value), beginning with the
-    column `ROW`. `delete` is the log of the highest-ranked delete, if the answer includes deletes.
+    """The answer of a read for one key. `columns` lists pairs (column, log that contains its value). The first pair is
+    for `ROW`, a pseudo-column that every record sets. `delete` is the log of the highest-ranked delete, if the answer
+    includes deletes.
     """
 
     columns: tuple[tuple[str, Log], ...] = ()
@@ -86,11 +87,11 @@ def _of_one_rank(state: State) -> State:
 
 
 def _join_rows(older: State, newer: State) -> State:
-    """Merge two rows, each with one rank for all its columns. If both rows set a column, the value of the higher-ranked
-    row wins.
+    """Merge two rows whose columns have the rank of their row. If both rows set a column, the value of the
+    higher-ranked row wins.
 
-    All columns of the result get the rank of the higher-ranked row. The rank of a delete is compared with the rank of
-    the whole resulting row, not with each column.
+    All columns of the merged row get the rank of the higher-ranked row. A delete is compared with the rank of the
+    merged row, not column by column.
     """
     low, high = sorted((older, newer), key=lambda state: state.row)
     columns = {name: log for name, _, log in (*low.columns, *high.columns)}
@@ -103,9 +104,7 @@ def _log(rank: Rank) -> Log:
 
 
 def by_definition(logs: Iterable[Log], rows: Mapping[Log, Content], merger: Merger, deletes: bool) -> Made | None:
-    """Return the answer for one key, computed by merging its log records in rank order. File slices and base files are
-    ignored.
-    """
+    """Return the correct answer for one key: the merge of its log records in rank order."""
     parts = [
         _part(log, rows[log], (float(rows[log].ordering) * merger.event_time, place, *log))
         for place, log in enumerate(logs)
@@ -120,9 +119,9 @@ def by_definition(logs: Iterable[Log], rows: Mapping[Log, Content], merger: Merg
 def records_of(made: Made, records: Callable[[Log], Record], window: bool) -> Iterator[Record]:
     """Yield the records that a read returns for one key.
 
-    The answer of an incremental query contains each record that contributes columns, reduced to those columns, with its
-    ordering value. A consumer can therefore merge the answer of an incremental query into an older state of the table.
-    The answer of an incremental query also contains the highest-ranked delete of the key.
+    A consumer must be able to merge the answer of an incremental query into an older state of the table. The answer
+    therefore contains each record that supplies a column value: only the columns it supplies, and its ordering value.
+    The answer also contains the highest-ranked delete of the key, if any.
     """
     logs = dict(made.columns)
     top = logs.pop(ROW, None)
@@ -145,7 +144,7 @@ def text_of(columns: Mapping[str, object]) -> str:
 
 
 def left_of(shown: Made | None, rows: Mapping[Log, Any]) -> dict[Log, Any]:
-    """Return the records that contribute to an answer, each reduced to the columns that it contributes."""
+    """Return the records that supply column values to an answer; each contains only the columns that it supplies."""
     if shown is None:
         return {}
     sets: dict[Log, tuple[str, ...]] = {}

@@ -2,8 +2,8 @@
 
 Each record has a rank (merge priority), and either deletes the row or sets some columns. A key has a row if and only if
 an upsert outranks every delete. The value of a column comes from the highest-ranked record that sets the column and
-outranks every delete. A `State` contains the rank of the highest-ranked delete, and each column that outranks that
-delete.
+outranks every delete. A `State` contains the rank of the highest-ranked delete, and each column value with a higher
+rank.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ class Part(NamedTuple):
 
 class State(NamedTuple):
     """The merge state of one key. `delete` is the rank of the key's highest-ranked delete; () if there is no delete.
-    `row` is the rank of the highest-ranked upsert that outranks every delete; () if the key has no row. `columns`
-    contains the (name, rank, value) of each column whose rank is above every delete.
+    `row` is the rank of the highest-ranked upsert; () if no upsert outranks the delete. `columns` contains (name, rank,
+    value) for each column value that outranks the delete.
     """
 
     delete: Rank = ()
@@ -61,5 +61,5 @@ def join(one: State, other: State) -> State:
 
 
 def row_of_state(state: State) -> dict[str, Any] | None:
-    """Return the row of a state: the result of `row_of` for the records merged into the state."""
+    """Return the row of a state as a dict of column values; None if the key has no row."""
     return {name: value for name, _, value in state.columns} if state.row else None

@@ -1,7 +1,7 @@
 """Queriers are actors that send as-of, incremental, change-log and read-optimised queries with arbitrary times.
 
-Snapshot queries belong to readers, and consecutive incremental windows to consumers; all other queries belong to
-queriers. Random histories use queriers to interleave queries with the steps of other actors.
+Readers run snapshot queries, and consumers read consecutive incremental windows; queriers run all other queries. Random
+histories use queriers to interleave queries with the steps of other actors.
 
     The module `querier` defines the querying actor.
 """

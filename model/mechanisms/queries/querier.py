@@ -1,12 +1,12 @@
 """A querier lists the timeline, ensures that the query's time is settled, lists the timeline again, and reads the
 files.
 
-A time T is settled once an instant that completed at or after T has been published. If the first listing shows no
-instant that completed at or after the query's time T, the querier obtains a later time under the lock. Once T is
-settled, no further instant can complete at or before T. The second listing of the querier shows every instant that
-completed at or before T. If the newest instant is archived, a listing of the active timeline misses it, so the querier
-obtains a time under the lock. A read-optimised query specifies no time; it reads as of the greatest settled time in the
-first listing.
+A time T is settled once no further instant can complete at or before T. If the first listing shows an instant that
+completed at or after T, then T is settled. Otherwise, the querier generates a time later than T while holding the lock;
+every later completion time is greater. Once the query's time is settled, the second listing shows every instant that
+completed by then. If the newest instant is archived, a listing of the active timeline misses it, so the querier obtains
+a time under the lock. A read-optimised query specifies no time; it reads as of the greatest settled time in the first
+listing.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ UNSETTLED, SETTLED, READING, ANSWERED = "asked for an unsettled time", "asked", 
 
 
 class Querier(NamedTuple):
-    """The state of one querier. `kind`, `after` and `until` describe the current or last query. `settled` is the
-    greatest time that the querier knows to be settled.
+    """The state of one querier. `kind` is the kind of the current query, or of the last query if none is running;
+    `after` and `until` are its times. `settled` is the greatest time that the querier knows to be settled.
 
     `table` is the table as seen in the second listing of the timeline. `refusal` is the class of the error with which
     the table refuses the query; empty if the query is answered. `queries` counts the queries so far.
@@ -113,7 +113,7 @@ HAS_COMPLETED = Guard("something must have completed", has_completed)
 
 
 def any_time(clock: int) -> Iterator[Args]:
-    """Yield the possible times of an as-of query: every time up to the next clock value, and a time far in the future.
+    """Yield the possible times of an as-of query: all times up to the clock's next value, and a time far in the future.
     """
     for time in (*range(1, clock + 2), clock + FUTURE):
         yield (("at", (time,)),)
@@ -172,8 +172,8 @@ def _ask(own: Querier, kind: Kind, window: tuple[int, int], settled: int) -> Cha
 
 
 def settle(own: Querier, clock: int, request_time: TakeTime) -> Changes:
-    """Take a time under the lock, so that all instants that are not yet completed will complete after that time. A
-    query of a future time is refused.
+    """Generate a time while holding the lock; every instant that is not yet completed will complete after that time. A
+    query as of a time in the future is refused.
     """
     time, clock = request_time(clock)
     future = own.until > time
@@ -207,7 +207,7 @@ def read(
     own: Querier, world: World, rules: Rules, deleted: frozenset[DataFile] = frozenset(),
     restores: Restores = (),
 ) -> Changes:  # fmt: skip
-    """Read the files that the query needs. The query is refused if a clean or restore has deleted one of them."""
+    """Read the files that the query needs. Refuse the query if a clean or restore has deleted one of these files."""
     if own.refusal or own.table is None or not (deleted or restores):
         return {"own": own}
     files = (file for group in range(world.groups) for file in opened(rules, own.table, group, own.query, own.until))

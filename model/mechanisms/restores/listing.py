@@ -2,9 +2,9 @@
 
 A listing shows every instant that stays on the timeline throughout the listing. A listing also shows an arbitrary
 subset of the instants that appear or disappear during the listing. The plan of a restore is on the timeline before any
-instant is removed. A reader whose listing shows the plan of a restore ignores the instants that the restore undoes. The
-second listing of a reader may miss both the plan of a restore and an instant that the restore undoes. If the second
-listing misses an instant that the first listing showed, the reader lists again.
+instant is removed. A reader whose listing shows the plan of a restore ignores the instants that the restore undoes. If
+a restore is planned during a reader's second listing, the listing may show neither the plan nor an instant that the
+restore removes. If the second listing misses an instant that the first listing showed, the reader lists again.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ Planned = tuple[Restore, ...]
 
 
 class Seen(NamedTuple):
-    """The state that restores add to each reader. `restores` counts the restores planned when the current listing
-    began, and `before` those planned when the first listing began.
+    """The extra state of each reader in a model with restores. `restores` is the number of restores already planned
+    when the current listing began; `before` is their number when the first listing began.
 
-    `first` contains the requested times of the writes and compactions in the previous listing that completed by the
-    reader's time T.
+    `first` contains the requested times of writes and compactions in the previous listing; those that completed after
+    the reader's time are omitted.
     """
 
     restores: int = 0
@@ -51,7 +51,7 @@ class Seen(NamedTuple):
 
 
 def compose(composition: Composition) -> None:
-    """Change how readers list the timeline, so that they tolerate restores."""
+    """Let readers list the timeline in a way that tolerates concurrent restores."""
     if not composition.actors_of("reader"):
         return
     composition.add_field("reader", "seen", Seen())
@@ -95,8 +95,8 @@ def end_first_listing(
     own: Reader, own_seen: Seen, shown_instants: Published, restores: Planned, takes_time: bool,
     *, seen: tuple[int, ...],
 ) -> Changes:  # fmt: skip
-    """Record which instants the listing shows. The reader's time becomes the latest of the listed completion times and
-    the requested times of the listed restores.
+    """Record the listed instants. The reader's time becomes the maximum of the completion times of listed instants and
+    the requested times of listed restores.
     """
     time = newest(shown_instants, known(own_seen, seen, restores)) if takes_time else own.time
     first = up_to(shown_instants, time)
@@ -123,7 +123,7 @@ def keep_shown(
 def end_second_listing(
     own: Reader, own_seen: Seen, shown_instants: Published, restores: Planned, *, seen: tuple[int, ...]
 ) -> Changes:
-    """Keep the listed instants, or list again if an instant of the previous listing is missing.
+    """Accept the listing, or list again if an instant of the previous listing is missing.
 
     An instant is missing if a restore has removed it during the listing, and the listing does not show the plan of the
     restore.
@@ -136,12 +136,13 @@ def end_second_listing(
 
 
 def misses(before: tuple[int, ...], now: tuple[int, ...], undone: set[int]) -> bool:
-    """True if an instant of the previous listing is not in the current one, and no listed restore has undone it."""
+    """True if an instant of the previous listing has disappeared, and no restore in the current listing explains this.
+    """
     return not {*before} <= {*now} | undone
 
 
 def is_restored_away(own: Reader, restores: Planned) -> bool:
-    """True if a restore has removed an instant or plan that the reader uses."""
+    """True if a restore has removed an instant or plan that the reader has listed."""
     return bool(restores) and any(is_gone(restores, requested) for requested in (*own.instants, *own.plans))
 
 
@@ -151,8 +152,8 @@ def ever_published(published: Published, restores: Planned) -> Published:
 
 
 def present(published: Published, restores: Planned) -> tuple[int, ...]:
-    """Return the requested times of the completed instants on storage, including undone instants that a restore has not
-    yet deleted.
+    """Return the requested times of the completed instants whose files exist. An undone instant is included until the
+    restore deletes its files.
     """
     return tuple(e.requested for e in ever_published(published, restores) if not is_gone(restores, e.requested))
 
@@ -182,15 +183,15 @@ def shown_instants(
 
 
 def newest_shown(shown_instants: Published, own_seen: Seen, restores: Planned, *, seen: tuple[int, ...]) -> int:
-    """Define the view `newest_shown`: the latest of the listed completion times and the requested times of the listed
-    restores.
+    """Define the view `newest_shown`: the maximum of the completion times of listed instants and the requested times of
+    listed restores.
     """
     return newest(shown_instants, known(own_seen, seen, restores))
 
 
 def newest(entries: Published, restores: Planned) -> int:
-    """Return the greatest time among the completion times of `entries` and the requested times of `restores`. Once a
-    restore is planned, no instant can complete at or before the restore's requested time.
+    """Return the maximum of the completion times of `entries` and the requested times of `restores`. Once a restore is
+    planned, no instant can complete at or before the restore's requested time.
     """
     return max((*(each.completed for each in entries), *(each.requested for each in restores)), default=0)
 
@@ -202,7 +203,9 @@ def kept_instants(own: Reader, published: Published, restores: Planned) -> Publi
 
 
 def table_of_kept(own: Reader, kept_instants: Published, plans: tuple[Plan, ...], restores: Planned) -> Table:
-    """Let the view `kept_table` include the compaction plans that a restore has undone."""
+    """Define the view `kept_table`: the table that a reader has listed, including plans that a restore has undone
+    since.
+    """
     return kept_table(own, kept_instants, all_plans(plans, restores))
 
 

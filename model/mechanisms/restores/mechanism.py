@@ -3,7 +3,7 @@
     The module `restorer` defines the restoring actor.
     The module `undone` defines how an actor detects that a restore has undone the actor's instant.
     The module `listing` defines how a reader lists a timeline from which instants are removed.
-    The module `windows` defines how a consumer handles undone writes.
+    The module `windows` defines which incremental windows a consumer refuses because of a restore.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def compose(composition: Composition) -> None:
 
 
 def check(world: World) -> None:
-    """Raise ValueError for a combination of actors that is not modelled together with a restorer."""
+    """Raise ValueError if the world combines a restorer with unsupported kinds of actors."""
     there = {kind for kind, count in world.actors.items() if count}
     if "restorer" not in there:
         return

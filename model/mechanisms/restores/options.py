@@ -22,6 +22,6 @@ class Restores(Options):
 
 
 class RestoreLimits(Limits):
-    """The limit on the number of restores."""
+    """The maximum number of restores in a run."""
 
     restores: int = limit(0, "how many restores may be planned")

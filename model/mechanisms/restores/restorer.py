@@ -43,8 +43,8 @@ class Restorer(NamedTuple):
     """The state of one restorer. `restore` is the requested time of the actor's restore. `undone` lists the instants to
     undo, and `done` counts those already undone.
 
-    Until the plan is on the timeline, `to` is the completion time of the savepoint's instant, and `kept` contains the
-    writes that the savepoint retains.
+    `to` is the completion time of the savepoint's instant, and `kept` contains the writes that the savepoint retains.
+    Both fields are used only until the plan is on the timeline.
     """
 
     step: str = "idle"
@@ -121,7 +121,7 @@ def find_undone(
     savepoints: Savepoints, every_writer: Writers, log_plans: Plans = (), rollbacks: tuple[Rollback, ...] = (),
     decisions: tuple[Any, ...] = (),
 ) -> Changes:  # fmt: skip
-    """Find the instants to undo, and take a requested time for the restore."""
+    """Find the instants to undo, and obtain a requested time for the restore."""
     time, saved = max(clock, last_time(decisions)) + 1, newest(savepoints)
     assert saved is not None, "the guard saw the same savepoints"
     order = to_undo(table_protocol, restores, published, plans, savepoints, every_writer, log_plans, rollbacks)
@@ -132,7 +132,7 @@ def put_plan(
     own: Restorer, me: str, restores: Planned, published: Published, plans: Plans, savepoints: Savepoints,
     read_meanwhile: bool, log_plans: Plans | None = None,
 ) -> Changes:  # fmt: skip
-    """Put the plan of the restore on the timeline. From then on, no actor sees the instants listed in the plan."""
+    """Put the plan of the restore on the timeline. After this step, no actor sees the instants listed in the plan."""
     gone = tuple(plan for plan in (*plans, *(log_plans or ())) if plan.requested in own.undone)
     entries = taken_off(published, own.undone) if read_meanwhile else ()
     plan = Restore(own.restore, own.to, me, False, own.undone, own.kept, gone, entries=entries)
@@ -178,5 +178,5 @@ def pending_restores(
 
 
 def settled_time(settled_time: int, restores: Planned) -> int:
-    """Redefine the view `settled_time` so that it is at least the requested time of the newest restore."""
+    """Redefine the view `settled_time` to be no earlier than the requested time of the newest restore."""
     return max(settled_time, *(each.requested for each in restores), 0)

@@ -1,10 +1,10 @@
 """Decides which instants a restore undoes: those that completed after the savepoint's instant, and all pending
 instants.
 
-By default, a restore selects the instants to undo by completion time. It therefore also undoes a write that was
-requested before the savepoint's instant but completed after it. Once a restore is planned, reads omit the undone
-instants, even while their files still exist. Before publishing, a pending writer checks under the lock whether a
-restore has undone its write.
+By default, a restore selects the instants to undo by completion time. A write that was requested before the savepoint's
+instant but completed after it is therefore undone. Once a restore is planned, reads omit the instants that it undoes,
+even while their files still exist. Before publishing, a writer checks under the lock whether a restore has undone its
+pending write.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .options import Restores
 
 
 class Restore(NamedTuple):
-    """A planned restore of the table to its state as of `at`.
+    """A planned restore; `at` is the time as of which the table is restored.
 
     `undone` lists the requested times of undone instants in removal order; the first `gone` of them are already
     removed. Readers ignore all undone instants as soon as the restore is planned. `runner` is the actor that runs the
@@ -41,7 +41,7 @@ class Restore(NamedTuple):
 
 
 def is_undone(restores: tuple[Restore, ...], requested: int) -> bool:
-    """True if the instant with this requested time has been undone by a restore."""
+    """True if a restore has undone the instant requested at `requested`."""
     return any(requested in each.undone for each in restores)
 
 
@@ -79,32 +79,33 @@ def undone_by(
 
 
 def still_there(published: tuple[Any, ...], undone: tuple[int, ...]) -> tuple[Any, ...]:
-    """Return the published instants that a restore does not undo."""
+    """Return the published instants without the writes and compactions in `undone`."""
     return tuple(entry for entry in published if not (isinstance(entry, WRITES) and entry.requested in undone))
 
 
 def taken_off(published: tuple[Any, ...], undone: tuple[int, ...]) -> tuple[Any, ...]:
-    """Return the published instants that a restore undoes but that running reads may still use."""
+    """Return the published writes and compactions in `undone`."""
     return tuple(entry for entry in published if isinstance(entry, WRITES) and entry.requested in undone)
 
 
 def has_put_files(entry: Any) -> bool:
-    """True if a completed instant is a write, a compaction or a log compaction, whose files may contain undone rows."""
+    """True if a completed instant is a write, a compaction or a log compaction."""
     return isinstance(entry, WRITES)
 
 
 def newest(savepoints: tuple[Savepoint, ...]) -> Savepoint | None:
-    """Of the completed savepoints, return the one with the newest instant; None if there is none."""
+    """Return the completed savepoint that pins the newest instant; None if there is none."""
     return max((each for each in savepoints if each.completed), key=lambda each: each.at, default=None)
 
 
 def is_gone(restores: tuple[Restore, ...], requested: int) -> bool:
-    """True if the files of the instant with this requested time have been deleted by a restore."""
+    """True if a restore has deleted the files of the instant requested at `requested`."""
     return any(requested in each.undone[: each.gone] for each in restores)
 
 
 def loses_input(plan: int, group: int, restores: tuple[Restore, ...]) -> bool:
-    """True if, in one file group, a restore has deleted an input file of the compaction plan requested at `plan`."""
+    """True if a restore has deleted an input file of the compaction plan requested at `plan` in the file group `group`.
+    """
     for each in restores:
         found = next((known for known in each.plans if known.requested == plan), None)
         part = found.part_in(group) if found else None
@@ -114,5 +115,5 @@ def loses_input(plan: int, group: int, restores: tuple[Restore, ...]) -> bool:
 
 
 def hides(restores: tuple[Restore, ...], time: float) -> Restore | None:
-    """Return a restore that has undone writes that a read as of `time` needs; None if there is none."""
+    """Return a restore that undid writes needed by a read as of `time`; None if there is none."""
     return next((each for each in restores if each.at < time < each.requested), None)

@@ -1,7 +1,7 @@
 """Defines how actors detect that a restore has undone their instant.
 
-Writers and overwriters (insert-overwrite actors) detect a restore only under the lock. Compactors and log compactors
-may detect it earlier, if an input file is deleted or if the plan was undone before they started it.
+Writers and overwriters (insert-overwrite actors) check for restores only while holding the lock that covers
+publication. Compactors and log compactors also check when they start a plan and when they read its input files.
 """
 
 from __future__ import annotations
@@ -89,8 +89,8 @@ def give_up_write(own: Writer) -> Changes:
 
 
 def actions() -> Iterator[Action]:
-    """Yield the actions that an actor takes when a restore has undone its instant. The corresponding actions of writers
-    are declared in the mechanism `rollback`.
+    """Yield the actions of a compactor, log compactor or overwriter whose instant was undone by a restore. The
+    mechanism `rollback` declares the actions of a writer whose write was undone.
     """
     kinds = [kind for kind, *_ in RUNNERS]
     for kind in kinds:

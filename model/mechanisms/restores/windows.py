@@ -16,8 +16,8 @@ Planned = tuple[Restore, ...]
 
 
 class UndoneWindow(NamedTuple):
-    """The state that restores add to each consumer. `undone` is True if the incremental window begins or ends within
-    the range undone by a restore.
+    """The extra state of each consumer in a model with restores. `undone` is True if the incremental window begins or
+    ends between the time restored to and the restore's requested time.
     """
 
     undone: bool = False
@@ -36,13 +36,13 @@ def compose(composition: Composition) -> None:
 
 
 def newest_time(newest_time: int, restores: Planned) -> int:
-    """Redefine the view `newest_time` so that it is at least the requested time of the newest restore."""
+    """Redefine the view `newest_time` to be no earlier than the requested time of the newest restore."""
     return max(newest_time, *(each.requested for each in restores), 0)
 
 
 def listed_bounds(listed_bounds: tuple[int, int], restores: Planned) -> tuple[int, int]:
-    """Extend the incremental window (view `listed_bounds`) to the requested time of the newest restore, if that is
-    later. Once a restore is planned, no instant can complete at or before the restore's requested time.
+    """Extend the incremental window (view `listed_bounds`) to the requested time of the newest restore, if the window
+    ends earlier. Once a restore is planned, no instant can complete at or before the restore's requested time.
     """
     until, store = listed_bounds
     newest = restores[-1].requested if restores else 0
@@ -54,7 +54,5 @@ def note_undone(own: Consumer, restores: Planned) -> Changes:
 
 
 def is_undone(own: Consumer, own_undone: UndoneWindow, restores: Planned) -> bool:
-    """True if the incremental window cannot be read, because a restore has undone part of it or deleted files of its
-    writes.
-    """
+    """True if the incremental window cannot be read, because a restore has undone part of it or deleted files in it."""
     return own_undone.undone or any(is_gone(restores, requested) for requested in own.kept)

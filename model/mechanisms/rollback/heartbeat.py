@@ -2,7 +2,7 @@
 
 According to RFC-22, a write has failed if the writer's heartbeat has expired. A live writer may stall, for example
 during garbage collection or on a suspended machine, and not notice that its heartbeat expires. A rolled-back write must
-not be published, so a writer first checks its heartbeat, and gives up if it has expired.
+not be published. Before publishing, a writer therefore checks its heartbeat, and gives up if the heartbeat has expired.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ UNAWARE = "unaware of what comes"
 
 
 class Heartbeat(NamedTuple):
-    """The state that heartbeats add to each writer: whether the writer's heartbeat has expired."""
+    """The extra state of each writer in a model with heartbeats: whether the writer's heartbeat has expired."""
 
     expired: bool = False
 
 
 def renewing(composition: Composition) -> tuple[str, ...]:
-    """Return the writers that renew a heartbeat: all writers if the model has rollback actors, log files and a single
-    clock; otherwise none.
+    """Return the writers that renew a heartbeat. Heartbeats are modelled only with rollback actors, log files and a
+    single clock.
     """
     world = composition.world
     if not composition.actors_of("rollbacker") or is_copy_on_write(world) or world[Skew].skew:
@@ -94,14 +94,14 @@ NOT_GIVEN_UP = Guard(
 
 
 def expire(own: Writer, own_heartbeat: Heartbeat, stalls: int, left: tuple[str, ...]) -> Changes:
-    """Let the heartbeat expire, because the writer has crashed, abandoned its write, or stalls for longer than the
+    """Let the heartbeat expire, because the writer has crashed, abandoned its write, or stalled for longer than the
     timeout.
     """
     return {"own_heartbeat": own_heartbeat._replace(expired=True), "stalls": stalls + (not is_silent(own, left))}
 
 
 def give_up(own: Writer) -> Changes:
-    """Delete the files of the write, and then, under the lock, its pending instant."""
+    """Let a writer delete the files of its write and then, under the lock, its pending instant."""
     return {"own": Writer(number=own.number)}
 
 

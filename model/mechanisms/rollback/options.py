@@ -25,7 +25,7 @@ class Rollbacks(Options):
 
 
 class Failures(Limits):
-    """The limits on rollbacks and on stalls. During a stall, a live writer's heartbeat expires."""
+    """The maximum number of rollbacks, and of stalls during which a live writer's heartbeat expires."""
 
     stalls: int = limit(0, "how often a live writer stalls until its heartbeat expires",
                         in_random_worlds=(1, 2), needs="rollbacker")  # fmt: skip

@@ -21,7 +21,7 @@ def compose(composition: Composition) -> None:
 
 
 def is_removed(requested: int, state: str, rollbacks: Rollbacks) -> bool:
-    """True if a write's instant was in the state `state` (requested or inflight) when a rollback last removed it.
+    """True if a write's instant had the state `state` (requested or inflight) when the last rollback removed it.
 
     A stalled writer may put its inflight instant after a rollback has removed the requested instant.
     """
@@ -44,7 +44,7 @@ def instants_left(pending_instants: Iterable[Instant], rollbacks: Rollbacks) -> 
 def writes_left(
     unpublished_writes: Iterable[Write], every_writer: Mapping[str, Writer], rollbacks: Rollbacks
 ) -> Iterator[Write]:
-    """Define the view `unpublished_writes`: the writes that still have files, or an instant on the timeline."""
+    """Redefine the view `unpublished_writes` to omit writes whose files and instant have all been removed."""
     for each in unpublished_writes:
         left = without_deleted(each, rollbacks)
         if left.files or is_on_timeline(every_writer[each.actor], rollbacks):

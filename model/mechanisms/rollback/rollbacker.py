@@ -1,9 +1,9 @@
 """A rollbacker (rollback actor) plans a rollback under the lock, runs it without the lock, and publishes it.
 
-RFC-22, "Inline rollback", describes two policies. Under `failed_writes = lazy`, pending writes whose heartbeat has
-expired are rolled back. Under `failed_writes = eager`, all pending writes are rolled back, because the table has only
-one writer process. A rollback deletes data files first and then the instant, so that an interrupted rollback can be
-resumed. Any rollbacker may resume a planned rollback, and several may do so at once.
+RFC-22, "Inline rollback", describes a lazy and an eager policy for failed writes. Under `failed_writes = lazy`, pending
+writes whose heartbeat has expired are rolled back. Under `failed_writes = eager`, all pending writes are rolled back,
+because the table has only one writer process. A rollback deletes data files first and then the instant, so that an
+interrupted rollback can be resumed. Any rollbacker may resume a planned rollback, and several may do so at once.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ class Rollbacker(NamedTuple):
     """The state of one rollbacker (rollback actor). `rollback` is the requested time of the rollback, and `target` that
     of the failed write.
 
-    `files` contains the files of the failed write that the rollbacker must delete, numbered from `first`. `done` counts
-    the files that the rollbacker has deleted.
+    `files` contains the files that the rollbacker must delete: the failed write's files without the first `first`,
+    which an earlier rollback has deleted. `done` counts the files that the rollbacker has deleted.
     """
 
     step: str = "idle"
@@ -69,7 +69,7 @@ ROLLBACKER = Kind(name="rollbacker", prefix="roll", first=Rollbacker(), in_rando
 
 
 class Undoing(NamedTuple):
-    """Describes how one actor undoes a write. `target` names the actor's field that contains the requested time of the
+    """Marks an actor that undoes writes. `target` is the name of the field that contains the requested time of the
     write to undo.
     """
 
@@ -159,7 +159,7 @@ def failed_write(
 def choose_write(
     published: Published, rollbacks: Plans, every_writer: Writers, table_protocol: Protocol, restores: Restores = ()
 ) -> Changes:
-    """Choose the failed write to roll back."""
+    """Choose the oldest failed write without a pending rollback."""
     return {"own": Rollbacker(target=failed_write(published, rollbacks, every_writer, table_protocol, restores) or 0)}
 
 
@@ -167,7 +167,7 @@ def choose_and_take_time(
     clock: int, published: Published, rollbacks: Plans, every_writer: Writers, table_protocol: Protocol,
     restores: Restores = (),
 ) -> Changes:  # fmt: skip
-    """Choose a failed write, and take a requested time for its rollback."""
+    """Choose the oldest failed write without a pending rollback, and obtain a requested time for its rollback."""
     target = failed_write(published, rollbacks, every_writer, table_protocol, restores) or 0
     return {"own": Rollbacker(rollback=clock + 1, target=target), "clock": clock + 1}
 
@@ -245,8 +245,8 @@ def delete_log(own: Rollbacker, rollbacks: Plans) -> Changes:
 
 
 def remove_instant(own: Rollbacker, rollbacks: Plans, every_writer: Writers) -> Changes:
-    """Under the lock, remove the instant of the failed write from the timeline. Another rollback of the write will skip
-    the files deleted so far.
+    """Under the lock, remove the instant of the failed write from the timeline. If the write must be rolled back again,
+    the next rollback skips the files that this rollback has deleted.
     """
     state = next((w.state for w in every_writer.values() if w.requested == own.target), "inflight")
     last = own.first + len(own.files)

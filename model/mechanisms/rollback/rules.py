@@ -13,8 +13,8 @@ class Rollback(NamedTuple):
     """A rollback, planned by the actor `planner`, of the write with the requested time `target`.
 
     `deleted` is the number of the write's files deleted so far; the oldest file is deleted first. `forgotten` is the
-    number of files that another rollback of the same write skips. `removed` is the state (requested or inflight) in
-    which the write's instant was removed from the timeline; '' before the removal.
+    number of files that a later rollback of the same write skips, because they are already deleted. `removed` is the
+    state (requested or inflight) in which the write's instant was removed from the timeline; '' before the removal.
     """
 
     requested: int

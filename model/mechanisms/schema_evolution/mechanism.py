@@ -110,7 +110,7 @@ def published_change(me: str, own: SchemaEvolver) -> tuple[SchemaEvolver, Altere
 
 
 def known_columns(schemas: Schemas) -> Iterable[Args]:
-    """Return how many added columns a writer may know: any number, because it may have opened the table at any time."""
+    """Return the possible numbers of added columns that a writer uses; it may have opened the table at any time."""
     return tuple((("columns", known),) for known in range(len(schemas) + 1))
 
 
@@ -119,8 +119,7 @@ def know_columns(*, columns: int) -> Changes:
 
 
 def open_plan(schemas: Schemas, table_protocol: Protocol) -> Changes:
-    """Record how many added columns a table service writes: all current ones, or only those that existed when the
-    service opened the table.
+    """Record how many added columns a table service writes: those that exist now, or those that it found at its start.
     """
     current = table_protocol[SchemaEvolution].columns_written == "current"
     return {"own_known_columns": Columns(len(schemas) if current else 0)}
@@ -152,7 +151,7 @@ def pending_changes(
 
 
 def check(world: World) -> None:
-    """Raise ValueError for a world (bounded configuration) in which adding columns is not modelled."""
+    """Raise ValueError if the world combines schema evolution with an unsupported feature or kind of actor."""
     if not world.actors.get("schema_evolver"):
         return
     others = {kind for kind, count in world.actors.items() if count} - {"writer", "compactor", "schema_evolver"}

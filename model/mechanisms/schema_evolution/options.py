@@ -8,7 +8,7 @@ from ...machine.options import Limits, Options, limit, option
 
 
 class SchemaEvolution(Options):
-    """The options that decide which added columns a read shows, and which ones a table service writes."""
+    """The options that decide which added columns reads show and table services write."""
 
     columns_shown: Literal["as_of_time", "current", "last_commit"] = option(
         "as_of_time",

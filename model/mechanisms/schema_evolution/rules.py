@@ -1,9 +1,9 @@
 """Defines which of the added columns a read returns. A schema is modelled as the number of nullable columns that have
 been added to the table.
 
-A schema change is recorded by an instant, but takes effect before the instant completes. The schema evolver chooses the
-time of the change under the lock; the table has the new column from then on. An actor that opened the table before a
-column was added continues without the new column. `schemas` contains the time at which each column was added.
+The schema evolver chooses the time of a schema change under the lock; the table has the new column from that time on.
+An instant that records the change completes later. An actor that opened the table before a column was added continues
+without the new column. `schemas` contains the time at which each column was added.
 
     A snapshot query shows the current columns of the table. By default, a read as of a time shows the columns that the
     table had at that time. A row has a value in each column that its writer knew, unless a compaction has dropped the
@@ -27,7 +27,7 @@ from .options import SchemaEvolution
 
 
 class Altered(NamedTuple):
-    """A published commit without files; it records that `columns` columns have been added."""
+    """A published commit without files that records a schema change. `columns` is the total number of added columns."""
 
     requested: int
     completed: int
@@ -40,24 +40,22 @@ class Altered(NamedTuple):
 
 
 class Columns(NamedTuple):
-    """A mark of a write (see `machine/marks.py`). `found` is the number of added columns that the writer knew."""
+    """Data attached to a write: `found` is the number of added columns when the writer opened the table."""
 
     found: int = 0
     kind: str = "columns"
 
 
 class PlanColumns(NamedTuple):
-    """A record attached to a plan. `written` is the number of added columns in the plan's base files; None if it was
-    not recorded.
-    """
+    """Data attached to a plan: `written` is the number of added columns in its base files, or None if not recorded."""
 
     written: int | None = None
     kind: str = "plan columns"
 
 
 class Schemas(NamedTuple):
-    """A mark of a table (see `machine/marks.py`). `since` lists the times at which columns were added, and `altered`
-    the commits that record them.
+    """Data attached to a table: `since` lists the times at which columns were added, and `altered` the commits that
+    record them.
     """
 
     since: tuple[int, ...] = ()
@@ -71,7 +69,7 @@ def columns(write: Write) -> int:
 
 
 def columns_in(table: Table, schemas: tuple[int, ...], published: Iterable[Any]) -> Table:
-    """Attach to a table the times at which columns were added, and the commits that record these additions."""
+    """Add to the table's state when each column was added, and which commits record the schema changes."""
     altered = tuple(each for each in published if isinstance(each, Altered))
     return table._replace(marks=with_mark(table.marks, Schemas(schemas, altered)))
 
@@ -102,7 +100,7 @@ def refine(rules: Rules, protocol: Protocol) -> Rules:
 def with_columns(
     rules: Rules, table: Table, query: Query, show: Callable[[Fold, Ranked], Record]
 ) -> Callable[[Fold, Ranked], Record]:
-    """Wrap the function `show` so that each row that it returns includes the values of the visible columns."""
+    """Return a version of the function `show` whose rows include the values of the visible columns."""
     of_now = query.kind not in ("as_of", "incremental") or query.until is None
     shown = shown_at(rules, table, inf if of_now else query.until or 0)
 
@@ -122,7 +120,7 @@ def had_at(schemas: Iterable[int], time: float) -> int:
 
 
 def shown_at(rules: Rules, table: Table, time: float) -> int:
-    """Return the number of added columns that a read as of `time` returns. For a snapshot query, `time` is infinity."""
+    """Return how many of the added columns a read as of `time` shows. For a snapshot query, `time` is infinity."""
     shown, schemas = rules[SchemaEvolution].columns_shown, mark(table, Schemas)
     if shown == "current":
         return len(schemas.since)
@@ -135,8 +133,8 @@ def shown_at(rules: Rules, table: Table, time: float) -> int:
 
 
 def kept_of(shape: Fold, log: Log) -> float:
-    """Return how many added columns a log's rows still have after the compactions in a merge tree. The result is
-    infinity if no compaction has merged the log.
+    """Return an upper bound on the number of added columns that a log's rows have after compactions. If no compaction
+    has merged the log, return infinity, which means that no column was dropped.
     """
     if log in shape.logs:
         return inf
@@ -148,12 +146,12 @@ def kept_of(shape: Fold, log: Log) -> float:
 
 
 def text_of(value: str, own: float, shown: int) -> str:
-    """Return the values of a row's visible columns as text, for example `w1.1 c1:w1.1 c2:-`, where `-` means null. Only
-    the first `own` columns have values.
+    """Return the values of a row's visible columns as text, for example `w1.1 c1:w1.1 c2:-`, where `-` means null. A
+    row has values only in its first `own` added columns.
     """
     return " ".join((value, *(f"c{n}:{value if n <= own else '-'}" for n in range(1, shown + 1))))
 
 
 def columns_of(writes: Iterable[Write], log: Log) -> int:
-    """Return how many added columns were known to the writer of a log."""
+    """Return how many added columns the writer of a log knew when it wrote the log."""
     return next((columns(write) for write in writes if write.requested == log[0]), 0)

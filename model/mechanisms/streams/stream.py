@@ -2,8 +2,8 @@
 
 For each batch, the stream chooses the next offset, which is a completion time, and Spark stores it in the offset log.
 After Spark has stored the offset, the stream reads an incremental window, and the sink writes the rows under the
-batch's id. Finally, Spark stores the batch id in the commit log. After a restart, Spark resends a batch that is in the
-offset log but not in the commit log.
+batch's id. After the sink has written the batch, Spark stores the batch id in the commit log. After a restart, Spark
+resends a batch that is in the offset log but not in the commit log.
 
 The Spark checkpoint consists of the offset log, the commit log and the id of the query. After a restart, the Spark
 checkpoint may be intact, lost, or replaced by an older copy.
@@ -91,21 +91,19 @@ def compose(composition: Composition) -> None:
 
 
 def offset_of(write: Any) -> int:
-    """Return the offset of a completed write, which is the completion time."""
+    """Return a completed write's completion time, which streams use as its offset."""
     time: int = write.completed
     return time
 
 
 def newest_offset(published: Published) -> int:
-    """Return the offset of the newest published write; 0 if there is none. The offset does not change as long as no
-    write is published.
-    """
+    """Return the offset of the newest published write; 0 if there is none."""
     return max((offset_of(entry) for entry in published if isinstance(entry, Write)), default=0)
 
 
 def present_offset(published: Published, clock: int) -> int:
-    """Return the current time for use as an offset. The current time is not settled: a write with an earlier completion
-    time may still be published.
+    """Return the current time, which a faulty stream uses as an offset. A write with an earlier completion time may
+    still be published.
     """
     return max(newest_offset(published), clock)
 
@@ -137,8 +135,8 @@ def has_newer(own: Stream, newest_offset: int) -> bool:
 
 
 def is_not_other_rows(own: Stream, published: Published, protocol: Protocol) -> bool:
-    """True unless the sink already contains other rows under the id of the batch. With `batch_identity = number`, the
-    sink does not compare rows, so the function returns True.
+    """False if the sink already contains a batch with the same id but other rows. With `batch_identity = number`, the
+    sink skips a repeated id without a check of its rows.
     """
     if protocol[Streams].batch_identity == "number":
         return True
@@ -224,7 +222,7 @@ def copy_checkpoint(own: Stream) -> Changes:
 
 
 def restore_checkpoint(own: Stream) -> Changes:
-    """Restart from a copy of the Spark checkpoint, which contains the id of the original query."""
+    """Restart from a saved copy of the Spark checkpoint. The query keeps the id stored in the copy."""
     assert own.copy is not None
     return resumed(own._replace(restarts=own.restarts + 1, copy=None), own.copy)
 
