@@ -158,7 +158,9 @@ def _report(step: ServiceStep, as_json: bool) -> None:
 
 @contextmanager
 def _stop_on_signal() -> Iterator[threading.Event]:
-    """Yield an event that SIGTERM or Ctrl-C sets. A second signal has its usual effect."""
+    """Yield an event that SIGTERM or Ctrl-C sets. A second signal has its usual effect: it ends the process
+    immediately.
+    """
     stop = threading.Event()
     before: dict[int, Any] = {}
 

@@ -198,9 +198,7 @@ class _Matrix:
         ])  # fmt: skip
 
     def _data(self, rows: tuple[MatrixRow, ...], depth: Depth) -> dict[str, Any]:
-        """Return the matrix as data; if only some promises were searched, all other columns come from the accepted
-        matrix.
-        """
+        """Return the matrix as JSON data. Columns of promises that were not searched come from the accepted matrix."""
         from nbcc.simulator import verdicts as judged
 
         found = judged.to_data(rows, depth)
@@ -224,7 +222,7 @@ class _Matrix:
             yield f"\n{self.cache.hits:,} searches taken from {self.cache.path}, {self.cache.misses:,} made"
 
     def _write(self, found: tuple[MatrixRow, ...]) -> None:
-        """Write the accepted verdicts of this depth and of all smaller depths."""
+        """Write the verdict files of the search depth `--depth` and of all smaller depths."""
         from nbcc.simulator import verdicts as judged
 
         texts = {}

@@ -1,4 +1,4 @@
-"""`nbcc table TABLE compact`: merges logs into new base files."""
+"""`nbcc table TABLE compact`: merges the logs of each file group into a new base file."""
 
 from __future__ import annotations
 
