@@ -92,14 +92,15 @@ def command(
     picture: Path | None,
     as_json: bool,
 ) -> Exit:  # fmt: skip
-    """Check every protocol against every promise, in all worlds of a depth.
+    """Check every protocol against every promise, in the worlds that --depth selects.
 
-    A cell is `holds` (every interleaving of its worlds keeps the promise), the number of steps to a violation, ?
+    A cell of the matrix is `holds` (every interleaving keeps the promise), the number of steps to a violation, ?
     (undetermined) or – (not applicable). The matrix is compared with the accepted one, specs/verdicts.json or
-    specs/verdicts-full.json. The exit code is 1 if they differ, 3 if a cell is undetermined, and 4 if a search failed.
-    An accepted violation is not a failure. After a failed search, --accept writes nothing.
+    specs/verdicts-full.json. The exit code is 1 if the two matrices differ, 3 if a cell is undetermined, and 4 if a
+    search failed. A violation that is in both matrices does not change the exit code. If a search failed, --accept
+    writes no file.
 
-    Locks, mutants of locks and stores are judged as well, and compared with specs/locks.json.
+    Locks, stores and mutants of locks are checked too, and their verdicts are compared with specs/locks.json.
 
     \b
     Examples:
