@@ -27,8 +27,8 @@ class World:
 
     `actors` maps each kind of actor, such as `writer`, to the number of its actors. A kind missing from `actors` has no
     actors.
-    `writes` maps a write, the pair (writer, write number), to a tuple: the number of log files that the write puts in
-    each file group. Write numbers start at 1. A write missing from `writes` puts `log_versions` log files in every file
+    `writes` maps each pair (writer, write number) to a tuple with the number of log files that the write puts in each
+    file group. Write numbers start at 1. A write missing from `writes` puts `log_versions` log files in every file
     group.
     `reads` maps (writer, write number) to the file groups that the write reads; by default, the groups that it writes.
     The option `conflict_reads` decides whether an optimistic writer checks the groups it reads for conflicts.
@@ -148,7 +148,7 @@ class World:
         return tuple(dict.fromkeys(group for group, _ in self.files(writer, number)))
 
     def alike(self, one: str, other: str) -> bool:
-        """True if two actors have the same options, writes and reads. Only such actors can be exchangeable."""
+        """True if two actors have the same options, writes and reads, as exchangeable actors must have."""
         numbers = range(1, max(1, self.writes_per_writer) + 1)
         limits = [part.of_write for part in mechanisms.every().values() if part.of_write]
 

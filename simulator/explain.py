@@ -188,7 +188,7 @@ def _differences() -> dict[str, dict[str, str]]:
 
 @cache
 def _shown_in() -> dict[tuple[str, str], tuple[str, tuple[str, ...]]]:
-    """Map each (option, value) to a pair (world, promises). In this world, the value alone breaks these promises."""
+    """Map each (option, value) to a world and the promises that this value alone breaks in this world."""
     known = (mutants.load(name) for name in mutants.names())
     alone = (each for each in known if len(each.protocol) == 1 and each.world and not each.replace)
     return {next(iter(each.protocol.items())): (each.world, (each.breaks,)) for each in alone}

@@ -55,8 +55,8 @@ class LockReport:
         self.rows: tuple[Judged, ...] = ()
 
     def search(self, promises: Sequence[str], workers: int, **bounds: Any) -> None:
-        """Search all locks and stores for violations, unless --promise selected some promises. These promises are about
-        tables.
+        """Search all locks and stores for violations, unless --promise is given, because that option selects promises
+        about tables.
 
         Raises click.UsageError if --locks is combined with --promise.
         """

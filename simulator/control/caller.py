@@ -16,7 +16,7 @@ class Caller(Protocol):
 
     `shows(path)` is True if a listing includes an object that is put while the listing runs. `still_shows(path)` is
     True if a listing includes an object that is deleted while it runs. `loses_answer` contains the `Call.text` of each
-    put whose first answer is lost. Such a put succeeds, but reports that the object already exists. `stops_waiting` is
+    put that succeeds but reports that the object already exists, because its first answer is lost. `stops_waiting` is
     True if the actor gives up waiting for a lock that another actor holds.
     """
 

@@ -29,12 +29,11 @@ def tick_of(instant: str) -> int:
 
 
 class VirtualClock:
-    """A virtual clock, in ticks of one millisecond. `tick` is the virtual time; the slowest of the actors' clocks shows
-    it. `skew` is the greatest difference between the actors' clocks, in ticks. A time generator waits this long after
-    it has read its clock.
+    """A virtual clock, in ticks of one millisecond. `tick` is the virtual time, which the slowest of the actors' clocks
+    shows. `skew` is the greatest difference between the actors' clocks, in ticks. A time generator waits this long
+    after it has read its clock.
 
-    If ``in_two`` is True, reading the clock and this wait are two calls, so that an actor can lose its lock between
-    them.
+    If ``in_two`` is True, reading the clock and waiting are two calls, so that an actor can lose its lock between them.
     """
 
     def __init__(self, skew: int = 0, in_two: bool = False) -> None:
@@ -47,8 +46,8 @@ class ActorsClock:
     """The clock of one actor: the engine's own time generator, driven by virtual time. A wait advances virtual time and
     returns immediately.
 
-    ``ahead`` is how many ticks this clock is ahead of the slowest clock. The special value -1 means that the clock
-    shows the newest tick that any actor has received.
+    ``ahead`` is how many ticks this clock is ahead of the slowest clock. If ``ahead`` has the special value -1, the
+    clock shows the newest tick that any actor has received.
     """
 
     def __init__(self, virtual: VirtualClock) -> None:
@@ -58,7 +57,8 @@ class ActorsClock:
         self._generator = WallClock(virtual.skew, self._now_ns, self._sleep)
 
     def take(self) -> str:
-        """Return the generator's next time, after waiting for the clock skew. All other clocks are then past this time.
+        """Return the generator's next time, after a wait for the clock skew, so that all other clocks have passed this
+        time.
         """
         return self._generator.take()
 
@@ -73,7 +73,7 @@ class ActorsClock:
         return self._generator.read()
 
     def wait(self, instant: str) -> None:
-        """Wait until the clocks of all actors have passed the time that `read` returned, `instant`."""
+        """Wait until the clocks of all actors have passed `instant`, which `read` returned."""
         self.ahead = self._read_ahead
         self._generator.wait(instant)
 

@@ -61,10 +61,10 @@ class Task:
     def run(self, ends_after: str | tuple[str, ...], also: Container[str] = ()) -> list[Call]:
         """Execute and return the operation's next segment: the calls of one model step.
 
-        ``ends_after`` is the `Call.text` of one call, or the texts of several. The segment ends after the first call
-        with such a text. Calls immediately after that call also belong to the segment if their text is in ``also``. If
-        the operation makes no such call, the segment ends when the operation returns. An exception raised by the
-        operation is stored in ``error``.
+        The segment ends after the first call whose `Call.text` equals ``ends_after`` or is one of several texts in
+        ``ends_after``. Calls that immediately follow this last call also belong to the segment if their text is in
+        ``also``. If the operation returns before such a last call, the segment ends when the operation returns. An
+        exception raised by the operation is stored in ``error``.
 
         Raises ActorBlocked if the next call must wait for a lock that another actor holds. Raises ActorSilent if the
         actor makes no call to the storage, lock or clock before the timeout.
@@ -80,8 +80,8 @@ class Task:
         return self.calls[before:]
 
     def crash(self) -> None:
-        """Make all further calls of the actor fail, then end its thread. Its ``finally`` blocks therefore cannot change
-        the table.
+        """Make all further calls of the actor fail, so that its ``finally`` blocks cannot change the table, and end its
+        thread.
         """
         self.dead = True
         if not self.finished:

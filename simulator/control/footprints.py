@@ -99,8 +99,8 @@ def _broken(segment: list[Access], conflicting: _Conflicts) -> str:
 
 
 def _without_explanation(segment: list[Access]) -> list[Access]:
-    """Drop the timeline accesses after a failed get at the end of a segment. The reader only finds out why the file is
-    missing.
+    """Drop the timeline accesses after a failed get at the end of a segment, by which a reader finds out why the file
+    is missing.
     """
     last = next((n for n in reversed(range(len(segment))) if not _is_explanation(segment[n])), None)
     if last is None or (segment[last].verb, segment[last].outcome) != ("get", "missing"):
@@ -124,8 +124,7 @@ def _merged_listings(segment: list[Access]) -> Iterator[Access]:
     """Merge the start and the end of each listing into one access, and a listing of the timeline with the archive read
     after it.
 
-    The second merge is sound: if an archiver moves an instant between the two accesses, the reader still finds the
-    instant in one of them.
+    An instant that an archiver moves between the listing and the archive read is still found by one of the two.
     """
     previous: Access | None = None
     for access in segment:
@@ -190,8 +189,8 @@ def _may_delete(access: Access, path: str) -> bool:
 
 
 def _is_in_vain(one: Access, other: Access) -> bool:
-    """Return whether the access `one` tries to delete an object that the access `other` has already deleted. Such
-    accesses commute, because the later deletion changes nothing.
+    """Return whether the access `one` tries to delete an object that the access `other` has already deleted. The second
+    deletion changes nothing, so it commutes with the first.
     """
     return one.verb == "delete" and one.outcome == "missing" and other.step < one.step
 
@@ -212,8 +211,8 @@ def _is_archived(read: Access, delete: Access) -> bool:
     result of the access `read`.
 
     A reader that no longer finds the instant's file finds the same content in the archive. An actor that lists the
-    timeline under the lock uses only the pending instants, the newest time and the archive, which the deletion does not
-    change.
+    timeline under the lock uses only the pending instants, the newest time and the archive. The deletion changes none
+    of them.
     """
     if delete.verb != "delete" or "completed" not in parsed(delete.path):
         return False
@@ -221,8 +220,8 @@ def _is_archived(read: Access, delete: Access) -> bool:
 
 
 def _immutable_read(read: Access, write: Access) -> bool:
-    """Return whether `read` got an object and `write` is a put. Such accesses commute, because each object is put only
-    once.
+    """Return whether `read` got an object and `write` is a put. The put cannot change the object that was read, because
+    each object is put only once.
     """
     return read.verb == "get" and read.outcome == "done" and write.verb == "put"
 

@@ -102,7 +102,7 @@ class ControlledClock:
 
     def take(self) -> str:
         """Return the next time of the clock. The schedule can suspend the actor before this call. If reading the clock
-        and waiting are separate calls, it can also suspend the actor between them.
+        and waiting are separate calls, the schedule can also suspend the actor between the two calls.
         """
         if not self._clock.in_two:
             return self._caller.call(Call("clock.take"), self._clock.take)

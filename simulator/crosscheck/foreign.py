@@ -27,7 +27,7 @@ def foreign_rows(
     model: Model, state: State, query: Query, data: Mapping[int, Batch], reader: Protocol
 ) -> tuple[Any, ...]:
     """Return the rows that a foreign reader returns for a snapshot, as-of or incremental read. ``reader`` contains the
-    rules by which the foreign reader reads. The table was written by the rules of the model's protocol.
+    rules of the foreign reader; the table was written by the rules of the model's protocol.
     """
     table = model.table(state)
     rows = {}
@@ -78,9 +78,9 @@ def _on_base(base: Ranked | None, record_of: Callable[[Log], Ranked | None], log
 
 
 def rule_of_difference(model: Model, state: State, query: Query, data: Mapping[int, Batch], reader: Protocol) -> str:
-    """Return the option, such as the merge order, that explains a foreign reader's wrong answer. The model's protocol
-    with this option changed gives the same wrong answer. If no single option does, return all options in which the
-    reader differs from the default protocol.
+    """Return the option, such as the merge order, that explains a foreign reader's wrong answer. If the model's
+    protocol is changed only in this option, the model gives the same wrong answer. If there is no such option, return
+    all options in which the reader differs from the default protocol.
     """
     answer = foreign_rows(model, state, query, data, reader)
     for name, value in reader.differences().items():

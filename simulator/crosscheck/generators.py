@@ -174,8 +174,8 @@ def _columns(choose: Choose, world: World, some: bool) -> tuple[str, ...]:
 
 
 def keys_of(world: World, group: int) -> tuple[str, ...]:
-    """Return the record keys of a file group. Their number is `world.keys`, or the greatest number of log files of a
-    write in one file group if this number is greater.
+    """Return the record keys of a file group. The number of keys is `world.keys`, or more if some write has more log
+    files than that in one file group.
     """
     partition, bucket = divmod(group, world.buckets)
     most = max(world.keys, world.log_versions, *(max(shape) for shape in world.writes.values()), 1)

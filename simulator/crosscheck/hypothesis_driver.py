@@ -33,9 +33,9 @@ def given_choices(
 ) -> None:
     """Call ``play`` up to ``examples`` times, each time with new random numbers.
 
-    After a failure, Hypothesis repeats ``play`` with fewer or smaller numbers. Its last failing call is the simplest
-    failure that Hypothesis found. An exception of type ``expected`` is a failure of the history and is caught; all
-    other exceptions propagate. `TimeIsUp` ends the generation without a failure.
+    After a failure, Hypothesis repeats ``play`` with fewer or smaller numbers. The last failing call of ``play`` is the
+    simplest failure that Hypothesis found. An exception of type ``expected`` is a failure of the history and is caught;
+    all other exceptions propagate. `TimeIsUp` ends the generation without a failure.
     """
     if not shrinks:
         _independent(play, examples, seed, expected)

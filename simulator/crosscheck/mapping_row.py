@@ -25,10 +25,10 @@ class MappingRow:
     ``operation`` is the engine operation that makes these calls; ``starts`` is True if the action begins a new
     operation. ``arguments`` contains the name and the source of each argument of the operation. The source is a field
     of the actor's state in the model, or a function of the world and the actor's name. ``raises`` contains the errors
-    with which the operation may end in this step. If ``always`` is True, the operation ends with one of these errors in
-    every case. If ``operation`` is CRASH, the step crashes the actor. If ``operation`` is FAULT, the step changes the
-    system (for example the lock expires) and involves no actor. If ``operation`` is SPARK, the step belongs to a
-    Structured Streaming query, and `stream_step` executes it.
+    with which the operation may end in this step. If ``always`` is True, the operation always ends with one of the
+    errors in ``raises``. If ``operation`` is CRASH, the step crashes the actor. If ``operation`` is FAULT, the step
+    changes the system (for example the lock expires) and involves no actor. If ``operation`` is SPARK, the step belongs
+    to a Structured Streaming query, and `stream_step` executes it.
     """
 
     action: str

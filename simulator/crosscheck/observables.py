@@ -91,8 +91,8 @@ def reader_rows(model: Any, state: Any, reader: str, data: Mapping[int, Batch]) 
     """Return the rows that a reader in the model returns, computed from the instants that the reader has listed. For a
     refused read, return the value of `refused`.
 
-    For a consumer (incremental reader), these are the rows of its latest incremental read. For a querier (an actor that
-    runs arbitrary reads), these are the rows of its latest query.
+    For a consumer (incremental reader), return the rows of its latest incremental read. For a querier (an actor that
+    runs arbitrary reads), return the rows of its latest query.
     """
     own = model.component(state, reader)
     if reader in model.actors_of("querier"):
@@ -169,7 +169,7 @@ def other_queries(timeline: tuple[Any, ...], settled: int, most: int = 4) -> Ite
     """Yield as-of, incremental and change-log reads at times other than completion times: requested times, times before
     the first write, and future times.
 
-    No write can complete at the time ``settled`` or earlier any more. The times of at most ``most`` as-of reads are
+    A write can no longer complete at or before the time ``settled``. The times of at most ``most`` as-of reads are
     evenly distributed between 1 and ``settled``.
     """
     ends = {completed for _, _, _, completed in timeline}

@@ -1,6 +1,6 @@
 """Themes: mechanisms that can be added to random worlds, such as a large archive or skewed clocks.
 
-A random world has at most one theme. With several themes in one world, each of them would rarely affect a history.
+A random world has at most one theme, because each of several themes would rarely affect a history.
 """
 
 from __future__ import annotations

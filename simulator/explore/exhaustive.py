@@ -44,8 +44,8 @@ def explore(
     interfaces of systems and promises.
 
     Args:
-        `canary`: A promise that must be violated. If the search does not find this violation, its other results prove
-        nothing. `max_states`: The search stops at this number of distinct states.
+        `canary`: A promise that must be violated. If the search does not find the canary's violation, the other results
+        prove nothing. `max_states`: The search stops at this number of distinct states.
         `max_depth`: The search stops at this depth.
         `memory`: The search stops when this process uses this many GiB; the default is most of the free memory. If a
             search stops at a bound, promises without a violation are UNDETERMINED.

@@ -31,8 +31,8 @@ class SearchJob:
 
     A `world` of the form ``package.module:factory`` names a user's model, which `factory()` returns. `mutant` is the
     name of a mutant in specs/mutants; the search runs with this mutant. `reduce` and `shard` have the same meaning as
-    in `explore`. A single shard need not violate the canary (a promise that must be violated). Therefore, only
-    `parallel` checks that the search of some shard found the violation.
+    in `explore`. In a search divided into shards, `parallel` checks that some shard's search found a violation of the
+    canary, a promise that must be violated.
     """
 
     world: str | World
@@ -73,7 +73,7 @@ def _foreign(name: str) -> Any:
 
 def promises_of(system: Any, names: Sequence[str] = ()) -> tuple[list[Any], Any]:
     """Return the named promises (all promises if `names` is empty) and the canary, a promise that every complete search
-    finds violated. A user's model has no canary (None).
+    finds violated. For a user's model, no such promise is known, and the canary is None.
     """
     table = isinstance(system, Model)
     known: Mapping[str, Any] = PROMISES if table else {each.name: each for each in getattr(system, "promises", ())}

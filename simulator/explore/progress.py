@@ -1,11 +1,11 @@
 """Decides liveness promises after a finished search, from states without successors and from cycles.
 
-A promise about whole runs has the `kind` "run" and a method `outstanding(system, state)`. The method returns the events
-that must still occur after the state, each with a description. Under weak fairness, a run either ends in a state
+A promise about whole runs has the `kind` "run" and a method `outstanding`. `outstanding(system, state)` returns the
+events that must still occur after the state, each with a description. Under weak fairness, a run either ends in a state
 without successors, or remains forever within a strongly connected component of the state graph. If some fair action is
 possible in all states of a component but never taken there, every fair run leaves the component. A promise is violated
-if a run ends in a state after which an event must still occur. It is also violated if the same event must still occur
-after all states of a component in which a fair run can remain.
+if a run ends in a state after which an event must still occur. A promise is also violated if a fair run can remain in a
+component while the same event must still occur.
 """
 
 from __future__ import annotations

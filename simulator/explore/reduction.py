@@ -4,8 +4,8 @@ A transition is private if it uses only its actor's component (state variable), 
 uses this component. A private step commutes with all steps of other actors, so a search can delay it until the actor's
 next visible step.
 
-Some of an actor's visible steps, such as a crash, are possible after any number of its private steps. The search tries
-every number.
+A visible step, such as a crash, may be possible after any number of the actor's private steps; the search tries every
+number.
 """
 
 from __future__ import annotations

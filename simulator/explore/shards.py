@@ -35,8 +35,8 @@ class Shard(NamedTuple):
     def split(self, count: int) -> list[Shard]:
         """Split a shard into at most `count` shards of similar size.
 
-        Keys are assigned to the shards in alternating order (1, 2, 3, 3, 2, 1, ...), because keys that were found
-        earlier usually have more states.
+        Keys that were found earlier usually have more states. To balance the shards, keys are assigned to shards 1, 2,
+        3, 3, 2, 1, and so on.
         """
         turns = [*range(count), *reversed(range(count))]
         owners = [turns[place % len(turns)] for place in range(len(self.keys))]

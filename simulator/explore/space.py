@@ -17,7 +17,7 @@ from .transition_system import TransitionSystem
 
 
 def has_transitions(system: Any) -> bool:
-    """True if a system consists of declared transitions. Reductions and coverage need such a system."""
+    """True if a system consists of declared transitions, as reductions and coverage require."""
     return isinstance(system, Model | TransitionSystem)
 
 

@@ -39,8 +39,8 @@ NOWHERE = inf
 
 
 class Symmetry:
-    """The exchangeable actors of a model. The method `canonical` returns the canonical state of a state. If no actors
-    are exchangeable, `canonical` returns its argument unchanged.
+    """The exchangeable actors of a model. The method `canonical` replaces a state with its canonical state. If no
+    actors are exchangeable, `canonical` returns its argument unchanged.
     """
 
     def __init__(

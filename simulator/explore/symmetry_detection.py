@@ -3,7 +3,7 @@
 Only actors of one kind with the same options and writes can be exchangeable. Two such actors are exchangeable if
 swapping their names maps each step in the sample to a possible step, and changes no promise's verdict. The module
 `promises.shape` abstracts a state to its shape, without actor names. Promises that declare a shape function have the
-same verdict on all states of the same shape, so they are not evaluated on such states.
+same verdict on all states of the same shape.
 
 The transitions of a `TransitionSystem` may be arbitrary functions, so `certify` verifies its symmetry after the search.
 """

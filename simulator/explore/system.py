@@ -27,12 +27,11 @@ class Explorable(Protocol):
 class Property(Protocol):
     """A promise: a property of states or of steps, according to `kind`.
 
-    `holds(system, before, step, after)` checks the promise for the step from state `before` to state `after`. It
-    returns None if the promise holds, otherwise a message that describes the violation. `sometimes(system, state)`
-    returns False if the promise is only vacuously true in the state. The methods `reads` and `unfit` are optional.
-    `reads(system)` returns the components (state variables) that the promise reads. A search evaluates the promise once
-    for each combination of values of these components. `unfit(system)` returns the reason why the promise does not
-    apply to a system, or None.
+    `holds(system, before, step, after)` checks the step from state `before` to state `after`: it returns None, or a
+    message that describes the violation. `sometimes(system, state)` returns False if the promise is only vacuously true
+    in the state. The methods `reads` and `unfit` are optional. `reads(system)` returns the components (state variables)
+    that the promise reads. A search evaluates the promise once for each combination of values of these components.
+    `unfit(system)` returns the reason why the promise does not apply to a system, or None.
     """
 
     @property
