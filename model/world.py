@@ -25,16 +25,18 @@ class World:
     """The configuration of one search: the table, the actors and the limits. File groups are numbered partition by
     partition: group = partition * buckets + bucket.
 
-    `actors` maps each kind of actor, such as `writer`, to the number of its actors. A kind that is absent in `actors`
-    has no actors.
-    `writes` maps each (writer, number of the write) to the number of log files in each file group. Writes are numbered
-    from 1. A write that is absent from `writes` puts `log_versions` log files in every file group.
-    `reads` maps (writer, number of its write) to the file groups that the write reads; by default, the groups that it
-    writes. The option `conflict_reads` decides whether an optimistic writer checks the groups it reads for conflicts.
+    `actors` maps each kind of actor, such as `writer`, to the number of its actors. A kind missing from `actors` has no
+    actors.
+    `writes` maps each pair (writer, write number) to a tuple with the number of log files that the write puts in each
+    file group. Write numbers start at 1. A write missing from `writes` puts `log_versions` log files in every file
+    group.
+    `reads` maps (writer, write number) to the file groups that the write reads; by default, the groups that it writes.
+    The option `conflict_reads` decides whether an optimistic writer checks the groups it reads for conflicts.
     `settings` maps an actor, or a kind of actor, to the protocol options that it overrides.
-    `limits` contains the limits declared by mechanisms, for example `world[Crashes].crashes`.
-    `keys` and `orderings` are the numbers of distinct keys and ordering values in a random history; the search
-    ignores them.
+    `limits` contains the limits declared by mechanisms. For example, `world[Crashes].crashes` is the greatest number of
+    crashes.
+    `keys` and `orderings` are the numbers of distinct keys and ordering values in a random history; the search ignores
+    them.
     `granularity` sets how much happens in one step of the model. At granularity `storage`, a step is one access to
     storage that other actors can observe. At granularity `call`, no other actor acts during a client's call, for
     example while a writer puts all its data files. Every run with granularity `call` is also possible with granularity
@@ -146,7 +148,7 @@ class World:
         return tuple(dict.fromkeys(group for group, _ in self.files(writer, number)))
 
     def alike(self, one: str, other: str) -> bool:
-        """True if two actors have the same options, writes and reads and may therefore be symmetric."""
+        """True if two actors have the same options, writes and reads, as exchangeable actors must have."""
         numbers = range(1, max(1, self.writes_per_writer) + 1)
         limits = [part.of_write for part in mechanisms.every().values() if part.of_write]
 
@@ -166,7 +168,9 @@ class World:
         return Protocol.from_mapping({**protocol.to_mapping(), **chosen}) if chosen else protocol
 
     def limits_of(self, actor: str, part: type[Part]) -> Part:
-        """Return the limits of one actor. Values set for the actor or its kind override those of the world."""
+        """Return the limits of one actor. A value set for the actor overrides a value set for its kind, which overrides
+        the world's value.
+        """
         stated = self._chosen(actor)
         return replace(self[part], **{name: stated[name] for name in names_of(part) if name in stated})
 

@@ -1,4 +1,4 @@
-"""Queries on actors and worlds (search configurations) whose answers depend on the installed mechanisms."""
+"""Queries on actors and worlds (search configurations) that depend on mechanisms such as clock skew and lost locks."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def is_dead(own: ActorState) -> bool:
 
 
 def is_assumed(world: World) -> bool:
-    """Return whether a world (a search configuration) satisfies the default protocol's assumptions (docs/contract.md):
-    fault set F0 and no services of other engines.
+    """Return whether a world satisfies the default protocol's assumptions (docs/contract.md). Clocks differ by at most
+    the configured skew, no held lock is lost, and no service of another engine runs.
     """
     foreign = any(choices.get("services") == "foreign" for choices in world.settings.values())
     return not world[Skew].skew_beyond and not world[LostLocks].lock_losses and not foreign

@@ -16,11 +16,11 @@ from .witness import witness
 def counterexample(
     model: Model, path: Sequence[Step], promise: str, found_by: str = "", cycle: int = 0
 ) -> Trace:
-    """Return the trace of a path that ends with a violated promise. The trace contains rows that make the violation
-    visible, and the observations of the model at each step.
+    """Return a trace of the steps in `path`, which end with a violation of `promise`. The trace contains rows that make
+    the violation visible, and the observations of the model at each step.
 
-    Steps of a path without a cycle are reordered, so that the trace has as few context switches as possible. `cycle` is
-    the number of final steps that repeat forever; 0 if the path has no cycle.
+    `cycle` is the number of final steps that repeat forever, or 0 if no steps repeat. If `cycle` is 0, the steps are
+    reordered, so that the trace has as few context switches as possible.
     """
     steps = (None if cycle else shortest_violation(model, path, promise)) or tuple(path)
     named = realised(model, steps)

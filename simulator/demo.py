@@ -31,8 +31,8 @@ LOSS = "SNAP"
 
 @dataclass(frozen=True)
 class DemoTables:
-    """The tables of the demonstration. ``make`` creates a system with its table in a folder; ``out`` contains the
-    tables' folders.
+    """The tables of the demonstration. ``make`` creates a system whose table is stored in the given folder. ``out`` is
+    the folder that contains the folders of all tables.
     """
 
     make: Callable[[World, Protocol, Path], System]
@@ -55,10 +55,10 @@ class DemoTables:
 
 
 def random_interleaving(world: World) -> Trace:
-    """Return a random interleaving with random rows, from the first suitable seed.
+    """Return a random interleaving with random rows.
 
-    Two writes must overlap, and one of them must complete while a compaction is pending. The last snapshot must contain
-    a row of every writer.
+    Seeds are tried until two writes overlap and a write completes while a compaction is pending. In addition, the last
+    snapshot must contain a row of every writer.
     """
     protocol = Protocol()
     for seed in count():
@@ -103,5 +103,5 @@ def last_snapshot(trace: Trace) -> Sequence[str]:
 
 
 def under(trace: Trace, protocol: Protocol) -> Trace:
-    """Return the trace with its protocol (set of timeline rules) replaced, and without observations."""
+    """Return the trace with `protocol` instead of its own protocol, and without recorded observations and verdict."""
     return replace(trace, protocol=protocol, observed=(), verdict="", because="")

@@ -36,9 +36,10 @@ LINKS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """The explanation of a name: the sentence `about`, its `source`, further lines `more`, and an example.
+    """The explanation of a name, with an example. `about` explains the name in one sentence, `source` cites documents,
+    and `more` contains further lines of text.
 
-    The function `run` computes the example's trace. `shows` is the sentence that introduces the example; it is '' if
+    The function `run` computes the trace of the example. `shows` is the sentence that introduces the example, or '' if
     there is no example.
     """
 
@@ -52,7 +53,7 @@ class Explanation:
 
     @property
     def links(self) -> tuple[str, ...]:
-        """The web addresses of the documents named in the source."""
+        """The web addresses of the documents that `source` cites."""
         return tuple(address for document, address in LINKS.items() if document in self.source)
 
 
@@ -102,7 +103,9 @@ def _known() -> Iterator[tuple[str, Callable[[], Explanation]]]:
 
 @cache
 def pinned() -> dict[str, Any]:
-    """Map each protocol that breaks a promise to its entry in `specs/sizes.toml`."""
+    """Return the accepted search results (`specs/sizes.toml`) of each protocol that breaks a promise, by the protocol's
+    name.
+    """
     text = (files("nbcc") / "specs" / "sizes.toml").read_text(encoding="utf-8")
     return {name: known for name, known in tomllib.loads(text)["protocols"].items() if known["violated"]}
 
@@ -185,7 +188,7 @@ def _differences() -> dict[str, dict[str, str]]:
 
 @cache
 def _shown_in() -> dict[tuple[str, str], tuple[str, tuple[str, ...]]]:
-    """Map each (option, value) to a world in which this value alone breaks a promise, and to that promise."""
+    """Map each (option, value) to a world and the promises that this value alone breaks in this world."""
     known = (mutants.load(name) for name in mutants.names())
     alone = (each for each in known if len(each.protocol) == 1 and each.world and not each.replace)
     return {next(iter(each.protocol.items())): (each.world, (each.breaks,)) for each in alone}

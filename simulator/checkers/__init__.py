@@ -1,7 +1,7 @@
 """Checkers for recorded histories of concurrent processes: each module checks one promise of the contract in linear
 time.
 
-Each checker module has two functions. `broken(history)` yields one sentence for each violation of the promise.
+Each checker module has two functions. `broken(history)` yields one sentence for each violation of the module's promise.
 `broken_by_definition(history)` yields the same sentences as `broken`, but applies the promise's definition literally,
 in quadratic time.
 """

@@ -1,4 +1,6 @@
-"""ATOM: a read contains either all rows of a write or none of them. No read contains a row of an unknown write."""
+"""ATOM: a read contains either all rows of a write or none of them. No read contains a row of a write that is missing
+from the history.
+"""
 
 from __future__ import annotations
 

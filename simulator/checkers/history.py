@@ -36,8 +36,8 @@ class Read(NamedTuple):
 
 
 class Published(NamedTuple):
-    """A completed instant on the final timeline. A completed compaction has the action ``commit``. `batch` is the batch
-    that the instant committed, if any.
+    """A completed instant on the final timeline. A completed compaction has the action ``commit``. `batch` is the name
+    of the batch that the instant committed, or '' if it committed none.
     """
 
     requested: str
@@ -55,7 +55,7 @@ class Chronicle(NamedTuple):
 
     @property
     def by_batch(self) -> dict[str, Write]:
-        """Map each batch to its write."""
+        """The writes of the run, by the name of their batch."""
         return {write.batch: write for write in self.writes}
 
 
@@ -65,7 +65,7 @@ def batches_in(read: Read) -> Counter[str]:
 
 
 def named(batches: Iterable[str]) -> str:
-    """Return a phrase with the name of the first batch and the number of the other batches."""
+    """Return the first batch and a count of the others as text, for example `b1 and 3 more`."""
     first, *others = sorted(batches)
     return first + (f" and {len(others)} more" if others else "")
 

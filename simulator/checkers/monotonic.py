@@ -12,9 +12,8 @@ from .history import Chronicle
 
 
 def broken(history: Chronicle) -> Iterator[str]:
-    """Report times that occur more than once, instants whose completion time is not later than their requested time,
-    and reads that go back in time. A read goes back in time if a read that ended before it began has a greater as-of
-    time.
+    """Report duplicate times, instants whose completion time is not later than their requested time, and reads with too
+    old an as-of time. An as-of time is too old if another read had a later one and ended before this read began.
     """
     times = [time for p in history.published for time in (p.requested, p.completed)]
     for time, count in sorted(Counter(times).items()):

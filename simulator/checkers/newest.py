@@ -1,5 +1,5 @@
-"""SNAP on the hot key (updated by all writes): of all writes in a snapshot, the one with the greatest ordering value
-wins.
+"""SNAP on the hot key, which all writes update: a snapshot returns its row from the visible write with the greatest
+ordering value.
 """
 
 from __future__ import annotations

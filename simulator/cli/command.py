@@ -48,7 +48,8 @@ traces_option = click.option(
 
 
 class FileToWrite(click.Path):
-    """The parameter type of output files. It rejects a path in a missing or read-only folder before the command starts.
+    """The parameter type of output files. A path in a missing or read-only folder is rejected before the command
+    starts.
     """
 
     def __init__(self) -> None:
@@ -97,7 +98,7 @@ on_option = click.option(
 
 @contextlib.contextmanager
 def users_words() -> Iterator[None]:
-    """Report errors about names and files given by the user as bad input rather than as bugs of nbcc."""
+    """Report a wrong name or file given by the user as bad input, not as a bug of nbcc."""
     try:
         yield
     except (ValueError, FileNotFoundError, IsADirectoryError) as error:

@@ -1,4 +1,4 @@
-"""`nbcc explore`: searches all interleavings of the actors in a world (a search configuration), up to the world's
+"""`nbcc explore`: searches all interleavings of the actors in a world (a search configuration) within the world's
 limits.
 """
 
@@ -122,7 +122,8 @@ def _interrupted(checkpoint: Path | None) -> str:
 
 
 def _counterexamples(found: Search) -> dict[str, Trace]:
-    """Return the counterexample of each violated promise as a trace; empty if the system does not model a Hudi table.
+    """Map each violated promise to its counterexample as a trace. Return an empty mapping if the system is not the Hudi
+    model.
     """
     from nbcc.model import Model
 

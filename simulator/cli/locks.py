@@ -36,7 +36,7 @@ def _named(row: Judged) -> str:
 
 
 def _verdicts(row: Judged) -> str:
-    """Return the verdicts on a lock or a store as text. For a store, promises that hold are omitted."""
+    """Return the verdicts on a lock or a store as text. The text for a store lists only promises that do not hold."""
     cells = {name: _sign(result) for name, result in row.promises.items()}
     if row.lock not in ("storage-lock", "numbered-lock"):
         cells = {name: sign for name, sign in cells.items() if sign not in ("holds", "–")}
@@ -48,15 +48,15 @@ def _sign(result: Any) -> str:
 
 
 class LockReport:
-    """The verdicts on locks and stores in one run of `nbcc verdicts`."""
+    """The verdicts on locks and stores from one run of `nbcc verdicts`."""
 
     def __init__(self, depth: Depth, accept: bool, alone: bool) -> None:
         self.depth, self.accept, self.alone = depth, accept, alone
         self.rows: tuple[Judged, ...] = ()
 
     def search(self, promises: Sequence[str], workers: int, **bounds: Any) -> None:
-        """Search all locks and stores for violations. Does nothing if `promises` is not empty, because --promise
-        selects promises about tables.
+        """Search all locks and stores for violations, unless --promise is given, because that option selects promises
+        about tables.
 
         Raises click.UsageError if --locks is combined with --promise.
         """
@@ -68,8 +68,8 @@ class LockReport:
             self.rows = judge_locks(self.depth, workers=workers, **bounds)
 
     def changed(self) -> list[str]:
-        """Return the differences between the accepted and the new verdicts. Accepted verdicts of greater depths are
-        ignored.
+        """Return the differences between the accepted and the new verdicts. Verdicts that were accepted at a greater
+        search depth are ignored.
         """
         from nbcc.simulator.verdicts import load_locks, locks_data, locks_facts, locks_path, up_to
 
@@ -79,7 +79,7 @@ class LockReport:
         return list(changes(locks_path(), list(locks_facts(accepted)), list(locks_facts(locks_data(self.rows)))))
 
     def lines(self) -> Iterator[str]:
-        """Yield the tables of verdicts, and the differences from the accepted verdicts."""
+        """Yield the lines of a report: the tables of verdicts, then the differences from the accepted verdicts."""
         yield from lock_tables(self.rows)
         yield from self.changed()
 
@@ -105,7 +105,7 @@ class LockReport:
         return gravest([Exit.AGREES, *([Exit.VIOLATED] if self.changed() else []), *doubts])
 
     def report(self, as_json: bool) -> Exit:
-        """Print only the verdicts on locks and stores. With --accept, also save them as the accepted verdicts."""
+        """Print only the verdicts on locks and stores. With --accept, save the verdicts as the accepted ones."""
         if self.accept:
             self.write()
         if as_json:

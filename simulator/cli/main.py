@@ -71,7 +71,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 class _BreakablePipe:
-    """Standard output that the reader may close early, as in `nbcc list actions | head -1`.
+    """A wrapper of standard output for pipes that the reader closes early, as in `nbcc list actions | head -1`.
 
     After the reader closes the pipe, output is dropped, but the command runs to its end and returns its normal exit
     code.

@@ -26,7 +26,7 @@ def table(rows: Sequence[MatrixRow]) -> Iterator[str]:
 
 
 def differences(path: Path, data: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the differences between the accepted and the new matrix: verdicts, steps, reasons, evidence and worlds."""
+    """Yield the lines in which the new matrix differs from the accepted one."""
     from nbcc.simulator.verdicts import facts
 
     accepted = list(facts(json.loads(path.read_text("utf-8")))) if path.is_file() else []
@@ -34,7 +34,7 @@ def differences(path: Path, data: Mapping[str, Any]) -> Iterator[str]:
 
 
 def changes(path: Path, accepted: list[str], now: list[str]) -> Iterator[str]:
-    """Yield the lines that differ between the accepted and the new matrix, preceded by a line that names the file."""
+    """Yield the lines that differ, preceded by a line with the file name of the accepted matrix."""
     lines = difflib.unified_diff(accepted, now, "accepted", "now", lineterm="", n=0)
     changed = [line for line in lines if not line.startswith("@@")]
     if changed:

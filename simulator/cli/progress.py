@@ -12,8 +12,8 @@ Progress = Callable[[str, int, int], None]
 @contextmanager
 def on_stderr() -> Iterator[Progress]:
     """Yield a function that shows progress; its parameters are the name of the work, the number of finished parts, and
-    their total. The progress bar appears when the function is first called, and disappears at the end of the `with`
-    block.
+    their total. The progress bar appears when the yielded function is first called, and disappears at the end of the
+    `with` block.
     """
     if not sys.stderr.isatty():
         yield lambda what, done, of: None

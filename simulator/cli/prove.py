@@ -81,7 +81,9 @@ def _known(promises: tuple[str, ...]) -> None:
 
 
 def report(proof: Proof) -> Iterator[str]:
-    """Yield one line for each promise and each lemma module, then the obligations that are not proved."""
+    """Yield the lines of a report: one for each promise, one for each module of lemmas, and the obligations that were
+    not proved.
+    """
     for name, verdict in proof.promises.items():
         yield f"{verdict.answer:12}  {name:8}  {', '.join(verdict.deciding)}"
     for part in proof.parts:

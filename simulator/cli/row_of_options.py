@@ -11,8 +11,8 @@ from .outcome import Exit
 
 
 def row_of(paths: tuple[Path, ...], as_json: bool) -> Exit:
-    """Print the row of the verdict matrix that applies to the given writers, and the options that determine this row.
-    The exit code is UNDETERMINED if no single row applies to all writers.
+    """Print the row of the verdict matrix for writers with the given options, and the options that decide it. The exit
+    code is UNDETERMINED if no single row covers all writers.
     """
     from nbcc.simulator.options import judge
 

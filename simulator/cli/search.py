@@ -81,7 +81,9 @@ def on_cluster(master: str) -> Callable[..., Any]:
 
 
 def spark_of(master: str) -> Any:
-    """Return a Spark session on the given master. On a cluster, Spark's own configuration applies."""
+    """Return a Spark session on the given master. On a cluster, the session has Spark's own configuration instead of
+    nbcc's.
+    """
     if master == "spark" or master.startswith("local"):
         from nbcc.engine.spark.session import session
 

@@ -78,9 +78,9 @@ def command(
     """Run the services of TABLE repeatedly, until SIGTERM, so that no writer has to run them.
 
     Each pass rolls back the writes of dead writers, runs pending compactions, and plans and runs compactions that are
-    due. After the compactions, the pass cleans, archives, and deletes leftovers: batch ids, decisions and markers. A
-    pass prints one line per action, and measurements of the table at the end. Writers never wait for a service, and no
-    service changes the rows of a snapshot.
+    due. After the compactions, a pass cleans and archives the table. It then deletes files that are no longer needed:
+    batch ids, old entries of the decision log, and markers. A pass prints one line per action, and measurements of the
+    table at the end. Writers never wait for a service, and no service changes the rows of a snapshot.
 
     Several processes may serve one table. If two processes run the same plan, the first to publish completes the plan,
     and the other deletes its own files. SIGTERM and Ctrl-C end a process after the current action. A failed pass is
@@ -158,7 +158,9 @@ def _report(step: ServiceStep, as_json: bool) -> None:
 
 @contextmanager
 def _stop_on_signal() -> Iterator[threading.Event]:
-    """Yield an event that SIGTERM or Ctrl-C sets. A second signal has its usual effect."""
+    """Yield an event that SIGTERM or Ctrl-C sets. A second signal has its usual effect: it ends the process
+    immediately.
+    """
     stop = threading.Event()
     before: dict[int, Any] = {}
 

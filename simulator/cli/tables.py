@@ -40,8 +40,8 @@ def storage_options() -> dict[str, str]:
 
 @contextmanager
 def opened(table: str, verb: str, redact: bool = False) -> Iterator[CountingStorage]:
-    """Yield the table's storage, which counts its requests. Errors of the store library become `CannotRun`; if `redact`
-    is True, messages do not name the store.
+    """Yield the table's storage, which counts its requests. An error of the store library is raised as `CannotRun`. If
+    `redact` is True, error messages omit the table's address.
     """
     from obstore.exceptions import BaseError
 

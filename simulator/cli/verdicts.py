@@ -92,14 +92,15 @@ def command(
     picture: Path | None,
     as_json: bool,
 ) -> Exit:  # fmt: skip
-    """Check every protocol against every promise, in all worlds of a depth.
+    """Check every protocol against every promise, in the worlds that --depth selects.
 
-    A cell is `holds` (every interleaving of its worlds keeps the promise), the number of steps to a violation, ?
+    A cell of the matrix is `holds` (every interleaving keeps the promise), the number of steps to a violation, ?
     (undetermined) or – (not applicable). The matrix is compared with the accepted one, specs/verdicts.json or
-    specs/verdicts-full.json. The exit code is 1 if they differ, 3 if a cell is undetermined, and 4 if a search failed.
-    An accepted violation is not a failure. After a failed search, --accept writes nothing.
+    specs/verdicts-full.json. The exit code is 1 if the two matrices differ, 3 if a cell is undetermined, and 4 if a
+    search failed. A violation that is in both matrices does not change the exit code. If a search failed, --accept
+    writes no file.
 
-    Locks, mutants of locks and stores are judged as well, and compared with specs/locks.json.
+    Locks, stores and mutants of locks are checked too, and their verdicts are compared with specs/locks.json.
 
     \b
     Examples:
@@ -198,9 +199,7 @@ class _Matrix:
         ])  # fmt: skip
 
     def _data(self, rows: tuple[MatrixRow, ...], depth: Depth) -> dict[str, Any]:
-        """Return the matrix as data; if only some promises were searched, all other columns come from the accepted
-        matrix.
-        """
+        """Return the matrix as JSON data. Columns of promises that were not searched come from the accepted matrix."""
         from nbcc.simulator import verdicts as judged
 
         found = judged.to_data(rows, depth)
@@ -224,7 +223,7 @@ class _Matrix:
             yield f"\n{self.cache.hits:,} searches taken from {self.cache.path}, {self.cache.misses:,} made"
 
     def _write(self, found: tuple[MatrixRow, ...]) -> None:
-        """Write the accepted verdicts of this depth and of all smaller depths."""
+        """Write the verdict files of the search depth `--depth` and of all smaller depths."""
         from nbcc.simulator import verdicts as judged
 
         texts = {}

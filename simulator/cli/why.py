@@ -23,8 +23,8 @@ from .tables import opened, storage_option
 def command(table: str, key: str, partition: str | None, as_of: str | None, as_json: bool) -> Exit:
     """Explain the row that reads return for KEY in TABLE: each file with KEY, its instant, its slice, and the rule.
 
-    The rules of nbcc apply to a table written by nbcc, and Hudi's rules to any other table. Only rows of KEY are shown.
-    A key of several fields has Hudi's form field1:value1,field2:value2.
+    If nbcc wrote the table, the rules are those of nbcc's reads, otherwise those of Hudi's reads. Only rows of KEY are
+    shown. A key of several fields has Hudi's form field1:value1,field2:value2.
 
     \b
     Examples:

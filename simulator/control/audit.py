@@ -1,9 +1,9 @@
 """Detects leaks: an actor that uses files, sockets, threads or sleep other than through its controlled storage, lock
 and clock.
 
-Python's audit hooks report all uses of files, sockets, threads (since Python 3.12) and sleep (since Python 3.13).
-Python cannot remove an audit hook, so the leak detector installs a single one when it is first used. The audit hook
-ignores threads that do not run a simulated actor.
+Python's audit hooks report all uses of files, sockets, threads (since Python 3.12) and sleep (since Python 3.13). The
+leak detector installs one audit hook, on first use, and never another, because Python cannot remove audit hooks. The
+audit hook ignores threads that do not run a simulated actor.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def unwatch() -> None:
 
 @contextmanager
 def inside_seam(owner: Watched) -> Iterator[None]:
-    """Allow I/O during a `with` block, in which the calling thread executes a call to the controlled storage, lock,
+    """Allow I/O by the calling thread during a `with` block, which executes a call to the controlled storage, lock,
     clock or jobs.
     """
     me = threading.get_ident()

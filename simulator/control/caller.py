@@ -11,12 +11,13 @@ T = TypeVar("T")
 
 
 class Caller(Protocol):
-    """The actor that makes a call, with the schedule's choices for this call.
+    """The actor that makes a call to the controlled storage, lock or clock, and the schedule's decisions about this
+    call.
 
-    `shows` decides whether a listing includes an object that is put during the listing. `still_shows` decides whether a
-    listing includes an object that is deleted during the listing. `loses_answer` contains the `Call.text` of each put
-    that succeeds although its caller receives the answer that the object already exists. `stops_waiting` is True if the
-    actor gives up waiting for a lock that another actor holds.
+    `shows(path)` is True if a listing includes an object that is put while the listing runs. `still_shows(path)` is
+    True if a listing includes an object that is deleted while it runs. `loses_answer` contains the `Call.text` of each
+    put that succeeds but reports that the object already exists, because its first answer is lost. `stops_waiting` is
+    True if the actor gives up waiting for a lock that another actor holds.
     """
 
     actor: str

@@ -29,10 +29,11 @@ def tick_of(instant: str) -> int:
 
 
 class VirtualClock:
-    """A virtual clock, in ticks of one millisecond. `tick` is the time of the slowest clock. `skew` is the number of
-    ticks that a time generator waits so that slower clocks catch up.
+    """A virtual clock, in ticks of one millisecond. `tick` is the virtual time, which the slowest of the actors' clocks
+    shows. `skew` is the greatest difference between the actors' clocks, in ticks. A time generator waits this long
+    after it has read its clock.
 
-    If ``in_two`` is True, reading the clock and waiting are two calls, because an actor can lose its lock between them.
+    If ``in_two`` is True, reading the clock and waiting are two calls, so that an actor can lose its lock between them.
     """
 
     def __init__(self, skew: int = 0, in_two: bool = False) -> None:
@@ -42,11 +43,11 @@ class VirtualClock:
 
 
 class ActorsClock:
-    """The clock of one actor: the engine's own time generator, driven by virtual time. A wait only advances virtual
-    time.
+    """The clock of one actor: the engine's own time generator, driven by virtual time. A wait advances virtual time and
+    returns immediately.
 
-    ``ahead`` is how many ticks this clock is ahead of the slowest clock. If ``ahead`` is -1, the clock shows the newest
-    tick that has been issued to any actor.
+    ``ahead`` is how many ticks this clock is ahead of the slowest clock. If ``ahead`` has the special value -1, the
+    clock shows the newest tick that any actor has received.
     """
 
     def __init__(self, virtual: VirtualClock) -> None:
@@ -56,21 +57,23 @@ class ActorsClock:
         self._generator = WallClock(virtual.skew, self._now_ns, self._sleep)
 
     def take(self) -> str:
-        """Return the generator's next time, after waiting until all other clocks must have passed it."""
+        """Return the generator's next time, after a wait for the clock skew, so that all other clocks have passed this
+        time.
+        """
         return self._generator.take()
 
     @property
     def in_two(self) -> bool:
-        """Return whether reading the clock and waiting are two separate calls."""
+        """Return whether reading the clock and waiting for slower clocks are two separate calls."""
         return self._virtual.in_two
 
     def read(self) -> str:
-        """Return the next time from the engine's time generator, without waiting for other clocks."""
+        """Return the next time from the engine's time generator, without the wait for slower clocks."""
         self._read_ahead = self.ahead
         return self._generator.read()
 
     def wait(self, instant: str) -> None:
-        """Wait until all clocks have passed `instant`, a time that `read` returned."""
+        """Wait until the clocks of all actors have passed `instant`, which `read` returned."""
         self.ahead = self._read_ahead
         self._generator.wait(instant)
 
@@ -93,7 +96,7 @@ class ReadOnlyClock:
         self._clock = clock
 
     def take(self) -> str:
-        """Return the newest time that the clock has issued to an actor."""
+        """Return the newest time that any actor has received from the clock."""
         return instant_of(self._clock.tick)
 
     def not_before(self, instant: str) -> None:

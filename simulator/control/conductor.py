@@ -1,7 +1,7 @@
 """The conductor runs each actor's operation in its own thread; exactly one thread runs at a time.
 
 The controlled storage, lock, clock and jobs pass each call to `Task.call`. After the calls of one model step, the
-actor's thread waits and the main thread continues. The schedule alone decides which actor runs next.
+actor's thread waits, and control returns to the main thread. The schedule alone decides which actor runs next.
 """
 
 from __future__ import annotations
@@ -61,9 +61,10 @@ class Task:
     def run(self, ends_after: str | tuple[str, ...], also: Container[str] = ()) -> list[Call]:
         """Execute and return the operation's next segment: the calls of one model step.
 
-        The segment ends after the first call whose `Call.text` is ``ends_after`` or one of its elements. Calls that
-        directly follow it are included if their `Call.text` is in ``also``. If the operation returns earlier, the
-        segment ends there. An exception raised by the operation is stored in ``error``.
+        The segment ends after the first call whose `Call.text` equals ``ends_after`` or is one of several texts in
+        ``ends_after``. Calls that immediately follow this last call also belong to the segment if their text is in
+        ``also``. If the operation returns before such a last call, the segment ends when the operation returns. An
+        exception raised by the operation is stored in ``error``.
 
         Raises ActorBlocked if the next call must wait for a lock that another actor holds. Raises ActorSilent if the
         actor makes no call to the storage, lock or clock before the timeout.
@@ -79,8 +80,8 @@ class Task:
         return self.calls[before:]
 
     def crash(self) -> None:
-        """Disable all handles of the actor, then end its thread, so that its ``finally`` blocks cannot change the
-        table.
+        """Make all further calls of the actor fail, so that its ``finally`` blocks cannot change the table, and end its
+        thread.
         """
         self.dead = True
         if not self.finished:
@@ -90,8 +91,8 @@ class Task:
             self._switch()
 
     def call(self, call: Call, execute: Callable[[], T], ready: Callable[[], bool] | None = None) -> T:
-        """Announce a call, wait until the schedule permits it, and execute it. The controlled storage, lock, clock and
-        jobs call `Task.call` on the actor's thread.
+        """Record a call as pending, wait until the schedule permits it, and execute it. The controlled storage, lock,
+        clock and jobs call `Task.call` on the actor's thread.
 
         A call from another thread, such as a read by the test harness, belongs to no actor and is executed immediately.
         """

@@ -1,8 +1,9 @@
-"""Records the objects that each segment (the calls of one model step) accessed, and checks that the segment was atomic.
+"""Records the objects that each segment (the calls of one model step) accessed, and checks that it was executed
+atomically.
 
 Treating a segment as one step is sound if no other actor can observe a difference (Lipton's reduction). An atomic
-segment consists of lock acquisitions, then at most one call that conflicts with another actor's call, then lock
-releases.
+segment consists of lock acquisitions, then at most one call that does not commute with some call of another actor, then
+lock releases.
 """
 
 from __future__ import annotations
@@ -36,16 +37,16 @@ class Access(NamedTuple):
 
 
 def is_unobserved(path: str) -> bool:
-    """Return True for an object on which no actor's result depends: an inflight file, a marker, partition metadata or a
-    state checkpoint. The promise SAME checks reads that use state checkpoints.
+    """Return True for an object that does not affect any actor's result: an inflight file, a marker, partition metadata
+    or a state checkpoint. Reads that use state checkpoints are covered by the promise SAME.
     """
     kind = kind_of(path)
     return kind in {"marker", "partition_metadata", "checkpoint"} or kind.endswith("inflight")
 
 
 def violations(accesses: Iterable[Access], crashed: Mapping[str, int] | None = None) -> list[str]:
-    """Return one sentence for each segment (the calls of one model step) whose intermediate state another actor could
-    have observed.
+    """Return one sentence for each segment (the calls of one model step) that was not atomic: another actor could have
+    observed its intermediate state.
 
     ``crashed`` maps each crashed actor to the step in which it crashed. A crashed actor makes no more calls, so later
     calls of other actors cannot interleave with its segment.
@@ -64,8 +65,7 @@ def violations(accesses: Iterable[Access], crashed: Mapping[str, int] | None = N
 def unread_attempts(accesses: Iterable[Access]) -> set[str]:
     """Return the data files that several actors put for the same instant and that no actor has read.
 
-    Readers open only data files listed in a completed instant. A data file that no commit lists is visible to other
-    actors only through its marker.
+    Such files have no effect on other actors, because readers open only data files that a completed instant lists.
     """
     putters: dict[str, set[str]] = defaultdict(set)
     files: dict[str, str] = {}
@@ -82,7 +82,7 @@ def unread_attempts(accesses: Iterable[Access]) -> set[str]:
 
 
 def _broken(segment: list[Access], conflicting: _Conflicts) -> str:
-    """Return why the calls of a model step are not of the form acquire* conflict? release*; '' if they are."""
+    """Return why a segment does not have the form of an atomic one (see the module's docstring), or '' if it has."""
     past = ""  # the call after which only releases may follow
     for access in _merged_listings(_without_explanation(segment)):
         if access.verb == "lock.release":
@@ -99,9 +99,8 @@ def _broken(segment: list[Access], conflicting: _Conflicts) -> str:
 
 
 def _without_explanation(segment: list[Access]) -> list[Access]:
-    """Drop the trailing timeline accesses that a reader makes only to find out why a file is missing.
-
-    If the reader then reads another file, all accesses are kept, because that read may depend on the timeline.
+    """Drop the timeline accesses after a failed get at the end of a segment, by which a reader finds out why the file
+    is missing.
     """
     last = next((n for n in reversed(range(len(segment))) if not _is_explanation(segment[n])), None)
     if last is None or (segment[last].verb, segment[last].outcome) != ("get", "missing"):
@@ -122,10 +121,10 @@ def _is_explanation(access: Access) -> bool:
 
 
 def _merged_listings(segment: list[Access]) -> Iterator[Access]:
-    """Merge the start and the end of each listing in the segment into one access.
+    """Merge the start and the end of each listing into one access, and a listing of the timeline with the archive read
+    after it.
 
-    A listing of the timeline and the following read of the archive also count as one access. If an archiver moves an
-    instant between the listing and the read of the archive, the reader finds the instant in one of the two places.
+    An instant that an archiver moves between the listing and the archive read is still found by one of the two.
     """
     previous: Access | None = None
     for access in segment:
@@ -144,7 +143,7 @@ def _completes_listing(access: Access, previous: Access) -> bool:
 
 
 class _Conflicts:
-    """Finds an access of another actor that does not commute with a given access."""
+    """Searches the recorded accesses for one of another actor that does not commute with a given access."""
 
     def __init__(self, accesses: list[Access], crashed: Mapping[str, int]) -> None:
         self._crashed = crashed
@@ -182,16 +181,16 @@ class _Conflicts:
 
 
 def _may_delete(access: Access, path: str) -> bool:
-    """Return whether the recorded deletion may have deleted the object at `path`. The access recorded for a
-    `delete.all` names only the first deleted object.
+    """Return whether the deletion `access` may have deleted the object at `path`. A `delete.all` deletes several
+    objects, but its access names only the first.
     """
     folder = path.rpartition("/")[0]
     return access.path == path or (access.verb == "delete.all" and access.path.rpartition("/")[0] == folder)
 
 
 def _is_in_vain(one: Access, other: Access) -> bool:
-    """Return whether `one` deletes an object that `other` has already deleted. The second deletion of an object changes
-    nothing, so the two deletions commute.
+    """Return whether the access `one` tries to delete an object that the access `other` has already deleted. The second
+    deletion changes nothing, so it commutes with the first.
     """
     return one.verb == "delete" and one.outcome == "missing" and other.step < one.step
 
@@ -208,11 +207,12 @@ def _conflict(one: Access, other: Access) -> bool:
 
 
 def _is_archived(read: Access, delete: Access) -> bool:
-    """Return whether `delete` removes an archived instant from the active timeline without changing the result of
-    `read`.
+    """Return whether the access `delete` removes an archived instant from the active timeline without changing the
+    result of the access `read`.
 
-    A get finds the same content in the archive. An actor that lists the timeline under the lock depends only on the
-    pending instants, the newest time and the archive.
+    A reader that no longer finds the instant's file finds the same content in the archive. An actor that lists the
+    timeline under the lock uses only the pending instants, the newest time and the archive. The deletion changes none
+    of them.
     """
     if delete.verb != "delete" or "completed" not in parsed(delete.path):
         return False
@@ -220,7 +220,9 @@ def _is_archived(read: Access, delete: Access) -> bool:
 
 
 def _immutable_read(read: Access, write: Access) -> bool:
-    """Return whether `read` found its object. A put cannot change that object, because each object is put only once."""
+    """Return whether `read` got an object and `write` is a put. The put cannot change the object that was read, because
+    each object is put only once.
+    """
     return read.verb == "get" and read.outcome == "done" and write.verb == "put"
 
 

@@ -27,8 +27,8 @@ class _ForeignStorage:
 
 
 def foreign_storage(storage: Storage) -> Storage:
-    """Return a storage that removes nbcc's format mark from each put, so that the actor looks like a service of another
-    engine.
+    """Return a storage wrapper that removes nbcc's extra metadata from each put, so that the actor looks like another
+    engine's service.
     """
     return cast(Storage, _ForeignStorage(storage))
 

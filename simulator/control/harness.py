@@ -43,8 +43,8 @@ class Harness:
         return self._started.get(actor, 0)
 
     def start(self, actor: str, operation: Callable[[Handle], object]) -> Handle:
-        """Prepare an operation of an actor, and return its handle. The operation begins when `Task.run` is first
-        called.
+        """Prepare an operation of an actor, and return its handle. The operation does not run before the first call of
+        `Task.run`.
 
         Each operation gets a new handle, so that the handle of a crashed operation stays disabled.
         """
@@ -101,8 +101,8 @@ class ControlledClock:
         self._caller = caller
 
     def take(self) -> str:
-        """Return the next time of the clock. The schedule can suspend the actor before it reads the clock, and, if
-        `in_two` is True, also before it waits.
+        """Return the next time of the clock. The schedule can suspend the actor before this call. If reading the clock
+        and waiting are separate calls, the schedule can also suspend the actor between the two calls.
         """
         if not self._clock.in_two:
             return self._caller.call(Call("clock.take"), self._clock.take)

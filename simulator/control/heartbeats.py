@@ -13,14 +13,14 @@ class VirtualHeartbeats:
         self.stopped: set[str] = set()  # live actors whose heartbeat a rollback has ended
 
     def began(self, actor: str) -> bool:
-        """Return whether the actor has started a heartbeat and has not stopped it itself."""
+        """Return whether the actor has a heartbeat, or had one until another actor stopped it."""
         return actor in self.stopped or actor in self.beating.values()
 
     def expire(self, actor: str) -> None:
         """Let the heartbeat of the actor's instant expire. If another actor has already ended the heartbeat, `expire`
         has no effect.
 
-        Raises KeyError if no instant of the actor has or had a heartbeat.
+        Raises KeyError if `began` is False for the actor.
         """
         mine = [requested for requested, owner in self.beating.items() if owner == actor]
         if not self.began(actor):
@@ -46,7 +46,8 @@ class ControlledHeartbeats:
         return requested in self._heartbeats.beating
 
     def stop_renewing(self, requested: str) -> None:
-        """Do nothing: even without renewal, the heartbeat stays valid until the schedule lets it expire."""
+        """Do nothing, because a virtual heartbeat needs no renewal: it stays valid until the schedule lets it expire.
+        """
 
     def stop(self, requested: str) -> None:
         """End the heartbeat of the given instant."""

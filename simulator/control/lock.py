@@ -16,7 +16,7 @@ class VirtualLock:
         self.lost: set[str] = set()  # actors that have lost it and do not know
 
     def expire(self) -> None:
-        """Free the lock, because the lease of its crashed holder has expired."""
+        """Free the lock, as if the lease of its crashed holder had expired."""
         self.holder = None
 
     def lose(self) -> None:

@@ -60,9 +60,9 @@ class MemoryStorage:
 class ControlledStorage:
     """The storage as used by one actor: the schedule can delay each call, and each call is recorded with its outcome.
 
-    The schedule can delay both the start and the end of a listing, because a listing is not a snapshot. A listing
-    contains all objects that exist during the entire listing. The schedule decides whether a listing also contains
-    objects that are put or deleted while it runs.
+    The schedule can delay both the start and the end of a listing, so that other actors' calls can occur during a
+    listing. A listing contains all objects that exist during the entire listing. For an object that is put or deleted
+    during the listing, the schedule decides whether the listing contains it.
     """
 
     def __init__(self, backend: Storage, caller: Caller) -> None:

@@ -1,5 +1,5 @@
 """Plays random histories (sequences of steps) on the model and on a system under test. Hypothesis generates and shrinks
-the histories. Agreement between model and system is evidence, not proof.
+the histories. If model and system agree, this is evidence, not proof, that the model is right.
 """
 
 from __future__ import annotations
@@ -63,8 +63,8 @@ class CheckOptions:
 
     @property
     def widened(self) -> bool:
-        """True if random histories may add mechanisms, repeat keys or end early, which Apache Hudi's client does not
-        support.
+        """True if random histories may add mechanisms, repeat keys or end with pending operations. Apache Hudi's client
+        supports none of these.
         """
         return self.kinds is None and self.system != "hudi"
 
@@ -81,11 +81,11 @@ class Check:
         self.disagreed: traces.Trace | None = None
 
     def play(self, choose: Choose) -> None:
-        """Play one random history on the model and the system. Every random decision is made by ``choose``, which maps
-        n to a number below n.
+        """Play one random history on the model and the system. Every random decision is made by ``choose(n)``, which
+        returns a number from 0 to n - 1.
 
         Raises:
-            Disagreement: model and system differ.
+            Disagreement: If model and system differ.
         """
         options = self.options
         world = options.fitted(options.world or self._drawn_world(choose))
@@ -114,11 +114,11 @@ class Check:
         choose: Choose = no_choice,
         graph: Quotient | None = None,
     ) -> None:
-        """Play one history whose steps ``schedule`` selects. If ``graph`` is given, count the graph's edges that the
-        history takes.
+        """Play one history; ``schedule`` selects its steps. If a state graph is given as ``graph``, count the edges of
+        this graph that the history covers.
 
         Raises:
-            Disagreement: model and system differ.
+            Disagreement: If model and system differ.
         """
         system = self.options.factory(model.world, self.options.protocol, batches)
         if coarse := getattr(system, "coarse", ()):
@@ -138,9 +138,7 @@ class Check:
         tally.faults.update(getattr(system, "faults", {}))
 
     def again(self, trace: traces.Trace) -> traces.Trace | None:
-        """Replay a trace. Return the trace of the replay if it ends in the disagreement that `trace` describes,
-        otherwise None.
-        """
+        """Replay a trace. If the replay ends in the same disagreement, return its trace, otherwise None."""
         options = self.options
         model = options.model(trace.world, options.protocol)
         system = options.factory(trace.world, options.protocol, trace.batches)

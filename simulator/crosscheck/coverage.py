@@ -40,8 +40,8 @@ class EdgeCoverage:
 
 @cache
 def pinned(world: World, protocol: Protocol) -> Quotient:
-    """Return the state graph in which the edge coverage of a world is measured. One cached graph serves all histories,
-    so that they encode states in the same way.
+    """Return the state graph over which the edge coverage of a check is measured. All histories share one cached graph,
+    so that equal states have equal codes.
     """
     return Quotient(Model(world, protocol))
 

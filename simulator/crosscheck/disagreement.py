@@ -14,7 +14,9 @@ class Difference(NamedTuple):
     system: Any
 
     def in_words(self, says: Callable[[Any], str]) -> Difference:
-        """Return the difference with its values formatted as text. ``says`` formats each element of a tuple value."""
+        """Return the difference with its values formatted as text. If a value is a tuple, the function ``says`` formats
+        each element.
+        """
         return Difference(self.what, *(_worded(value, says) for value in (self.model, self.system)))
 
     def __str__(self) -> str:
@@ -22,7 +24,7 @@ class Difference(NamedTuple):
 
 
 class Disagreement(Exception):
-    """Model and system differ after the step with number ``step``."""
+    """Raised if model and system differ; ``step`` is the number of the step after which they differ."""
 
     def __init__(self, step: int, difference: Difference) -> None:
         super().__init__(step, difference)
@@ -34,7 +36,9 @@ class Disagreement(Exception):
 
 
 def first_difference(what: str, model: Any, system: Any) -> Difference | None:
-    """Return how two observable values differ, reduced to the elements that differ, or None if the values are equal."""
+    """Return the difference of two observable values, or None if they are equal. The difference of two tuples omits the
+    elements that both contain, unless only their order differs.
+    """
     if model == system:
         return None
     if isinstance(model, tuple) and isinstance(system, tuple):

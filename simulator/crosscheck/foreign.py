@@ -1,5 +1,5 @@
-"""Predicts the answers of a foreign reader such as hudi-rs. A foreign reader builds file slices by its own rules, but
-the rows in base files depend on the compactions of the table's writer.
+"""Predicts the answers of a foreign reader such as hudi-rs. A foreign reader builds file slices by its own rules. The
+rows in base files do not depend on these rules, because the table's writer compacted them.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ _BASE: Log = (0, 0)  # the rows of a base file, in the place of a log; no log ha
 def foreign_rows(
     model: Model, state: State, query: Query, data: Mapping[int, Batch], reader: Protocol
 ) -> tuple[Any, ...]:
-    """Return the rows that a foreign reader returns for a snapshot, as-of or incremental read. ``reader`` is the
-    protocol (set of rules) of the foreign reader; the table follows the model's protocol.
+    """Return the rows that a foreign reader returns for a snapshot, as-of or incremental read. ``reader`` contains the
+    rules of the foreign reader; the table was written by the rules of the model's protocol.
     """
     table = model.table(state)
     rows = {}
@@ -51,8 +51,8 @@ def foreign_rows(
 
 
 def _base_as_written(table: Table, group: int, shape: Fold, writer: Rules, reader: Rules) -> Fold | None:
-    """Return the base file of a slice as the table's writer compacted it. ``shape`` is the slice as the reader builds
-    it.
+    """Return the base file of a file slice, with the contents that the table's writer compacted into it. ``shape`` is
+    the file slice under the reader's rules.
     """
     if shape.base is None:
         return None
@@ -78,8 +78,9 @@ def _on_base(base: Ranked | None, record_of: Callable[[Log], Ranked | None], log
 
 
 def rule_of_difference(model: Model, state: State, query: Query, data: Mapping[int, Batch], reader: Protocol) -> str:
-    """Return the reader's option, such as the merge order, that alone explains a wrong answer. If no single option
-    explains the difference, return all options in which the reader differs from the default.
+    """Return the option, such as the merge order, that explains a foreign reader's wrong answer. If the model's
+    protocol is changed only in this option, the model gives the same wrong answer. If there is no such option, return
+    all options in which the reader differs from the default protocol.
     """
     answer = foreign_rows(model, state, query, data, reader)
     for name, value in reader.differences().items():
@@ -90,7 +91,8 @@ def rule_of_difference(model: Model, state: State, query: Query, data: Mapping[i
 
 
 def is_inverted(table: Table) -> bool:
-    """True if a write W was requested before, but completed after, another write or completed plan.
+    """True if requested and completion times differ in order: a write was requested before another write or a completed
+    plan, but completed after it.
 
     If requested and completion times have the same order, readers that order by requested time return correct
     snapshots.

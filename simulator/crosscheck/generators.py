@@ -1,5 +1,5 @@
-"""Generates random worlds (sets of actors and limits) and random rows. Each choice is one random number, so that
-Hypothesis can shrink a counterexample.
+"""Generates random worlds (sets of actors and limits) and random rows. Each choice is made by drawing one random
+number, so that Hypothesis can shrink a counterexample.
 """
 
 from __future__ import annotations
@@ -30,8 +30,9 @@ def draw_world(choose: Choose, of: Collection[str] | None = None) -> World:
     """Return a random world (a set of actors and limits), within the bounds that each mechanism declares for random
     worlds.
 
-    The world has at most 3 buckets, 2 partitions and 2 writes for each writer. If every random number is 0, the world
-    is the simplest one. The argument `of` contains the allowed kinds of actors (default: all kinds).
+    The world has at most 3 buckets, 2 partitions and 2 writes for each writer. A random number of 0 selects the
+    simplest alternative, so that Hypothesis shrinks towards simple worlds. The argument `of` contains the kinds of
+    actors that the world may have; by default, all kinds.
     """
     actors = dict.fromkeys(kinds(), 0)
     for kind in sorted(kinds() if of is None else of):
@@ -68,7 +69,7 @@ def _limits(choose: Choose, actors: Mapping[str, int]) -> dict[str, int]:
 
 
 def _one_of(choose: Choose, numbers: Sequence[int]) -> int:
-    """Return a random element of ``numbers``. If there is only one element, no random number is drawn."""
+    """Return a random element of ``numbers``."""
     return numbers[choose(len(numbers)) if len(numbers) > 1 else 0]
 
 
@@ -86,8 +87,8 @@ def draw_batches(choose: Choose, world: World, repeats: bool = False) -> dict[tu
     """Return random rows for every write of the world. Keys and ordering values are drawn from small ranges, so that
     rows of different writes often collide.
 
-    If a write has several log files in a file group, each log has one row. If a write has one log file in a file group,
-    the log has 1 to ``world.keys`` rows. If `repeats` is True, a batch may contain two records with the same key.
+    If a write puts several log files in a file group, each of its log files has exactly one row. Otherwise, each of its
+    log files has 1 to ``world.keys`` rows. If `repeats` is True, a batch may contain two records with the same key.
     """
     batches: dict[tuple[str, int], Batch] = {}
     repeats = repeats and not world.custom
@@ -116,16 +117,16 @@ def _sent_before(batches: dict[tuple[str, int], Batch], world: World, actor: str
 
 
 def _replacing(choose: Choose, world: World, actor: str) -> Batch:
-    """Return random rows for an insert overwrite. A third of the overwrites have no rows, so that they delete the
-    partition.
+    """Return random rows for an insert overwrite. On average, one in three overwrites has no rows and therefore deletes
+    the partition.
     """
     batch = _batch(choose, world, actor, 1, deletes=False)
     return {file: {} for file in batch} if choose(3) == 2 else batch
 
 
 def _batch(choose: Choose, world: World, actor: str, number: int, deletes: bool = True) -> Batch:
-    """Return the rows of one write. If `deletes` is False (bulk insert, overwrite), the write puts one file in each
-    file group.
+    """Return the rows of one write. If `deletes` is False, as for bulk inserts and overwrites, the batch has no deletes
+    and at most one file in each file group.
     """
     files = tuple(file for file in world.files(actor, number) if deletes or file[1] == 1)
     rolled = any(version > 1 for _, version in files)
@@ -148,8 +149,8 @@ def _batch(choose: Choose, world: World, actor: str, number: int, deletes: bool 
 
 
 def _with_repeats(choose: Choose, world: World, batch: Batch) -> Batch:
-    """Return the batch with a second record for some keys. The two records of a key have different ordering values,
-    because a writer rejects equal ones.
+    """Return the batch with a second record added for randomly chosen keys. The two records of a key have different
+    ordering values, because a writer rejects equal ones.
     """
     others = world.orderings - 1
 
@@ -173,7 +174,9 @@ def _columns(choose: Choose, world: World, some: bool) -> tuple[str, ...]:
 
 
 def keys_of(world: World, group: int) -> tuple[str, ...]:
-    """Return the record keys of a file group: at least `world.keys`, and at least one for each log file of a write."""
+    """Return the record keys of a file group. The number of keys is `world.keys`, or more if some write has more log
+    files than that in one file group.
+    """
     partition, bucket = divmod(group, world.buckets)
     most = max(world.keys, world.log_versions, *(max(shape) for shape in world.writes.values()), 1)
     return _keys(partition, bucket, world.buckets, most)

@@ -36,8 +36,8 @@ class History:
 
     ``batches`` maps each pair (actor, number of the actor's write, from 1) to the rows of the write.
 
-    `take` and `finish` raise Disagreement if model and system differ. They raise Impossible if the system cannot
-    execute a step.
+    `take` and `finish` raise Disagreement if model and system differ, and Impossible if the system cannot execute a
+    step.
     """
 
     def __init__(
@@ -115,7 +115,7 @@ class History:
 
     @property
     def keeps_promises(self) -> bool:
-        """True if every promise must hold: the protocol is the default one and tolerates all faults of the world."""
+        """True if every promise must hold: the protocol is the default one, and the world satisfies its assumptions."""
         world = self.model.world
         return getattr(self.model, "protocol", Protocol()) == Protocol() and is_assumed(world)
 
@@ -265,8 +265,8 @@ class History:
             raise self._differs(Difference(what, "there is an answer", f"{type(error).__name__}: {error}")) from error
 
     def compare(self, what: str, model: Any, system: Any, says: Callable[[Any], str] = str) -> None:
-        """Raise `Disagreement` unless the model's value equals the system's value. ``says`` is a function that formats
-        one element of a tuple value.
+        """Raise `Disagreement` unless the model's value equals the system's value. If the values are tuples, the
+        function ``says`` formats each element for the error message.
         """
         if difference := first_difference(what, model, system):
             raise self._differs(difference.in_words(says))

@@ -1,8 +1,8 @@
 """Runs histories under Hypothesis, which generates the random numbers of each history and simplifies them after a
 failure.
 
-Hypothesis varies each history a few times before it generates another. If shrinking is disabled, the random numbers
-come from `random.Random`, not from Hypothesis.
+Hypothesis varies each history a few times before it generates another. Without shrinking, `random.Random` generates the
+numbers instead of Hypothesis, and each history is independent of the others.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from ..schedule import Choose
 
 
 class TimeIsUp(BaseException):
-    """Raised to end the generation of histories. `TimeIsUp` derives from `BaseException`, because Hypothesis treats
-    every `Exception` as a failure.
+    """Raised by a history when the time is up, to end the generation of histories. `TimeIsUp` derives from
+    `BaseException`, because Hypothesis treats every `Exception` as a failure.
     """
 
 
@@ -33,9 +33,9 @@ def given_choices(
 ) -> None:
     """Call ``play`` up to ``examples`` times, each time with new random numbers.
 
-    After a failure, Hypothesis calls ``play`` with ever simpler numbers; the last failing call has the simplest ones.
-    An exception of type ``expected`` counts as a failure and is caught; all other exceptions propagate. `TimeIsUp` ends
-    the generation without a failure.
+    After a failure, Hypothesis repeats ``play`` with fewer or smaller numbers. The last failing call of ``play`` is the
+    simplest failure that Hypothesis found. An exception of type ``expected`` is a failure of the history and is caught;
+    all other exceptions propagate. `TimeIsUp` ends the generation without a failure.
     """
     if not shrinks:
         _independent(play, examples, seed, expected)

@@ -1,8 +1,9 @@
 """Maps each action of the model to a segment: the consecutive engine calls that perform the action.
 
-A segment ends after the first call whose `Call.text` is in ``ends_after``, but includes directly following calls that
-are in ``also``. If ``ends_after`` is RETURN, the segment contains all remaining calls of the operation. To map a new
-action, append a row to `MAPPING`; the rows for readers are in `mapping_reads`.
+A segment ends after the first call whose text (`Call.text`) is in ``ends_after``. Calls immediately after that call
+still belong to the segment if their text is in ``also``. The default value of ``ends_after``, RETURN, means all
+remaining calls of the operation. To map a new action, append a row to `MAPPING`; the rows for readers are in
+`mapping_reads`.
 """
 
 from __future__ import annotations
@@ -28,8 +29,8 @@ LOOKS_FOR_ROLLBACKS: Final = ("get version", "get archive", "get rollback.reques
 
 
 def retained(world: World, actor: str) -> int:
-    """Return how many commits the cleaner ``actor`` retains, or how many instants the archiver ``actor`` leaves on the
-    active timeline.
+    """Return how many commits a cleaner retains. For an archiver, return how many instants it leaves on the active
+    timeline.
     """
     if kind_of(actor) == "archiver":
         return world[ArchiveLimits].instants_retained
@@ -37,8 +38,8 @@ def retained(world: World, actor: str) -> int:
 
 
 def waiting(kind: str, operation: str) -> tuple[MappingRow, ...]:
-    """Return the mapping rows of an actor that waits after it has read the clock. If another actor has claimed the time
-    just read, the actor reads the clock again.
+    """Return the mapping rows of an actor that reads its clock and then waits for slower clocks. If another actor has
+    already taken that time, the actor reads the clock again.
     """
     return (
         MappingRow(f"{kind}_waits", operation, ends_after="clock.wait", also=("put claim", "get claim")),
@@ -47,7 +48,8 @@ def waiting(kind: str, operation: str) -> tuple[MappingRow, ...]:
 
 
 def giving_way(kind: str, operation: str) -> tuple[MappingRow, ...]:
-    """Return mapping rows for an actor that runs a plan and checks whether another actor has completed that plan."""
+    """Return the mapping rows of steps in which an actor checks whether another actor has already completed its plan.
+    """
     return (
         # Before it starts its plan it has made no call. Otherwise it deletes its files under the lock.
         MappingRow(f"{kind}_finds_it_done", operation),
@@ -57,7 +59,7 @@ def giving_way(kind: str, operation: str) -> tuple[MappingRow, ...]:
 
 
 def losing_files(kind: str, operation: str) -> tuple[MappingRow, ...]:
-    """Return the mapping rows of an actor whose data files may be deleted by another actor that runs the same plan."""
+    """Return the mapping rows of steps in which an actor finds that another actor has deleted files of its plan."""
     return (
         # A file of its plan is deleted. It deletes its files without the lock.
         MappingRow(f"{kind}_finds_input_cleaned", operation),
@@ -329,7 +331,7 @@ MAPPING: Final[list[MappingRow]] = [
 
 
 def by_action(rows: Iterable[MappingRow]) -> dict[str, MappingRow]:
-    """Map each action of the model to its mapping row.
+    """Return the rows as a dictionary from each row's action to the row.
 
     Raises:
         ValueError: If two of the given rows have the same action.

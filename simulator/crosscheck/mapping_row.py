@@ -22,13 +22,13 @@ Constant = Callable[[World, str], object]
 class MappingRow:
     """Maps one action of the model to engine calls.
 
-    ``operation`` is the engine's operation; ``starts`` is True for the action that begins the operation. ``arguments``
-    are the operation's arguments. Each argument is read from a field of the actor's state in the model, or computed by
-    a function of the world and the actor's name. ``raises`` contains the errors with which the operation may end in
-    this step. ``always`` is True if the operation must end with an error in ``raises``. If ``operation`` is CRASH, the
-    step crashes the actor. If ``operation`` is FAULT, the step changes the system (for example the lock expires) and
-    involves no actor. If ``operation`` is SPARK, the step belongs to a Structured Streaming query, and `stream_step`
-    executes it.
+    ``operation`` is the engine operation that makes these calls; ``starts`` is True if the action begins a new
+    operation. ``arguments`` contains the name and the source of each argument of the operation. The source is a field
+    of the actor's state in the model, or a function of the world and the actor's name. ``raises`` contains the errors
+    with which the operation may end in this step. If ``always`` is True, the operation always ends with one of the
+    errors in ``raises``. If ``operation`` is CRASH, the step crashes the actor. If ``operation`` is FAULT, the step
+    changes the system (for example the lock expires) and involves no actor. If ``operation`` is SPARK, the step belongs
+    to a Structured Streaming query, and `stream_step` executes it.
     """
 
     action: str

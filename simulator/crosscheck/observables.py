@@ -29,7 +29,7 @@ def records_in(entry: Record | Several) -> tuple[Record, ...]:
 
 
 def as_written(batch: Batch) -> Batch:
-    """Return the rows that a writer stores: the winning record of each key in the batch."""
+    """Return the rows that a writer stores: for each key of the batch, the record with the greatest ordering value."""
     if not any(isinstance(entry, Several) for records in batch.values() for entry in records.values()):
         return batch
     return {
@@ -39,7 +39,9 @@ def as_written(batch: Batch) -> Batch:
 
 
 class Observable(NamedTuple):
-    """A value that the model and the system both have, compared after each step."""
+    """A property of the table, such as its timeline, that is read from both the model and the system and compared after
+    each step.
+    """
 
     name: str
     of_model: Callable[[Any, Any], tuple[Any, ...]]  # model, state
@@ -74,8 +76,8 @@ def model_rows(model: Any, state: Any, query: Query, data: Mapping[int, Batch]) 
 
 
 def refused(error: Exception | str) -> tuple[Any, ...]:
-    """Return the value that represents a refused read. It contains the name of the error class, which is the same in
-    model and system.
+    """Return the value that represents a refused read: the name of its error class. Model and system have the same
+    class names.
     """
     return (("refused", error if isinstance(error, str) else type(error).__name__),)
 
@@ -86,10 +88,11 @@ def is_answer(rows: Any) -> bool:
 
 
 def reader_rows(model: Any, state: Any, reader: str, data: Mapping[int, Batch]) -> tuple[Any, ...]:
-    """Return the answer of a reading actor, or its refusal, computed from the instants that the actor has listed.
+    """Return the rows that a reader in the model returns, computed from the instants that the reader has listed. For a
+    refused read, return the value of `refused`.
 
-    For a consumer (incremental reader), return the answer of its newest window. For a querier (an actor that runs
-    arbitrary reads), return the answer of its newest query.
+    For a consumer (incremental reader), return the rows of its latest incremental read. For a querier (an actor that
+    runs arbitrary reads), return the rows of its latest query.
     """
     own = model.component(state, reader)
     if reader in model.actors_of("querier"):
@@ -136,10 +139,10 @@ def final_queries(timeline: tuple[Any, ...], change_logs: bool = True, most_wind
     """Yield the reads that are compared at the end of a history: as-of, incremental, change-log and read-optimised
     reads.
 
-    Incremental reads cover every time range between two completion times, or between 0 and a completion time. If there
-    are more than ``most_windows`` ranges, incremental reads cover only the full range and the ranges between
-    consecutive times. Change-log reads always cover only the full range and the ranges between consecutive times.
-    ``change_logs=False`` omits change-log reads, which may be wrong under protocols that break promises.
+    The basic time ranges are the full range, which begins at 0, and each range from one completion time to the next.
+    Change-log reads cover the basic ranges. Incremental reads cover the range between every two times, or only the
+    basic ranges if there are more than ``most_windows`` ranges. ``change_logs=False`` omits change-log reads, which may
+    be wrong under protocols that break promises.
     """
     ends = sorted(completed for action, _, _, completed in timeline if completed is not None and action != "savepoint")
     first = min((completed for action, _, _, completed in timeline if completed and action != "rollback"), default=None)
@@ -163,10 +166,11 @@ LONG_AFTER: Final = 1000
 
 
 def other_queries(timeline: tuple[Any, ...], settled: int, most: int = 4) -> Iterator[Query]:
-    """Yield reads at times other than completion times: requested times, times before the first write, and future
-    times.
+    """Yield as-of, incremental and change-log reads at times other than completion times: requested times, times before
+    the first write, and future times.
 
-    Up to ``most`` as-of reads are spread over the times up to ``settled``, at which no write can complete any more.
+    A write can no longer complete at or before the time ``settled``. The times of at most ``most`` as-of reads are
+    evenly distributed between 1 and ``settled``.
     """
     ends = {completed for _, _, _, completed in timeline}
     times = [time for time in range(1, settled + 1) if time not in ends]

@@ -1,4 +1,4 @@
-"""Finds the kinds of instants that were pending on the same file group at the same time in a history."""
+"""Finds which kinds of instants were pending on the same file group at the same time."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ class Interval(NamedTuple):
 
 
 def overlapping_kinds(history: History) -> set[tuple[str, str]]:
-    """Return the pairs of instant kinds that were pending on one file group at the same time. Each pair is in order of
-    requested time.
+    """For every two instants that were pending on one file group at the same time, return the pair of their kinds. The
+    first kind is that of the instant with the earlier requested time.
 
-    A write has the kind ``delete`` if it deletes a record of the shared file group, otherwise ``upsert``. The kind of
-    every other instant is its timeline action.
+    The kind of a write is ``delete`` if the write deletes a record of that file group, otherwise ``upsert``. The kind
+    of a service's instant is its timeline action.
     """
     intervals = sorted(_intervals(history))
     return {

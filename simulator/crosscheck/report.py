@@ -16,14 +16,16 @@ from ..view.text import render, screen_width
 
 @dataclass(frozen=True, slots=True)
 class CheckReport:
-    """The result of a check.
+    """The result of `nbcc check`: how many histories and steps it played, what they covered, and the disagreement, if
+    any.
 
-    ``overlapping`` counts histories in which a compaction and a write were pending at the same time. ``edges`` is the
-    number of state-graph edges that the histories covered in the world `coverage.PINNED`, out of ``all_edges``.
-    ``differences`` counts wrong answers of foreign readers by the option that explains them; the model predicted all
-    these answers. ``skipped`` counts steps and reads that the system does not support. ``faults`` counts the requests
-    on which a store injected a fault, by method and kind of fault. ``disagreement`` is the shortened trace of a history
-    in which model and system differed, or None.
+    ``overlapping`` counts histories in which a compaction and a write were pending at the same time. ``edges`` counts
+    the edges that the histories covered in the state graph of one small world, `coverage.PINNED`; ``all_edges`` counts
+    all edges of this graph. ``differences`` counts the wrong answers of foreign readers, all of which the model
+    predicted. The keys of ``differences`` are the reader's options that cause these answers, such as the merge order.
+    ``skipped`` counts steps and reads that the system does not support. ``faults`` counts the requests on which a store
+    injected a fault, by method and kind of fault. ``disagreement`` is the shortened trace of a history in which model
+    and system differed, or None.
     """
 
     histories: int

@@ -29,7 +29,9 @@ class Seed:
     seconds: float | None = None
 
     def options(self) -> CheckOptions:
-        """Return the options of the check. Raises ValueError for an unknown name; the message lists the known names."""
+        """Look up the system, the protocol and the world by their names, and return the options of the check. Raises
+        ValueError for an unknown name; the message lists the known names.
+        """
         by = f"nbcc check{f' {self.world}' if self.world else ''} --protocol {self.protocol}"
         return CheckOptions(
             factory=factory(self.system),
@@ -48,7 +50,7 @@ def check_seed(seed: Seed) -> CheckReport:
 
 
 def across_processes(workers: int) -> Across:
-    """Return a function that applies another function to many values in ``workers`` local processes. The worker
+    """Return a parallel map: a function that applies ``work`` to many values in ``workers`` local processes. The worker
     processes inherit no open files.
     """
 

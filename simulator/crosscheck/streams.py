@@ -14,8 +14,8 @@ from .observables import Batch, canonical_rows
 def expected_of_stream(model: Any, before: Any, after: Any, step: Step, data: Mapping[int, Batch]) -> dict[str, Any]:
     """Return the offset, rows, error and sink batches that are expected after a step of a Structured Streaming query.
 
-    The engine's sink compares a resent batch by its rows, whereas the model compares it by its writes. The engine
-    accepts a resent batch with the same rows, even if the rows come from other writes.
+    The engine's sink recognises a resent batch by its rows, whereas the model recognises it by the writes that it
+    contains. Therefore, the engine also accepts a batch that contains other writes but the same rows.
     """
     was: streams.Stream = model.component(before, step.actor)
     own: streams.Stream = model.component(after, step.actor)
@@ -41,12 +41,12 @@ def _id_of(batch: streams.SinkBatch) -> str:
 
 
 def _in_logs(rows: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return rows as the sink stores them. A stored delete has no requested time."""
+    """Return rows in the form in which the sink stores them: deletes have no requested time."""
     return tuple((*cells[:3], None if cells[2] is None else cells[3]) for cells in rows)
 
 
 def rows_of_writes(model: Any, state: Any, writes: tuple[int, ...], data: Mapping[int, Batch]) -> tuple[Any, ...]:
-    """Return the rows that an incremental read of the given completed writes returns."""
+    """Return the expected rows of an incremental read over the given completed writes."""
     query = Query("incremental", after=0, until=streams.newest_offset(model.component(state, "published")))
     return canonical_rows(model.window_rows(state, writes, query, data))
 

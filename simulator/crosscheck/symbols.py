@@ -12,7 +12,7 @@ class Symbols:
     """Symbols for the times of a history: ``r1`` is the first requested time, and ``c1`` the completion time of the
     same instant.
 
-    Later steps do not change the meaning of a symbol, even if its instant leaves the timeline.
+    A symbol has the same meaning in all later steps, even after its instant was removed from the timeline.
     """
 
     def __init__(self, timeline: tuple[Any, ...]) -> None:
@@ -25,7 +25,8 @@ class Symbols:
         self._symbols = {tick: symbol for symbol, tick in self.ticks.items()}
 
     def then(self, timeline: tuple[Any, ...]) -> Symbols:
-        """Return the symbols after a step: for the instants on the timeline, and for those removed from it."""
+        """Return the symbols after a step with the given timeline. Instants that the step removed keep their symbols.
+        """
         present = {entry[2] for entry in timeline}
         removed = (("", "", *times) for times in self._times.items() if times[0] not in present)
         return Symbols((*timeline, *removed))
@@ -77,7 +78,8 @@ class Symbols:
 
     def row(self, row: tuple[Any, ...]) -> str:
         """Return a row as text. A record is formatted as ``a1: 2 w1.1 r1``: key, ordering value, write, requested time.
-        A change is formatted as ``a1: u 1 w1.1 -> 2 w2.1``, and a refused read as ``refused: Cleaned``.
+        A change is formatted as ``a1: u 1 w1.1 -> 2 w2.1``: key and operation, then ordering value and write before and
+        after the change. A refused read is formatted as ``refused: Cleaned``.
         """
         key, first, *others = row
         if not others:

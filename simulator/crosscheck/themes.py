@@ -1,6 +1,6 @@
 """Themes: mechanisms that can be added to random worlds, such as a large archive or skewed clocks.
 
-A random world has at most one theme, because with several themes each would rarely take effect.
+A random world has at most one theme, because each of several themes would rarely affect a history.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ def plain(choose: Choose, world: World) -> World:
 
 
 def archiving(choose: Choose, world: World) -> World:
-    """Return the world with an archiver that runs up to four times, so that the archive has several files.
+    """Return the world with an archiver that can run four times, so that the archive can have several files.
 
-    The world has few writers with many writes each, because nothing requested after a pending write can be archived.
-    Most worlds with an archiver are copy-on-write, because writes with log files cannot be archived before a
-    compaction.
+    A pending write prevents the archiving of all later instants. Therefore, the world has at most two writers, with
+    three or four writes each. Most worlds with an archiver are copy-on-write, because writes with log files cannot be
+    archived before a compaction.
     """
     writers = min(2, world.actors["writer"])
     archived = world.replace(
@@ -92,7 +92,7 @@ def streaming(choose: Choose, world: World) -> World:
     """Return the world with a Structured Streaming query that restarts up to twice, perhaps with a lost or copied Spark
     checkpoint.
 
-    Cleaners and overwriters are removed, because the model of streams does not support them.
+    Cleaners and overwriters are removed, because the model does not support streams together with them.
     """
     actors = {kind: count for kind, count in world.actors.items() if kind not in NOT_FOLLOWED}
     return world.replace(

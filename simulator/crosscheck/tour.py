@@ -1,8 +1,8 @@
 """A tour: the fewest runs of a system that together cover every edge of a world's state graph.
 
 States that differ only in the names of interchangeable actors count as one. Random histories mostly reach likely
-states; a tour takes every possible step from every state. Runs with edges that a random walk seldom takes come first.
-Row values are random: a tour covers all interleavings, not all data.
+states; a tour takes every possible step from every state. The tour begins with the runs whose edges a random walk
+seldom takes. Row values are random: a tour covers all interleavings, not all data.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TourReport:
-    """The result of a tour. `runs` and `edges` count the runs played and the edges that they covered; `all_runs` and
-    `all_edges` count those of the whole tour. `disagreement` is the trace of a run in which model and system differed,
-    or None.
+    """The coverage and the outcome of a tour. `runs` and `edges` count the runs played and the edges that they covered;
+    `all_runs` and `all_edges` count those of the whole tour. `disagreement` is the trace of a run in which model and
+    system differed, or None.
     """
 
     world: World
@@ -93,8 +93,8 @@ def tour(
     progress: Progress | None = None,
     traces_dir: Path | None = None,
 ) -> TourReport:
-    """Play the first runs of a tour of `options.world`. `share` (0 to 1) is the fraction of all runs to play. Stop at
-    the first disagreement.
+    """Play a tour of `options.world`, or only its first runs, until the first disagreement. `share` (0 to 1) is the
+    fraction of the tour's runs to play.
 
     After each run, `progress` is called with the run's number (from 0) and the total number of runs. Tours with the
     same seed write the same rows.

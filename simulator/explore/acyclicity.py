@@ -1,12 +1,13 @@
 """Proves acyclicity (no run returns to an earlier state), using only the transitions that a search has evaluated.
 
-Along a cycle, every component (state variable) returns to its first value. A transition is therefore outside every
-cycle if it always changes some component to a different value that never recurs. For example, the set of published
-instants only grows. The proof repeatedly removes transitions that are outside every cycle, until none can be removed.
-If no transition remains, the state graph has no cycle; otherwise, `lasso.find_lasso` must search all states.
+Some components (state variables) never return to an earlier value: for example, the set of published instants only
+grows. A transition that always changes such a component is not on any cycle. The proof removes these transitions and
+repeats the argument for the others. If it removes all transitions, the state graph has no cycle; otherwise,
+`lasso.find_lasso` must search the states for cycles.
 
-Under symmetry reduction, the original states at the start and end of a cycle may differ in the names of exchangeable
-actors. If the cycle is repeated often enough, the original names recur, so the proof ignores the names.
+Under symmetry reduction, a cycle of canonical states may represent a run between two states that differ in the names of
+exchangeable actors. Such a run can be repeated until the names are the same again. Therefore, the proof treats values
+that differ only in these names as equal.
 """
 
 from __future__ import annotations
@@ -60,7 +61,9 @@ def _never_returns(several: Iterable[_Edges]) -> bool:
 
 
 class _WithoutNames:
-    """Collects the changes of each component. Values that differ only in actor names count as equal."""
+    """Collects how transitions change the value of each component. Values that differ only in the names of exchangeable
+    actors are treated as equal.
+    """
 
     def __init__(self, coding: Coding, exchangeable: Iterable[Iterable[str]]) -> None:
         self.coding = coding

@@ -1,11 +1,12 @@
 """Verifies after a search that the symmetry reduction was sound for a user's `TransitionSystem`.
 
-Exchangeable actors are detected in a sample of states (`symmetry_detection`). If all actors of one kind have the same
-transitions, they are exchangeable in all other states too. This is true of the built-in model, and of systems that
-declare `uniform`. In other systems, two actors may behave differently in states outside the sample.
+Exchangeable actors are detected in a sample of states (`symmetry_detection`). In the built-in model, and in systems
+that declare `uniform`, all actors of one kind have the same transitions. Actors that are exchangeable in the sample are
+then exchangeable in all states. In a system that does not declare `uniform`, two actors may behave differently in
+states outside the sample.
 
-This module exchanges two actors' names in all values that the search has evaluated. The symmetry is proved if every
-exchange maps transitions to transitions, and changes no promise's verdict.
+This module exchanges two actors' names in all inputs of transitions and promises that the search has evaluated. The
+symmetry is proved if every exchange maps transitions to transitions, and changes no promise's verdict.
 """
 
 from __future__ import annotations
@@ -123,9 +124,9 @@ def _check_end(holds: Callable[[State], bool], end: Any, exchange: Exchanged) ->
 
 
 class _Transitions:
-    """The transitions that a finished search evaluated, with the values on which they were evaluated.
+    """The transitions that a finished search evaluated, and all inputs on which it evaluated them.
 
-    Transitions are evaluated by a separate `Stepper`, so that the coverage of the search does not change.
+    A separate `Stepper` evaluates transitions on exchanged inputs, so that the search's own coverage does not change.
     """
 
     def __init__(self, system: TransitionSystem) -> None:

@@ -26,7 +26,7 @@ def search_on_spark(
     """Run search jobs like `run_jobs`, but on a Spark cluster. The cluster's Python workers must be able to import
     nbcc.
 
-    The bound `memory` is the limit of each job in GiB; the bounds `workers` and `progress` are ignored.
+    The argument `memory` is the limit of each job in GiB; the arguments `workers` and `progress` are ignored.
     """
     bounds = {name: value for name, value in bounds.items() if name not in ("workers", "progress")}
     work = partial(run_job if raises else try_job, **bounds)
@@ -43,8 +43,8 @@ def on_spark(
 ) -> Iterator[tuple[Any, Any]]:
     """Apply `work` to each value on the cluster; yield each value with its result, in the given order.
 
-    After each job, `done(value, result)` is called. If a job raises an error, `failed` maps the error to a result;
-    without `failed`, the error propagates.
+    After each job, `done(value, result)` is called. If a job raises an error, the callback `failed` converts the error
+    to a result. Without `failed`, the error is raised.
     """
 
     def one(value: Any) -> Any:

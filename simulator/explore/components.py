@@ -12,10 +12,10 @@ Following = Callable[[int], Iterator[int | None]]
 
 
 def numbered(space: Space, states: Sequence[Any], numbers: Mapping[Any, int]) -> Following:
-    """Return a function that yields the indices of a state's successors in a finished search.
+    """Return a function from the index of a state of a finished search to the indices of the state's successors.
 
-    Successors are recomputed from cached transitions, because a list of all edges would need ten times the memory of
-    the states.
+    Successors are recomputed from cached transitions. A list of all edges would need ten times as much memory as the
+    states.
     """
     canonical = space.canonical
 
@@ -32,8 +32,8 @@ def components(
     """Yield the strongly connected components of a graph, as lists of state numbers. Each component comes after all
     components that are reachable from it (reverse topological order).
 
-    The graph has `count` states. If `within` is given, all other states are ignored. The implementation is Tarjan's
-    algorithm without recursion.
+    `count` is the number of states. If `within` is given, states outside `within` are ignored. The implementation is
+    Tarjan's algorithm without recursion.
     """
     order: dict[int, int] = {}
     low: dict[int, int] = {}

@@ -1,5 +1,5 @@
-"""The coverage of a finished search: which actions were possible, and which guards never blocked an action on their
-own.
+"""The coverage of a finished search: which actions were possible, and which guards were never the only reason why an
+action was impossible.
 """
 
 from __future__ import annotations

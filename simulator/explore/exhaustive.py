@@ -44,19 +44,19 @@ def explore(
     interfaces of systems and promises.
 
     Args:
-        `canary`: A promise that must be violated. If the search finds no violation of it, the search proves nothing.
-        `max_states`: The search stops at this number of distinct states.
+        `canary`: A promise that must be violated. If the search does not find the canary's violation, the other results
+        prove nothing. `max_states`: The search stops at this number of distinct states.
         `max_depth`: The search stops at this depth.
         `memory`: The search stops when this process uses this many GiB; the default is most of the free memory. If a
             search stops at a bound, promises without a violation are UNDETERMINED.
-        `reduce`: True to apply symmetry reduction and to fuse private steps (which no other actor observes). A
-            system without declared transitions is not reduced. For each violated promise, a second search finds a
-            shortest counterexample. If `certify` refutes the symmetry, the search is repeated without reduction.
-        `coverage`: True to record which actions were possible, and which guards never blocked an action on their own.
-        `checkpoint`: A file from which an interrupted search continues.
-        `shard`: The part of the states to search (see `shards`). Counterexamples are then not shortened.
-        `progress`: A function that is called periodically with the numbers of distinct and generated states, the depth
-            and the frontier size.
+        `reduce`: True to apply symmetry reduction, and to fuse private steps (which no other actor observes) with the
+        actor's next visible step. A system without declared transitions is not reduced. For each violated promise, a
+        second search finds a shortest counterexample. If `certify` refutes the symmetry, the search is repeated without
+        reduction. `coverage`: True to record which actions were possible, and which guards were never the only reason
+        why an action was impossible. `checkpoint`: A file from which an interrupted search continues.
+        `shard`: The part of the states to search (see `shards`). The counterexamples of a shard are not shortened.
+            `progress`: A function that is called periodically with four numbers: distinct states, generated states, the
+            depth, and the frontier size.
     """
     watched = [*promises, canary] if canary is not None else list(promises)
     identity = search_checkpoint.identity(system, watched, reduce) if checkpoint else ""

@@ -27,6 +27,8 @@ def _sentence(error: Exception) -> str:
 
 
 def transient(result: Result) -> str | None:
-    """Return the reason (failure or lack of memory) why repeating the search may give another result, or None."""
+    """If a repeated search may have another result, return the reason: a failure or a lack of memory. Otherwise return
+    None.
+    """
     reasons = (result.stopped, *(promise.because for promise in result.promises.values()))
     return next((why for why in reasons if why and (FAILED in result.promises or is_of_memory(why))), None)

@@ -26,12 +26,13 @@ from .shards import Shard
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchJob:
-    """The description of one search. `world` and `protocol` are names, paths, or objects of the classes `World` and
+    """The inputs of one search. `world` and `protocol` are names, paths, or objects of the classes `World` and
     `Protocol`. If `promises` is empty, the search checks all promises.
 
-    A `world` of the form ``package.module:factory`` names a user's model, which `factory()` returns. `mutant` names a
-    file of specs/mutants that is applied during the search. `reduce` and `shard` are arguments of `explore`. The search
-    of a shard ignores the canary (a promise that must be violated); `parallel` checks that some shard violates it.
+    A `world` of the form ``package.module:factory`` names a user's model, which `factory()` returns. `mutant` is the
+    name of a mutant in specs/mutants; the search runs with this mutant. `reduce` and `shard` have the same meaning as
+    in `explore`. In a search divided into shards, `parallel` checks that some shard's search found a violation of the
+    canary, a promise that must be violated.
     """
 
     world: str | World
@@ -72,7 +73,7 @@ def _foreign(name: str) -> Any:
 
 def promises_of(system: Any, names: Sequence[str] = ()) -> tuple[list[Any], Any]:
     """Return the named promises (all promises if `names` is empty) and the canary, a promise that every complete search
-    finds violated. For a user's model, the canary is None.
+    finds violated. For a user's model, no such promise is known, and the canary is None.
     """
     table = isinstance(system, Model)
     known: Mapping[str, Any] = PROMISES if table else {each.name: each for each in getattr(system, "promises", ())}
@@ -93,7 +94,7 @@ def known_promises(names: Sequence[str], known: Mapping[str, Any] = PROMISES) ->
 
 
 def run_job(job: SearchJob, **bounds: Any) -> Result:
-    """Run one job in this process, with `bounds` as keyword arguments of `explore`."""
+    """Run one job in this process. `bounds` contains further keyword arguments of `explore`."""
     with applied(job.mutant):
         system = job.system()
         promises, canary = promises_of(system, job.promises)
@@ -143,8 +144,8 @@ def run_jobs(
         `memory`: The memory in GiB, divided among the workers.
         `raises`: True to propagate a job's error; False to return the result UNDETERMINED with the reason.
         `done`: A function that is called with each job and its result as soon as the job ends.
-        `progress`: A function that is called with a job and the arguments that `explore` passes to its own `progress`.
-        `bounds`: Keyword arguments that are passed to `explore` for each job.
+        `progress`: A function that is called with a job and the four numbers that `explore` reports during the job's
+        search. `bounds`: Keyword arguments that are passed to `explore` for each job.
     """
     one = run_job if raises else try_job
     work = partial(one, memory=memory / workers if memory else None, **bounds)

@@ -1,7 +1,7 @@
 """Lassos: counterexamples of liveness promises. A lasso is a run that ends in a cycle, which repeats forever.
 
-Fairness is a property of original states, not of canonical states. After a reduced search, each canonical state on a
-cycle is therefore replaced by all original states that it represents.
+Fairness is defined for runs of the original system. After a search with symmetry reduction, each canonical state on a
+cycle is therefore replaced with all original states that it represents.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ Path = tuple[tuple[Any, Any], ...]
 
 
 class Lasso(NamedTuple):
-    """A run whose last `cycle` steps repeat forever. `because` describes the required events that never occur in the
-    run.
+    """A run whose last `cycle` steps repeat forever. `because` is the reason for the violation: it describes the
+    required events that never occur in the run.
     """
 
     because: str
@@ -37,8 +37,8 @@ class Lasso(NamedTuple):
 
 
 class Graph(NamedTuple):
-    """A subgraph of a system: some states, and the steps between them. `numbers` maps each state to its index in
-    `states`.
+    """A part of a system's state graph: some states, and the steps between them. `numbers` maps each state to its index
+    in `states`.
     """
 
     space: Space
@@ -47,12 +47,16 @@ class Graph(NamedTuple):
     promise: Any
 
     def edges(self, number: int) -> Iterator[tuple[Any, int | None]]:
-        """Yield each step from a state with the number of the next state, or None if the graph does not contain it."""
+        """Yield each step from a state, with the number of the next state, or with None if the next state is not in
+        `states`.
+        """
         for step, after in self.space.successors(self.states[number]):
             yield step, self.numbers.get(after)
 
     def fair_actions(self, number: int) -> dict[Action, bool]:
-        """Map each fair action that is possible in a state to True for strong fairness, False for weak fairness."""
+        """Return the actions that are possible in a state and for which the promise assumes fairness. An action's value
+        is True for strong fairness, False for weak fairness.
+        """
         system = self.space.system
         often: Callable[..., bool] = getattr(self.promise, "often", lambda system, step: False)
         found: dict[Action, bool] = {}
@@ -62,16 +66,16 @@ class Graph(NamedTuple):
         return found
 
     def taken(self, step: Any) -> set[Action]:
-        """Return the action of a step, in each form in which fairness conditions refer to it. The result is empty if
-        the promise assumes no fairness of the step.
+        """Return the keys of a step in `fair_actions`: its action, and ANY for all actions of its actor. The result is
+        empty if the promise makes no fairness assumption about the step.
         """
         fair = self.promise.fair(self.space.system, step)
         return {(step.actor, step.action), (step.actor, ANY)} if fair else set()
 
 
 def find_lasso(search: Any, promise: Any) -> Lasso | str | None:
-    """Return a fair lasso (run into a cycle) that violates a liveness promise, or None. If the search could not decide,
-    return the reason as text.
+    """Return a fair lasso (a run that ends in a cycle) that violates a liveness promise, or None if there is none. If
+    the cycles have too many states to decide this, return a message.
     """
     space = search.space
     states: Sequence[Any] = search.states
@@ -110,7 +114,7 @@ def _images(space: Space, state: Any) -> Iterator[Any]:
 
 
 def _fair_cycles(graph: Graph) -> Iterator[frozenset[int]]:
-    """Yield each set of states in which a fair run can remain forever without some required event."""
+    """Yield each set of states in which a fair run can remain forever while a required event never occurs."""
     where: dict[str, set[int]] = {}
     for number, state in enumerate(graph.states):
         for name in graph.promise.outstanding(graph.space.system, state):
@@ -159,7 +163,9 @@ def never(promise: Any, system: Any, cycle: Sequence[Any]) -> str | None:
 
 
 def _around(graph: Graph, part: frozenset[int], start: int) -> Path:
-    """Return a cycle within `part` that starts at state `start` and is fair when repeated forever."""
+    """Return a cycle through states of `part` that starts and ends at `start`. A run that repeats this cycle forever is
+    fair.
+    """
     path: list[tuple[Any, Any]] = []
     visited, at = [start], start
     while True:

@@ -52,7 +52,8 @@ def is_of_memory(reason: str) -> bool:
 def without_gc() -> Iterator[None]:
     """Disable Python's cyclic garbage collector within the context.
 
-    A search creates millions of objects without reference cycles, which the collector would traverse repeatedly.
+    A search creates millions of objects without reference cycles. The garbage collector would traverse them repeatedly,
+    but could free none of them.
     """
     collecting = gc.isenabled()
     gc.disable()
@@ -66,7 +67,8 @@ def without_gc() -> Iterator[None]:
 class MemoryBound:
     """A limit on the memory of this process: `gib` GiB, or by default a share of the free memory.
 
-    The method `reached` reserves memory for growing the largest dictionary, whose old and new copy must both fit.
+    While a dictionary grows, its old and its new table need memory at the same time. Therefore, `reached` reserves
+    memory for the growth of the search's largest dictionary.
     """
 
     def __init__(self, gib: float | None) -> None:
@@ -75,8 +77,8 @@ class MemoryBound:
         self.bytes = int(gib * GIB) if gib else int(held() + left * SHARE) if left else None
 
     def reached(self, table: dict[Any, Any]) -> str | None:
-        """Return the reason why the search must stop, or None. `table` is the largest dictionary of the search; the
-        memory for its next growth is included.
+        """Return the reason why the search must stop, or None. `table` is the largest dictionary of the search. If it
+        is about to grow, the memory for the growth is added to the memory in use.
         """
         if self.bytes is None:
             return None

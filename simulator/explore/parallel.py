@@ -29,8 +29,8 @@ def explore_in_shards(
     progress: Callable[..., None] | None = None,
     **bounds: Any,
 ) -> Result:
-    """Run one search job in several processes. The `bounds` are keyword arguments of `run_jobs`. The function `search`
-    runs the jobs of the shards.
+    """Run one search job in several processes. The `bounds` are keyword arguments of `run_jobs`. `search` is the
+    function that runs the jobs of the shards.
 
     The local processes share `memory` (GiB); the default is most of the free memory. A system without a shard key
     cannot be divided, and is searched in this process.
@@ -84,7 +84,7 @@ def _stopped(found: Sequence[Result], max_states: int | None) -> str | None:
 
 def merge_results(promises: Sequence[Any], canary: Any | None, found: Sequence[Result], stopped: str | None) -> Result:
     """Return one result that combines the results of all shards and of their common prefix. `stopped` is the reason why
-    the search is incomplete, or None.
+    the shards were not searched completely, or None.
     """
     seen = None if canary is None else any(_violated(result, canary.name) for result in found)
     doubt = stopped or (blind(canary) if seen is False else None)
@@ -137,7 +137,7 @@ def _covered(found: Sequence[Coverage]) -> Coverage | None:
 
 
 def _shortest(job: SearchJob, whole: Result, memory: float | None) -> Result:
-    """Return the result with shortest counterexamples to the violated promises."""
+    """Replace the counterexamples in a merged result with shortest ones, unless they are already shortest."""
     if not any(_violated(whole, name) for name in whole.promises):
         return whole
     with applied(job.mutant):

@@ -34,8 +34,8 @@ def in_processes(
 ) -> Generator[tuple[int, Result]]:
     """Run `work` on each job in a separate process. Yields each job's index and result, in the order in which jobs end.
 
-    While a job runs, `progress` is called periodically with the job's index and the arguments that `explore` passes to
-    its own `progress`.
+    While a job runs, `progress` is called periodically with the job's index and the four numbers that `explore`
+    reports.
     """
     running: dict[Any, tuple[int, Any]] = {}
     waiting = list(enumerate(jobs))[::-1]

@@ -1,10 +1,11 @@
 """Decides liveness promises after a finished search, from states without successors and from cycles.
 
-A promise about whole runs (`kind` run) has a method `outstanding(system, state)`, which maps each event that must still
-occur to a description. Under weak fairness, a run either ends in a state without successors, or remains forever within
-a strongly connected component of the state graph. If some fair action is possible in all states of a component but
-never taken there, every fair run leaves the component. A promise is violated if some event must still occur in a final
-state, or throughout a component in which a run can remain.
+A promise about whole runs has the `kind` "run" and a method `outstanding`. `outstanding(system, state)` returns the
+events that must still occur after the state, each with a description. Under weak fairness, a run either ends in a state
+without successors, or remains forever within a strongly connected component of the state graph. If some fair action is
+possible in all states of a component but never taken there, every fair run leaves the component. A promise is violated
+if a run ends in a state after which an event must still occur. A promise is also violated if a fair run can remain in a
+component while the same event must still occur.
 """
 
 from __future__ import annotations
@@ -16,7 +17,9 @@ from .watch import Watchers
 
 
 class Ends:
-    """Collects the states without successors: deadlocks, states at a limit of the world, and regular ends of runs."""
+    """Collects the states without successors: deadlocks, states at a limit of the world, and states in which a run may
+    end.
+    """
 
     def __init__(self, space: Space, watchers: Watchers) -> None:
         self.space, self.watchers = space, watchers

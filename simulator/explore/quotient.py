@@ -54,7 +54,9 @@ class Quotient:
         return found
 
     def run(self, edges: Sequence[Edge]) -> Iterator[Step]:
-        """Yield the steps of a run of the model that starts in the first state and follows the given edges."""
+        """Yield the steps of a run of the model that starts in the initial state. The run takes one step for each of
+        the given edges of the quotient graph.
+        """
         state = self.model.initial
         for edge in edges:
             step, state = next(

@@ -4,7 +4,8 @@ A transition is private if it uses only its actor's component (state variable), 
 uses this component. A private step commutes with all steps of other actors, so a search can delay it until the actor's
 next visible step.
 
-Before a visible step, such as a crash, the actor may take any number of private steps; the search tries every number.
+A visible step, such as a crash, may be possible after any number of the actor's private steps; the search tries every
+number.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ def private_transitions(model: Model | TransitionSystem, promises: Iterable[Any]
 
 
 def symmetric(private: frozenset[tuple[str, str]], exchangeable: Sequence[Sequence[str]]) -> frozenset[tuple[str, str]]:
-    """Return the transitions that are private both for their actor and for every exchangeable actor."""
+    """Return the private transitions whose counterparts for all exchangeable actors are private too."""
     others = {name: each for each in exchangeable for name in each}
     return frozenset(
         (actor, action) for actor, action in private

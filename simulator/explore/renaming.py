@@ -38,8 +38,8 @@ def renamed(value: Any, names: Renaming) -> Any:
 
 
 class InOrder:
-    """Maps a value to the actor names that it contains, in order of first occurrence. The names in one set are grouped,
-    because a set has no order.
+    """Maps a value to the actor names that it contains, in order of first occurrence. Names in the same set form one
+    group, because a set has no order.
     """
 
     def __init__(self, names: Iterable[str]) -> None:
@@ -108,11 +108,11 @@ class Image:
         return old, new, self.coding.mask((old,)), {}
 
     def of_own(self, bits: State) -> State:
-        """Return the components of exchangeable actors after the renaming."""
+        """Return the part of a state that contains the components of exchangeable actors, renamed."""
         return self._of(bits, self.own) if self.names else bits
 
     def of_others(self, bits: State) -> State:
-        """Return the components that do not belong to exchangeable actors, after the renaming."""
+        """Return the part of a state that contains all other components, renamed."""
         return self._of(bits, self.others) if self.names else bits
 
     def _of(self, bits: State, fields: Sequence[_Field]) -> State:

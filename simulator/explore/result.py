@@ -32,9 +32,9 @@ class PromiseResult:
 class Coverage:
     """The coverage of a search: the actions, guards and promises that were exercised.
 
-    `actions` maps each action to the number of different inputs with which it was possible. `never_false` contains the
-    pairs (action, guard) whose guard never blocked the action on its own. `untested` contains the promises that no
-    state exercised.
+    `actions` counts, for each action, the different values of the components (state variables) it reads for which the
+    action was possible. `never_false` contains the pairs (action, guard) whose guard was never the only reason why the
+    action was impossible. `untested` contains the promises that were only vacuously true in all visited states.
     """
 
     actions: dict[str, int]
@@ -43,7 +43,7 @@ class Coverage:
 
     @property
     def never_taken(self) -> tuple[str, ...]:
-        """The actions that were not possible in any state."""
+        """The actions that were not possible in any visited state."""
         return tuple(name for name, times in self.actions.items() if not times)
 
     def to_json(self) -> dict[str, Any]:
@@ -58,9 +58,9 @@ class Result:
 
     `distinct` counts distinct states, `generated` counts the initial state and all generated successors, and `depth`
     counts levels; TLC counts likewise. `stopped` is the reason why the search did not visit all states, or None.
-    `deadlock` is a run to a state without successors in which some actor is within an operation. `ends` counts the
-    states without successors. `ends_at_limit` counts states without successors in which at least one actor is stopped
-    only by a limit of the world.
+    `deadlock` is a run that ends in a state without successors, in which some actor has not finished its operation.
+    `ends` counts the states without successors. `ends_at_limit` counts states without successors in which at least one
+    actor is stopped only by a limit of the world.
     """
 
     distinct: int

@@ -1,7 +1,8 @@
 """Caches finished searches in a file, so that an interrupted series of searches continues where it stopped.
 
 Each line of the file is a JSON object with a search job (world, protocol, promises, reductions, bounds) and its result.
-The file begins with a hash of nbcc's source code. If a process dies while writing a line, only one result is lost.
+The file begins with a hash of nbcc's source code. If a process dies while it writes a line, at most the result on this
+line is lost.
 """
 
 from __future__ import annotations
@@ -48,11 +49,12 @@ class ResultCache:
         done: Callable[[SearchJob, Result], None] | None = None,
         **bounds: Any,
     ) -> Iterator[tuple[SearchJob, Result]]:
-        """Run jobs like `run_jobs`, but take the results of finished searches from the cache. The function `across`
-        runs the jobs that are missing from the cache. The callback `done` is called for the cached results first.
+        """Run jobs like `run_jobs`, but take the results of finished searches from the cache. `across` is the function
+        that runs the jobs missing from the cache. The callback `done` is first called for all cached results, and then
+        for each new result.
 
-        A `transient` result (a failed search or one without enough memory) is not cached, so that a later call runs the
-        job again.
+        A `transient` result (a failed search or one without enough memory) is not cached, so that its job can be
+        repeated later.
         """
         keys = [key_of(job, bounds) for job in jobs]
         cached = [self._results.get(key) for key in keys]

@@ -31,7 +31,8 @@ class Bounds(NamedTuple):
 
 
 def blind(canary: Any) -> str:
-    """Return the message for a search that missed the violation of the canary (a promise known to be violated)."""
+    """Return the message for a search that did not find the violation of the canary, a promise that must be violated.
+    """
     return f"the canary {canary.name} was not found violated: this search proves nothing"
 
 

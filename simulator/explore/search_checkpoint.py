@@ -32,8 +32,8 @@ class NotACheckpoint(ValueError):
 
 
 def identity(system: Any, promises: Sequence[Any], reduced: bool) -> str:
-    """Return a hash of the system, promises, reductions and source code. A search continues only from a checkpoint with
-    the same hash.
+    """Return a hash of the system, promises, reductions and source code. A search continues from a checkpoint only if
+    the checkpoint's hash equals that of the search.
     """
     what: Any = repr(system)
     if isinstance(system, Model):
@@ -102,7 +102,8 @@ def resume(search: Search, saved: dict[str, Any]) -> None:
 
 
 class _SafeUnpickler(pickle.Unpickler):
-    """An unpickler that accepts only named tuples from nbcc and from the module that defines the searched system."""
+    """An unpickler that accepts only named tuples from nbcc and from the module that defines the system being searched.
+    """
 
     def __init__(self, file: io.BytesIO, module: str) -> None:
         super().__init__(file)

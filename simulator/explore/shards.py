@@ -1,9 +1,10 @@
 """Shards: disjoint parts of a search's states, each searched by a separate process without communication.
 
-A system may name one component (state variable) as its shard key, whose value is set once and then never changes. In
-the built-in model, the shard key is the first published instant. The few states whose shard key is not set yet form the
-prefix, which every process searches. Every state with a shard key belongs to exactly one shard, and no run leaves a
-shard. If a promise has several shortest counterexamples, sharded and unsharded searches may report different ones.
+A system may declare one component (state variable) as its shard key. The value of the shard key is set once and then
+never changes. In the built-in model, the shard key is the first published instant. The few states whose shard key is
+not set yet form the prefix, which every process searches. Every state with a shard key belongs to exactly one shard,
+and no run leaves a shard. If a promise has several shortest counterexamples, sharded and unsharded searches may report
+different ones.
 
 The search of each shard verifies that no visited state belongs to another shard.
 """
@@ -24,7 +25,8 @@ from .watch import Watchers
 class Shard(NamedTuple):
     """A part of a search: the states whose shard key is in `keys`.
 
-    `exchangeable` contains the known classes of exchangeable actors; if None, the search detects them.
+    `exchangeable` contains the classes of exchangeable actors, detected by the search of the prefix. If it is None, the
+    shard's own search detects them.
     """
 
     keys: tuple[Hashable, ...]
@@ -33,7 +35,8 @@ class Shard(NamedTuple):
     def split(self, count: int) -> list[Shard]:
         """Split a shard into at most `count` shards of similar size.
 
-        Keys are assigned to shards 1 2 3, 3 2 1, 1 2 3, ..., because the key found first usually has the most states.
+        Keys that were found earlier usually have more states. To balance the shards, keys are assigned to shards 1, 2,
+        3, 3, 2, 1, and so on.
         """
         turns = [*range(count), *reversed(range(count))]
         owners = [turns[place % len(turns)] for place in range(len(self.keys))]
@@ -69,8 +72,8 @@ class ShardKeys:
 
 
 class PrefixSearch(Search):
-    """Searches the prefix: the states without a shard key. Promises are checked in the first states of each shard, but
-    only the shard's own search expands these states.
+    """Searches the prefix: all states whose shard key is not set yet. States in which the shard key has just been set
+    are checked too, but their successors are left to the searches of the shards.
     """
 
     def __init__(self, space: Space, watchers: Watchers, bounds: Bounds, progress: Progress | None = None) -> None:
@@ -84,12 +87,13 @@ class PrefixSearch(Search):
         return lambda state: successors(state) if self.keys(state) is None else iter(())
 
     def shards(self) -> Shard:
-        """Return a shard with all shard keys found, in order of discovery. `Shard.split` divides it."""
+        """Return all shard keys that the search found, as one shard in order of discovery. `Shard.split` divides this
+        shard.
+        """
         return Shard(tuple(self.first_states()), tuple(map(tuple, self.space.exchangeable)))
 
     def first_states(self) -> Mapping[Hashable, Mapping[int, list[Any]]]:
-        """Map each shard key to the shard's first states, by depth. The predecessor of a first state has no shard key.
-        """
+        """Return the states in which the shard key has just been set, grouped by shard key and then by depth."""
         levels = array("q")
         first: dict[Hashable, dict[int, list[Any]]] = {}
         for state, parent in zip(self.states, self.parents, strict=True):
@@ -113,7 +117,9 @@ class _PrefixEnds(Ends):
 
 
 class ShardSearch(Search):
-    """Searches all states of one shard. `PrefixSearch` has already counted and checked the shard's first states."""
+    """Searches all states of one shard. States in which the shard key has just been set are not counted and checked
+    again, because `PrefixSearch` has done so.
+    """
 
     def __init__(
         self, space: Space, watchers: Watchers, bounds: Bounds, progress: Progress | None, keys: Sequence[Hashable]
@@ -148,7 +154,9 @@ class ShardSearch(Search):
 
 
 def begin(space: Space, watchers: Watchers, bounds: Bounds, progress: Progress | None, shard: Shard | None) -> Search:
-    """Return a search of one shard, of the prefix (`shard` is PREFIX), or of all states (`shard` is None)."""
+    """Return a search of one shard, of the states without a shard key (`shard` is PREFIX), or of all states (`shard` is
+    None).
+    """
     if shard is None:
         return Search(space, watchers, bounds, progress)
     if shard == PREFIX:

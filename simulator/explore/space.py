@@ -17,13 +17,13 @@ from .transition_system import TransitionSystem
 
 
 def has_transitions(system: Any) -> bool:
-    """True if a system is built from declared transitions, which reductions and coverage require."""
+    """True if a system consists of declared transitions, as reductions and coverage require."""
     return isinstance(system, Model | TransitionSystem)
 
 
 class Space:
-    """The state space of a system without reduction. `canonical`, if not None, maps a state to the representative of
-    its symmetry orbit.
+    """The state space of a system without reduction. In a subclass with symmetry reduction, `canonical` maps a state to
+    its canonical state; otherwise, `canonical` is None.
     """
 
     canonical: Callable[[Any], Any] | None = None
@@ -42,7 +42,9 @@ class Space:
         self.limits: Callable[[Any], Iterable[Any]] = getattr(system, "stopped_by_limits", lambda state: ())
 
     def rows(self) -> Sequence[Compiled]:
-        """Return the compiled transitions with their cached evaluations; empty for a system without transitions."""
+        """Return the compiled transitions and their cached results. For a system without declared transitions, return
+        ().
+        """
         return self.system.stepper.rows if has_transitions(self.system) else ()
 
     def stands_for(self, state: Any) -> int:
@@ -50,19 +52,23 @@ class Space:
         return 1
 
     def ends(self, state: Any) -> Iterator[Any]:
-        """Yield the original system's end states that an end state of the reduced space represents."""
+        """Yield the end states of the original system that are represented by `state`, an end state of the reduced
+        space.
+        """
         yield state
 
     def to_end(self, state: Any) -> Iterator[Any]:
-        """Yield the steps that the original system can still take from an end state of the reduced space."""
+        """Yield the private steps that the original system still takes after a run to `state`, an end state of the
+        reduced space.
+        """
         yield from ()
 
     def steps(self, before: Any, step: Any, after: Any) -> Iterator[Any]:
-        """Yield the original system's steps that one step of the reduced space represents."""
+        """Yield the steps of the original system that are represented by `step`, a step of the reduced space."""
         yield step
 
     def walk(self, chain_of_canonical: Sequence[Any]) -> tuple[list[Any], Any]:
-        """Return the steps and the last state of a run through the given canonical states."""
+        """Return a run that passes through the given canonical states, as its steps and its last state."""
         state, taken = self.initial, list[Any]()
         for target in chain_of_canonical[1:]:
             step, after = next(
@@ -75,14 +81,16 @@ class Space:
 
 
 def _may_strand(model: Model | TransitionSystem, promises: Sequence[Any]) -> bool:
-    """True if a run may end with a step that only its own actor can observe (a private step)."""
+    """True if a run may end with private steps (which no other actor observes), so that they cannot be fused with a
+    later step.
+    """
     return not isinstance(model, Model) and (hasattr(model, "finished") or any(p.kind == "run" for p in promises))
 
 
 class Reduced(Space):
     """The state space of a system, reduced by symmetry and, if `fuse` is True, by fusing private steps.
 
-    `known` contains the classes of exchangeable actors; if None, they are detected.
+    `known` contains the classes of exchangeable actors. If it is None, these classes are detected.
     """
 
     def __init__(

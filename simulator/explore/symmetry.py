@@ -2,9 +2,9 @@
 
 The module `symmetry_detection` finds exchangeable actors. The reduction is exact: each orbit (set of symmetric states)
 has exactly one canonical state, in which the components of exchangeable actors are sorted. Actors with equal components
-are ordered by their first occurrence in other components. If actors are still tied, for example as members of one set,
-every order is tried, and the smallest resulting state is canonical. If a component of an exchangeable actor names
-another actor, every renaming is tried.
+are sorted by where their names first occur in the remaining components. If this leaves a tie, for example because two
+names occur in one set, every order is tried. The order with the smallest encoded state is canonical. If a component of
+an exchangeable actor contains another actor's name, every renaming is tried in the same way.
 
 A counterexample is a run of the original system, reconstructed from the sequence of canonical states.
 """
@@ -39,8 +39,8 @@ NOWHERE = inf
 
 
 class Symmetry:
-    """The exchangeable actors of a model, and the reduction of its states to canonical states. If no actors are
-    exchangeable, `canonical` returns its argument unchanged.
+    """The exchangeable actors of a model. The method `canonical` replaces a state with its canonical state. If no
+    actors are exchangeable, `canonical` returns its argument unchanged.
     """
 
     def __init__(
@@ -126,7 +126,8 @@ class Symmetry:
         )
 
     def _tie_breakers(self, alike: Order, rest: State) -> _Tried:
-        """Return the renamings that order actors with equal components by their first occurrence in other components.
+        """Return the renamings that sort actors with equal components by where their names first occur in other
+        components.
         """
         orders = tuple([self._order_in(place, rest & mask) for place, mask in self._others])
         return self._tried.get((alike, orders)) or self._ordering(alike, orders)

@@ -1,8 +1,9 @@
 """Symmetry detection: finds actors that differ only in their names, from a sample of the first states of a search.
 
-Candidates are actors of one kind with the same options and writes. Two actors are exchangeable if swapping their names
-maps each step in the sample to a possible step, and changes no promise's verdict. A promise that depends only on a
-state's shape (`promises.shape`) has the same verdict on states of the same shape.
+Only actors of one kind with the same options and writes can be exchangeable. Two such actors are exchangeable if
+swapping their names maps each step in the sample to a possible step, and changes no promise's verdict. The module
+`promises.shape` abstracts a state to its shape, without actor names. Promises that declare a shape function have the
+same verdict on all states of the same shape.
 
 The transitions of a `TransitionSystem` may be arbitrary functions, so `certify` verifies its symmetry after the search.
 """
@@ -75,7 +76,9 @@ def _same_shape(system: TransitionSystem, names: Renaming) -> bool:
 
 
 class PropertyCache:
-    """Caches whether each promise holds on a step, by the values that the promise reads."""
+    """Caches whether each promise holds on a step. The cache key contains the values of the components that the promise
+    reads.
+    """
 
     def __init__(self, model: Model | TransitionSystem, promises: Iterable[Any] = ()) -> None:
         self.model = model
@@ -87,7 +90,7 @@ class PropertyCache:
         self._held: dict[Hashable, bool] = {}
 
     def apart(self, one: Moved, other: Moved) -> str | None:
-        """Return the name of a promise that exactly one of two steps violates, or None."""
+        """Return the name of a promise that holds on one of two steps but not on the other, or None."""
         for (kind, shape), promises in self._alike.items():
             if shape is not None and self._shaped_alike(kind, shape, one, other):
                 continue
@@ -110,7 +113,8 @@ class PropertyCache:
 
 
 class Exchange:
-    """A swap of two actors' names. `difference` tests whether the swap is a symmetry of the model."""
+    """A swap of two actors' names in states and steps. `difference` tests whether the swap is a symmetry of the model.
+    """
 
     def __init__(self, cache: PropertyCache, names: Renaming) -> None:
         self.cache, self.model, self.names = cache, cache.model, names

@@ -10,13 +10,13 @@ Projection = Callable[[Any], Hashable]
 
 
 class Explorable(Protocol):
-    """A searchable system. It has `initial`, and either `successors(state)` or both `enabled(state)` and `apply(state,
-    step)`.
+    """A searchable system. Every system has `initial`, and either `successors(state)` or both `enabled(state)` and
+    `apply(state, step)`.
 
     The methods `finished`, `stopped_by_limits` and `projection` are optional. `finished(state)` returns True if a run
-    may end in this state; otherwise, the end is a deadlock. `stopped_by_limits(state)` returns the actors that could
-    continue but for a limit of the world. `projection(names)` returns a function that maps a state to the values of the
-    named components.
+    may end in this state; otherwise, the end is a deadlock. `stopped_by_limits(state)` returns the actors that only a
+    limit of the world prevents from continuing. `projection(names)` returns a function that maps a state to the values
+    of the named components.
     """
 
     @property
@@ -27,11 +27,11 @@ class Explorable(Protocol):
 class Property(Protocol):
     """A promise: a property of states or of steps, according to `kind`.
 
-    `holds(system, before, step, after)` returns None, or a message that describes the violation. `sometimes(system,
-    state)` is true in a state in which the promise is not vacuously true. The methods `reads` and `unfit` are optional.
-    `reads(system)` returns the components (state variables) that the promise reads; a search evaluates the promise once
-    for each combination of their values. `unfit(system)` returns the reason why the promise does not apply to a system,
-    or None.
+    `holds(system, before, step, after)` checks the step from state `before` to state `after`: it returns None, or a
+    message that describes the violation. `sometimes(system, state)` returns False if the promise is only vacuously true
+    in the state. The methods `reads` and `unfit` are optional. `reads(system)` returns the components (state variables)
+    that the promise reads. A search evaluates the promise once for each combination of values of these components.
+    `unfit(system)` returns the reason why the promise does not apply to a system, or None.
     """
 
     @property
@@ -45,7 +45,7 @@ class Property(Protocol):
 
 
 def successors_of(system: Any) -> Successors:
-    """Return the function `successors` of a system, or its equivalent made from `enabled` and `apply`."""
+    """Return the function `successors` of a system, or an equivalent function that calls `enabled` and `apply`."""
     if hasattr(system, "successors"):
         return cast(Successors, system.successors)
 
@@ -57,15 +57,15 @@ def successors_of(system: Any) -> Successors:
 
 
 def rests_on(system: Any, promise: Any) -> tuple[str, ...] | None:
-    """Return the components (state variables) that a promise reads, or None if unknown."""
+    """Return the components (state variables) that a promise reads, or None if they are unknown."""
     if not hasattr(promise, "reads") or not hasattr(system, "coding"):
         return None
     return tuple(promise.reads(system))
 
 
 def projection_of(system: Any, promise: Any) -> Projection:
-    """Return a function that maps a state to the part that a promise reads, or to the whole state if that part is
-    unknown.
+    """Return a function that maps a state to the components that a promise reads, or to the whole state if these
+    components are unknown.
     """
     if hasattr(promise, "reads") and hasattr(system, "projection"):
         return cast(Projection, system.projection(promise.reads(system)))

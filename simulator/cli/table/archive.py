@@ -18,9 +18,9 @@ def command(table: str, retain: int, dry_run: bool, as_json: bool) -> Exit:
     """Keep the active timeline short, because every write and every read lists it. Archiving does not change the rows
     of any read.
 
-    The newest clean and writes whose logs are not compacted also remain active. So do all instants requested or
-    completed since the oldest pending instant was requested. Therefore, compact the table and roll back failed writes
-    first.
+    The command archives neither the newest clean nor writes whose logs are not compacted yet. It archives no instant
+    that was requested or completed after the oldest pending instant was requested. Therefore, compact the table and
+    roll back failed writes first.
 
     \b
     Examples:

@@ -31,7 +31,7 @@ POLICIES: Final[Mapping[str, PolicyName]] = {
 @changes_table
 def command(table: str, retain: int, policy: str, dry_run: bool, as_json: bool) -> Exit:
     """Publish a clean plan with a horizon (the oldest readable time), delete the files listed in the plan, and complete
-    the clean. A pending clean is finished first.
+    the clean. If a clean is pending, it is finished before a new one is planned.
 
     After the clean, as-of reads before the horizon and incremental reads that begin before the horizon are refused. The
     input files of a pending compaction are kept. All other reads return the same rows as before.

@@ -14,10 +14,10 @@ from .service import master_option, say, service
 @master_option
 @changes_table
 def command(table: str, sort_by: str, master: str | None, dry_run: bool, as_json: bool) -> Exit:
-    """Plan a compaction of all file groups with logs, and run the plan. The rows of each new base file are sorted.
+    """Plan and run a compaction that sorts the rows of each new base file. File groups without logs are not rewritten.
 
     Writers do not wait for the clustering, and snapshots return the same rows as before. File groups are not split,
-    joined or renamed, because buckets fix their ids.
+    joined or renamed, because their buckets determine their ids.
 
     \b
     Examples:

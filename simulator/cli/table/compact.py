@@ -1,4 +1,4 @@
-"""`nbcc table TABLE compact`: merges logs into new base files."""
+"""`nbcc table TABLE compact`: merges the logs of each file group into a new base file."""
 
 from __future__ import annotations
 
@@ -16,11 +16,10 @@ from .service import Service, master_option, say, service
 @master_option
 @changes_table
 def command(table: str, plan_only: bool, master: str | None, dry_run: bool, as_json: bool) -> Exit:
-    """Run the pending plans, oldest first. Afterwards, plan and run a compaction of all file groups that still have
-    logs.
+    """Run all pending plans, oldest first, then plan and run a compaction of all file groups that still have logs.
 
-    Writers do not wait for the compaction, and only read-optimised reads return other rows than before. Several
-    processes may run the same plan: the first one completes it.
+    Writers do not wait for the compaction, and only the results of read-optimised reads change. Several processes may
+    run the same plan: the first one completes it.
 
     \b
     Examples:

@@ -13,8 +13,8 @@ from .service import Service, master_option, say, service
 @master_option
 @changes_table
 def command(table: str, master: str | None, dry_run: bool, as_json: bool) -> Exit:
-    """Run the pending log compactions, oldest first. Afterwards, plan and run a log compaction of all file groups with
-    several logs.
+    """Run all pending log compactions, oldest first, then plan and run a log compaction of all file groups with several
+    logs.
 
     A log compaction reads and writes only logs, no base files. Writers do not wait for the log compaction, and all
     reads return the same rows as before. The replaced logs stay until a clean deletes their file slice.

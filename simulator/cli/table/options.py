@@ -1,4 +1,4 @@
-"""The parts shared by the commands of `nbcc table`: their options, the audit of the table, and its lock."""
+"""Helpers shared by the commands of `nbcc table`: their options, loading the table's files, and locking the table."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _KEY = "nbcc.table"
 
 
 def remember(ctx: click.Context, table: str) -> None:
-    """Store the table's path or URL for the sub-command."""
+    """Store the table's path or URL in the click context, where the sub-command finds it."""
     ctx.meta[_KEY] = table
 
 
@@ -50,7 +50,8 @@ def audit_of(storage: Storage) -> Audit:
 
 @contextmanager
 def locked(storage: Storage) -> Iterator[None]:
-    """Hold the table's lock during a `with` block. The properties of an nbcc table name the lock that its writers use.
+    """Hold the table's lock during a `with` block. An nbcc table's hoodie.properties specify the lock that its writers
+    use.
     """
     from dataclasses import replace
 

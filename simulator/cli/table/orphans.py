@@ -17,8 +17,8 @@ def command(table: str, delete: bool, dry_run: bool, as_json: bool) -> Exit:
     """List orphans: data files whose instant is on no timeline (active or archived), or whose completed instant does
     not list them.
 
-    Readers of nbcc ignore orphans. Apache Hudi's readers show the rows of orphans once newer instants are archived. The
-    exit code is 1 if orphans remain.
+    nbcc's reads ignore orphans. Apache Hudi's reads return the rows of orphans as soon as newer instants are archived:
+    Hudi then regards the instants of the orphans as archived and committed. The exit code is 1 if orphans remain.
     """
     from nbcc.engine.audit.amounts import several, size
     from nbcc.engine.repair import orphan_files

@@ -14,7 +14,8 @@ from .options import audit_of, changes_table, done
 @click.option("--write", is_flag=True, help="Write the missing files.")
 @changes_table
 def command(table: str, write: bool, dry_run: bool, as_json: bool) -> Exit:
-    """List the partitions without .hoodie_partition_metadata: Hudi on Spark returns no rows of them.
+    """List the partitions without .hoodie_partition_metadata. Hudi on Spark does not return the rows of such a
+    partition.
 
     The exit code is 1 if files are still missing.
     """

@@ -16,10 +16,10 @@ from .options import audit_of, changes_table, done, locked
 @click.option("--drop", "barrier", metavar="T", help="Delete the plan requested at that time, and its files.")
 @changes_table
 def command(table: str, barrier: str | None, dry_run: bool, as_json: bool) -> Exit:
-    """List the pending compactions, each with its missing inputs.
+    """List the pending compactions, and the input files that each of them lacks.
 
-    Dropping a plan loses no rows, because its logs return to the previous file slice. Make sure that no process is
-    running the plan. The exit code is 1 if a plan lacks input files.
+    Dropping a plan loses no rows: without the plan, newer logs belong to the previous file slice again. Before you drop
+    a plan, make sure that no process is running it. The exit code is 1 if a plan lacks input files.
     """
     from nbcc.engine.audit.amounts import several
     from nbcc.engine.errors import BadInput

@@ -17,8 +17,8 @@ def command(table: str, instant: str | None, dry_run: bool, as_json: bool) -> Ex
     """Undo all instants that completed after the savepoint's instant, and all pending writes and compactions.
 
     Once the plan is published, readers of nbcc ignore the undone instants, running writers are refused, and new writers
-    can start. If a restore is pending, the command only finishes the pending restore. Reads as of an undone time are
-    refused. Readers of other engines see intermediate states while the restore runs.
+    can start. If a restore is pending, the command only finishes the pending restore. Reads as of a time that the
+    restore has undone are refused. Readers of other engines see intermediate states while the restore runs.
 
     \b
     Examples:

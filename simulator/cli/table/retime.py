@@ -16,12 +16,12 @@ from .options import audit_of, changes_table, done, locked
 @click.argument("instant", metavar="T")
 @changes_table
 def command(table: str, instant: str, dry_run: bool, as_json: bool) -> Exit:
-    """Correct the completion time of the instant requested at T.
+    """Correct the completion time of the instant whose requested time is T.
 
     A completion time in the future is changed to the current time. A completion time equal to another instant's time is
-    increased by one millisecond. If an instant has two completion times, the first one remains. A pending instant with
-    a requested time in the future is deleted, with its files. The command refuses a change that would cross another
-    instant's time, because slices, plans and reads depend on the order of times.
+    increased by one millisecond. If an instant has two completion times, the earlier one remains. A pending instant
+    with a requested time in the future is deleted, with its files. The command refuses a change that would cross
+    another instant's time, because slices, plans and reads depend on the order of times.
 
     \b
     Examples:

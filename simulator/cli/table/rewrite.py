@@ -13,9 +13,9 @@ from .service import say, service
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 @changes_table
 def command(table: str, files: tuple[str, ...], dry_run: bool, as_json: bool) -> Exit:
-    """Write the rows and deletes of the log files FILE (paths below TABLE) again, each file once.
+    """Write the rows and deletes of the given log files (paths below TABLE) again, in one new write for each file.
 
-    Use the command if no read returns the rows of a committed log: a compaction omitted the log, or a base file
+    Use the command if no read returns the rows of a committed log, because a compaction omitted the log or a base file
     supersedes it. The table needs an ordering column, so that rewritten old rows do not replace newer rows. Reads as of
     an earlier time do not change. A file that has already been rewritten is skipped.
 

@@ -15,8 +15,9 @@ from .service import Service, say, service
 def command(table: str, instant: str | None, dry_run: bool, as_json: bool) -> Exit:
     """Delete the files of pending writes whose heartbeat is older than two minutes, then the instants of these writes.
 
-    No reader has seen the files of a pending write, so no read returns other rows than before. Running writes are
-    skipped, and completed writes are never undone. A failed compaction needs no rollback: `compact` resumes its plan.
+    No reader has seen the files of a pending write, so a rollback does not change the result of any read. Running
+    writes are skipped, and completed writes are never undone. A failed compaction needs no rollback: `compact` resumes
+    its plan.
 
     \b
     Examples:

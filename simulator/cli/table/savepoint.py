@@ -17,8 +17,8 @@ def command(table: str, instant: str | None, drop: bool, dry_run: bool, as_json:
     """Protect the files that a read as of the instant's completion time needs, so that `restore` can return to that
     state.
 
-    Instants requested after the savepoint's instant are not archived. After the savepoint is dropped, the next clean
-    may delete the protected files.
+    While the savepoint exists, instants requested after its instant are not archived. After the savepoint is dropped,
+    the next clean may delete the protected files.
 
     \b
     Examples:

@@ -33,7 +33,7 @@ class Service:
     nothing is written to the table.
 
     `ran` contains the instants that the command completed, or would complete in a dry run. `expected` is the number of
-    files that the service will delete.
+    files that the service will delete, for the progress bar.
     """
 
     table: Table
@@ -83,8 +83,8 @@ def service(path: str, verb: str, dry_run: bool, master: str | None = None) -> I
 
 
 def say(work: Service, lines: Sequence[str], as_json: bool, **more: Any) -> Exit:
-    """Print the report of a service: the deleted files, then `lines`. With --json, print an object that also contains
-    the instants and the fields in `more`.
+    """Print the report of a service: a line for each deleted file, then the given `lines`. With --json, print one
+    object instead: the completed instants, the deleted files, and the fields in `more`.
     """
     from nbcc.engine.timeline.instant import COLUMNS
 

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 def command(table: str, as_json: bool) -> Exit:
     """Report the instants and files of TABLE, the files that a snapshot reads, and the write amplification.
 
-    Write amplification is the number of bytes that all commits wrote, divided by the number of bytes that writers
-    wrote. Files that a clean has deleted, and archived commits, are counted too. Without compaction, write
-    amplification is 1.
+    Write amplification is the number of bytes that all commits (writes and compactions) wrote, divided by the number of
+    bytes that writes wrote. Files that a clean has deleted, and archived commits, are counted too. Without compaction,
+    write amplification is 1.
     """
     from nbcc.engine.audit.stats import stats
 
