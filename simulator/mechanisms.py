@@ -19,8 +19,8 @@ _LISTS: Final = ("model", "options", "engine", "hudi", "mutants", "verdicts", "p
 class Mechanism:
     """One mechanism of Hudi, with the parts of nbcc that implement or test it.
 
-    `model` lists the mechanism's actions in the model. `options` lists the protocol options that configure the
-    mechanism. A limit of the world has the prefix `world.`. `engine` lists the engine's table operations or functions
+    `model` lists the mechanism's actions in the model. `options` lists the protocol options and, with the prefix
+    `world.`, the world limits that configure the mechanism. `engine` lists the engine's table operations or functions
     (`module:function`) that implement the mechanism. `engine_refuses` is the text of the engine's refusal if the engine
     does not implement the mechanism. `hudi` lists the steps or query kinds that exercise the mechanism on Apache Hudi.
     `hudi_impossible` is the reason why nbcc cannot run the mechanism on Apache Hudi. `verdicts` lists protocols that

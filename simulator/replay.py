@@ -98,9 +98,7 @@ def repeated(model: Model, states: Sequence[State], trace: Trace) -> str | None:
 
 
 def play(trace: Trace, name: str, make: Factory, ended: Callable[[History], None] = lambda history: None) -> Outcome:
-    """Play a trace on a system and on the model. If all steps of the trace are possible, call ``ended`` with the
-    history.
-    """
+    """Play a trace on a system and on the model. After the last step of the trace, call ``ended`` with the history."""
     model = Model(trace.world, trace.protocol)
     system = make(trace.world, trace.protocol, trace.batches)
     history = History(model, system, trace.batches)

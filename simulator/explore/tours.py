@@ -79,8 +79,8 @@ def _cut(circuit: Iterator[A | None]) -> list[list[A]]:
 
 
 def _repetitions(edges: Sequence[A], first: Hashable) -> Counter[tuple[Hashable, Hashable]]:
-    """Map each pair of states to the number of extra times that the runs must take an edge from the first of them to
-    the second.
+    """Map each pair of states to the number of extra times that the runs must take an edge from the first state to the
+    second.
     """
     more = Counter(edge.after for edge in edges)  # entering minus leaving edges
     more.subtract(Counter(edge.before for edge in edges))

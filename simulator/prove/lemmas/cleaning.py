@@ -76,8 +76,8 @@ class Cleaning(Services):
         return both(s.part(q, g), is_there, s.barrier(q) <= h)
 
     def is_older(self, s: Any, g: Term, h: Term, time: Term) -> Term:
-        """True if a clean with horizon h may delete a log of group g that completed at `time`, or a base file with the
-        barrier `time`.
+        """True if a clean with horizon h may delete the logs of group g that completed at `time`, and base files with
+        this barrier.
         """
         return s.some(PLAN, lambda q: both(self.counts(s, q, g, h), time < s.barrier(q)))
 
@@ -161,7 +161,7 @@ class Cleaning(Services):
 
     def reads_are_served(self, s: Any) -> Term:
         """True if no clean has deleted a file that a read at or after the horizon needs. In each file group, a read
-        needs the newest base file that completed at or before the read time, and the logs of that file's slice.
+        needs the newest base file that completed at or before the read time, and the logs of its slice.
         """
         t = any_time(s)
 

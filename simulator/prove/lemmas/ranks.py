@@ -123,8 +123,8 @@ class Ranks(core.Core):
         return {**super().schedule(s, c, p), "kept": kept}
 
     def may_schedule(self, s: Any, c: Term, p: Term) -> Term:
-        """True if the plan may be scheduled in the core transition relation, and a record wins the merge in each of the
-        plan's file groups that contains records.
+        """True if the core transition relation may schedule the plan, and one record wins the merge in each file group
+        of the plan that contains records.
 
         A merge of finitely many records always has a winner, but first-order logic cannot express finiteness. The
         second condition must therefore be stated.
