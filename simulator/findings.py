@@ -1,7 +1,7 @@
 """Findings: cases in which a real system breaks a promise of nbcc's contract, stored in `specs/findings`.
 
-For each finding, `NAME.toml` contains its texts, and `NAME.json` the run that shows the behaviour. The page `NAME.md`
-is generated from these files. A finding that the model cannot show has a test of the real system instead of a run.
+The file `NAME.toml` describes a finding, and `NAME.json` contains the run that demonstrates it. The page `NAME.md` is
+generated from the two files. If the model cannot show a finding, a test of the real system replaces the run.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ class Finding:
     """A case in which a real system breaks a promise of the contract or refuses a user's request.
 
     `protocol` is the set of timeline rules that describes the system. `breaks` lists the broken promises. The run
-    recorded under `protocol` demonstrates the finding. If the model cannot show the finding, the test `test`
-    demonstrates it, and `steps`, `expected` and `actual` describe the behaviour in words. `rule` is the protocol option
-    that causes the behaviour. `read` is the query whose result demonstrates the finding. `seen` maps each release of
-    the system to the behaviour observed there.
+    recorded under `protocol` demonstrates the finding. If the model cannot show the finding, `test` names a test that
+    demonstrates it. In this case, `steps`, `expected` and `actual` describe the behaviour in words. `rule` is the
+    protocol option that causes the behaviour. `read` is the query whose result demonstrates the finding. `seen` maps
+    each release of the system to the behaviour observed there.
     """
 
     name: str
@@ -73,7 +73,7 @@ class Finding:
 
     @property
     def system(self) -> str:
-        """The name and release of the system that breaks the promise; one of the keys of `seen`."""
+        """The name and release of the real system that `protocol` describes."""
         return SYSTEMS[self.protocol][0]
 
 
@@ -85,7 +85,7 @@ def names() -> tuple[str, ...]:
 def load(name: str) -> Finding:
     """Return the finding with the given name.
 
-    Raises ValueError if no finding has this name, or if its file is invalid.
+    Raises ValueError if the name is unknown, or if the finding's file is invalid.
     """
     if name not in (known := names()):
         raise ValueError(f"no finding is called {name!r}; {nearest(name, known, 'nbcc list findings')}")
@@ -105,7 +105,7 @@ def is_system(protocol: str) -> bool:
 
 
 def shown_broken(protocol: str) -> dict[str, tuple[Finding, ...]]:
-    """Return the promises that the system described by a protocol breaks, each with the findings that demonstrate the
+    """Map each broken promise of the real system that `protocol` describes to the findings that demonstrate the
     violation.
     """
     every = [each for each in map(load, names()) if each.protocol == protocol and each.system in each.seen]
@@ -114,7 +114,7 @@ def shown_broken(protocol: str) -> dict[str, tuple[Finding, ...]]:
 
 
 def evidence(protocol: str, promise: str, steps: Sequence[Step] | None) -> str:
-    """Return the evidence for a violation on a protocol's real system, such as "confirmed" or "model only".
+    """Return how a violation was confirmed on the real system that `protocol` describes, such as "model only".
 
     `steps` contains the steps of the violation that a search found in the model; None if the search found none.
     """

@@ -1,8 +1,8 @@
 """Ctrl-C handling: only the process that the user started handles SIGINT, immediately and without a traceback.
 
-A terminal sends SIGINT to every process of its foreground group. A child process prints a traceback if SIGINT arrives
-while it starts. To avoid this traceback, child processes never receive SIGINT, and the parent defers SIGINT while it
-starts a child.
+A terminal sends SIGINT to every process of its foreground process group. A child process prints a traceback if SIGINT
+arrives while it starts. To avoid this traceback, child processes never receive SIGINT, and the parent defers SIGINT
+while it starts a child.
 """
 
 from __future__ import annotations

@@ -19,13 +19,13 @@ _LISTS: Final = ("model", "options", "engine", "hudi", "mutants", "verdicts", "p
 class Mechanism:
     """One mechanism of Hudi, with the parts of nbcc that implement or test it.
 
-    `model` lists the mechanism's actions in the model. `options` lists the mechanism's protocol options, and its limits
-    in the form `world.limit`. `engine` lists the table operations that implement the mechanism, or functions as
-    `module:function`. `engine_refuses` is the text of the engine's refusal if the engine does not implement the
-    mechanism. `hudi` lists the steps or query kinds that exercise the mechanism on Apache Hudi. `hudi_impossible` is
-    the reason why nbcc cannot run the mechanism on Apache Hudi. `verdicts` lists the protocols whose verdicts show
-    which promises break under a weaker option. `trace` names a run in the gallery that shows the mechanism. `boundary`
-    contains words that identify the mechanism's line in specs/boundary.md.
+    `model` lists the mechanism's actions in the model. `options` lists the protocol options and, with the prefix
+    `world.`, the world limits that configure the mechanism. `engine` lists the engine's table operations or functions
+    (`module:function`) that implement the mechanism. `engine_refuses` is the text of the engine's refusal if the engine
+    does not implement the mechanism. `hudi` lists the steps or query kinds that exercise the mechanism on Apache Hudi.
+    `hudi_impossible` is the reason why nbcc cannot run the mechanism on Apache Hudi. `verdicts` lists protocols that
+    weaken the mechanism; their verdicts show which promises then break. `trace` names a run in the gallery that shows
+    the mechanism. `boundary` is a phrase from the mechanism's line in specs/boundary.md.
     """
 
     name: str
@@ -54,7 +54,7 @@ def names() -> Names:
 def load(name: str) -> Mechanism:
     """Return the mechanism with the given name.
 
-    Raises ValueError if no mechanism has this name, or if its file is invalid.
+    Raises ValueError if the name is unknown, or if the mechanism's file is invalid.
     """
     if name not in (known := names()):
         raise ValueError(f"no mechanism is called {name!r}; {nearest(name, known, 'nbcc list mechanisms')}")

@@ -29,8 +29,8 @@ Holds = Callable[[Model, Any, Any, Any], str | None]
 
 @dataclass(frozen=True, slots=True)
 class Never:
-    """The artificial promise that a given event never occurs. A counterexample to `Never` is therefore a run in which
-    the event occurs. `kind` is "state" or "step", depending on whether the event is a property of states or of steps.
+    """The promise that a given event never occurs. A search for a counterexample finds a run in which the event occurs.
+    `kind` is "state" or "step", depending on whether the event is a property of states or of steps.
     """
 
     kind: str
@@ -94,9 +94,8 @@ def small_worlds() -> Iterator[World]:
 def small_models() -> Iterator[tuple[World, Protocol]]:
     """Yield pairs of world (search configuration) and protocol (set of rules) in the order in which they are searched.
 
-    Small worlds under the default protocol come first, followed by worlds in which locks are lost. They are followed by
-    named worlds with table services, lost responses and repeated batches. Protocols that define additional actions come
-    last.
+    Small worlds under the default protocol come first, followed by worlds in which locks are lost. Named worlds with
+    table services, lost responses and repeated batches come next. Protocols that define additional actions come last.
     """
     yield from ((world, Protocol()) for world in small_worlds())
     for decision in ("lock", "log"):
@@ -177,7 +176,7 @@ def one_after_another(world: World) -> Trace:
 
 
 def _first(never: Never, title: str, can: Callable[[Model], bool] = lambda model: True) -> Trace | None:
-    """Return the first run that violates `never` in one of the small models, or None."""
+    """Return a run that violates `never` in the first possible world of `small_models`, or None."""
     for world, protocol in small_models():
         model = Model(world, protocol)
         if not can(model):

@@ -32,8 +32,8 @@ class Mutant:
     """One mutant.
 
     ``replace`` names the replaced object, and ``with_`` is a Python expression in which ``original`` denotes that
-    object. ``breaks`` names the promise that the mutant violates, and ``test`` names the test that detects a mutant of
-    the harness. ``detector`` states whether a search, a check or a test must detect the mutant. ``world`` names an
+    object. ``breaks`` names the promise that the mutant violates. For a mutant of the harness, ``test`` names the test
+    that detects it. ``detector`` states whether a search, a check or a test must detect the mutant. ``world`` names an
     additional search configuration, for a mutant that no standard search or random world detects. ``under`` is the
     protocol under which the mutant is tested.
     """
@@ -61,7 +61,7 @@ def names() -> tuple[str, ...]:
 def load(name: str) -> Mutant:
     """Return the mutant with the given name.
 
-    Raises ValueError if no mutant has this name, or if its file is invalid.
+    Raises ValueError if the name is unknown, or if the mutant's file is invalid.
     """
     if name not in (known := names()):
         raise ValueError(f"no mutant is called {name!r}; {nearest(name, known, 'nbcc list mutants')}")

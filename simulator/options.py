@@ -21,7 +21,9 @@ _MISSPELT = 0.93
 
 
 class Decision(NamedTuple):
-    """A Hudi option that determined the verdict-matrix row; `given` is False if Hudi's default value applied."""
+    """A Hudi option that determined the verdict-matrix row. `given` is False if the option has Hudi's default value
+    because the writer does not set it.
+    """
 
     option: str
     value: str
@@ -30,7 +32,7 @@ class Decision(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Writer:
-    """A writer, described by a file of its options.
+    """A writer, described by a file that contains its Hudi options.
 
     `row` is the verdict-matrix row that describes the writer; if it is None, `because` is the reason. `unknown` maps
     each option that Hudi does not have to the most similar existing option, or ''.
@@ -54,7 +56,7 @@ class Judgement:
     writers: tuple[Writer, ...]
 
     def to_mapping(self) -> dict[str, Any]:
-        """Return the result as JSON, as printed by ``verdicts --options``, but without the field ``format``."""
+        """Return the row and the reasons in the JSON format of ``verdicts --options``, without the field ``format``."""
         return {
             "row": self.row,
             "because": self.because,
@@ -146,8 +148,8 @@ def _known() -> list[str]:
 
 
 def _is_known(option: str) -> bool:
-    """Return whether the name or the prefix of the option is on the list of Hudi's options. A known prefix does not
-    suffice if the name resembles another option and is probably misspelt.
+    """Return whether the name or the prefix of the option is on the list of Hudi's options. An option with a known
+    prefix counts as unknown if its name resembles another option.
     """
     if option in _known():
         return True

@@ -27,9 +27,10 @@ from .trace import Trace
 class Outcome:
     """The result of playing a trace on one system.
 
-    ``fits`` is False if the step ``stopped_at`` (counted from 1) is no longer possible, for the given ``reasons``.
-    ``same`` is True if the observations equal the recorded ones, or if none were recorded. ``trace`` is the replayed
-    trace with the observations of this replay. ``answered`` contains the system's read results after each step.
+    ``fits`` is False if a step of the trace is impossible. In this case, ``stopped_at`` is the number of the step,
+    counted from 1, and ``reasons`` states why it is impossible. ``same`` is True if the observations equal those in the
+    original trace, or if that trace contains no observations. ``trace`` is the replayed trace with the observations of
+    this replay. ``answered`` contains the system's read results after each step.
     """
 
     system: str
@@ -88,8 +89,8 @@ def broken_promise(model: Model, before: Any, step: Step, after: Any, promise: s
 
 
 def repeated(model: Model, states: Sequence[State], trace: Trace) -> str | None:
-    """Return a sentence that explains how the cycle at the end of a trace breaks the trace's promise. The result is
-    None if the final steps do not form a cycle, or if the cycle does not break the promise.
+    """Return a sentence that explains how the cycle at the end of a trace breaks the promise named in the trace. The
+    result is None if the final steps do not form a cycle, or if the cycle does not break the promise.
     """
     cycle = states[-trace.cycle :]
     closes = len(states) > trace.cycle and states[-trace.cycle - 1] == states[-1]
@@ -97,9 +98,7 @@ def repeated(model: Model, states: Sequence[State], trace: Trace) -> str | None:
 
 
 def play(trace: Trace, name: str, make: Factory, ended: Callable[[History], None] = lambda history: None) -> Outcome:
-    """Play a trace on a system and on the model; ``ended`` is called with the history if the trace was played to its
-    end.
-    """
+    """Play a trace on a system and on the model. After the last step of the trace, call ``ended`` with the history."""
     model = Model(trace.world, trace.protocol)
     system = make(trace.world, trace.protocol, trace.batches)
     history = History(model, system, trace.batches)

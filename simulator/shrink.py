@@ -1,8 +1,8 @@
 """Shrinks traces: finds a smaller trace that shows the same violation or disagreement.
 
-Context switches, actors and rows are reduced, because many of them make a history hard to read. A violation is
-shortened by searching all interleavings of the trace's steps on the model. A disagreement is shortened by removing or
-regrouping steps as long as a replay on the system still disagrees.
+A trace with fewer context switches, actors and rows is easier to read. A violation is shortened by searching all
+interleavings of the trace's steps on the model. A disagreement is shortened by removing or regrouping steps as long as
+a replay shows that system and model still disagree.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def shortest_violation(
 def fewest_switches(
     model: Model, steps: Sequence[Step], shows: Callable[..., str | None], most: int = 200_000
 ) -> tuple[Step, ...] | None:
-    """Like `shortest_violation`, but for any condition ``shows`` instead of a violated promise."""
+    """Like `shortest_violation`, but the last step of the run must make the function ``shows`` return a message."""
     programs = _programs(steps)
     tie = count()
     start = (model.initial, "", frozenset[str](), tuple(0 for _ in programs))
@@ -92,8 +92,8 @@ def fewer_switches(trace: Trace, fails: Fails) -> Trace:
 
 
 def _neighbours(steps: Sequence[Step]) -> Iterator[tuple[Step, ...]]:
-    """Yield sequences that lack one block of consecutive steps of one actor, longest block first. Then yield sequences
-    in which two blocks of one actor's steps are joined.
+    """Yield sequences that lack one block of consecutive steps of one actor, longest block first. After these, yield
+    sequences in which two blocks of one actor's steps are moved together.
     """
     blocks = [list(block) for _, block in groupby(steps, key=lambda step: step.actor)]
     for first, last in sorted(_runs([len(block) for block in blocks]), key=lambda run: run[0] - run[1]):
@@ -158,7 +158,8 @@ def _fits(world: World, trace: Trace) -> bool:
 
 
 def realised(model: Model, steps: Sequence[Step]) -> tuple[Step, ...] | None:
-    """Return the steps as the model executes them, with times as symbols; None if a step is impossible.
+    """Return the steps as the model executes them, with each time replaced by a symbol. Returns None if the model
+    cannot take a step.
 
     Times in the given steps may be clock ticks of the model, or symbols such as ``r1``. If a step's arguments are
     impossible, the first possible arguments of the same action are used.

@@ -1,9 +1,9 @@
 """Tours: the fewest runs that together cover every edge of a graph, computed as a minimum flow.
 
 Every run starts in the first state and may end in any state; the graph may have cycles. Some edges must be repeated,
-because a state may have more outgoing than incoming edges. A maximum flow chooses these edges so that few additional
-runs are needed. With an edge from each run's end back to the first state, the graph has an Eulerian circuit. Cutting
-the circuit at these edges yields the runs.
+because a state may have more outgoing than incoming edges. A maximum flow chooses the edges to repeat so that the
+number of runs is minimal. An added edge from the end of each run to the first state makes the graph Eulerian. Cutting
+an Eulerian circuit at the added edges yields the runs.
 """
 
 from __future__ import annotations
@@ -49,7 +49,9 @@ def _likely(edges: Sequence[A], first: Hashable) -> dict[A, float]:
 
 
 def _circuit(edges: Sequence[A], first: Hashable) -> Iterator[A | None]:
-    """Yield the edges of a closed walk that covers every edge. None marks each return to the first state."""
+    """Yield the edges of a closed walk that covers every edge. The walk yields None where it jumps from the end of a
+    run to the state `first`.
+    """
     between: dict[tuple[Hashable, Hashable], A] = {(edge.before, edge.after): edge for edge in edges}
     graph: Any = nx.MultiDiGraph()
     for number, edge in enumerate(edges):
@@ -77,7 +79,9 @@ def _cut(circuit: Iterator[A | None]) -> list[list[A]]:
 
 
 def _repetitions(edges: Sequence[A], first: Hashable) -> Counter[tuple[Hashable, Hashable]]:
-    """Map each pair of states to the number of times that runs must repeat an edge between them."""
+    """Map each pair of states to the number of extra times that the runs must take an edge from the first state to the
+    second.
+    """
     more = Counter(edge.after for edge in edges)  # entering minus leaving edges
     more.subtract(Counter(edge.before for edge in edges))
     graph: Any = nx.DiGraph()

@@ -26,7 +26,7 @@ class Guard(NamedTuple):
 
 
 def no_arguments(*_: object) -> Iterable[Args]:
-    """The default of `Transition.arguments`, for an effect without arguments."""
+    """Return a single choice without arguments. This is the default of `Transition.arguments`."""
     return ((),)
 
 
@@ -35,8 +35,9 @@ class Transition(NamedTuple):
 
     `reads` names the components (state variables) whose values are passed to `guards`, `arguments` and `effect`, in
     this order. The first name in `reads` is the actor's own component. `actor_guards` read only the actor's own
-    component, so that a search evaluates them once for each value. `arguments` returns every choice of keyword
-    arguments for `effect`. `effect(*values, **args)` returns the new values of the components in `writes`.
+    component, so that a search evaluates them only once for each value of this component. `arguments` returns every
+    choice of keyword arguments for `effect`. `effect(*values, **args)` returns the new values of the components in
+    `writes`.
     """
 
     action: str
@@ -70,8 +71,8 @@ class TransitionSystem:
     """A system that is defined by transitions.
 
     `first` maps each component (state variable) to its initial value. `actors` maps each kind of actor to the names of
-    its actors. Each actor has a component with its name, and values refer to an actor by this name. Symmetry reduction
-    may treat actors of one kind as interchangeable.
+    its actors. The component of an actor has the actor's name, and the values of components identify actors by their
+    names. Symmetry reduction may treat actors of one kind as interchangeable.
     """
 
     uniform = False
@@ -101,7 +102,7 @@ class TransitionSystem:
         return self.coding.value(state, self.coding.place[name])
 
     def projection(self, names: Iterable[str]) -> Callable[[State], Hashable]:
-        """Return a function that maps states to keys. Two states have equal keys if and only if the given components
-        are equal.
+        """Return a function that computes a hashable key from a state. Two states have equal keys if and only if they
+        agree in the given components.
         """
         return self.coding.projection(names)

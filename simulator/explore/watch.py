@@ -77,7 +77,7 @@ class Watchers:
         return all(watch.broken for watch in self.watches)
 
     def see_state(self, state: Any, before: Any, step: Any) -> None:
-        """Check the promises in a new state that `step` reaches from the state `before`."""
+        """Check the promises in the new state `state`, which results from `step` in the state `before`."""
         for group in self._open:
             footprint = group.project(state)
             if footprint not in group.seen:
@@ -119,8 +119,8 @@ class _Group:
 
     @property
     def is_settled(self) -> bool:
-        """True if no further state can change a result: `sometimes` was true for each promise, and each promise about
-        states is violated.
+        """True if no further state can change a result: each promise's precondition was true in some state, and each
+        promise about states is violated.
         """
         return all(watch.reached for watch in self.all) and all(watch.broken for watch in self.of_states)
 

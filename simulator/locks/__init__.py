@@ -2,8 +2,8 @@
 
 The class `StorageLockModel` models the lease in `nbcc.engine.lock.storage_lock`; `NumberedLockModel` models the
 numbered lock files in `nbcc.engine.lock.numbered`. The command ``nbcc explore nbcc.simulator.locks:StorageLockModel``
-searches every interleaving of the contenders. The module `driver` replays runs of the models on the engine's real
-locks.
+searches all interleavings of the actors that compete for the lock. The module `driver` replays runs of the models on
+the engine's real locks.
 """
 
 from __future__ import annotations

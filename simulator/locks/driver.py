@@ -1,7 +1,7 @@
 """Replays runs of the lock models on the engine's real locks, and compares model and locks after every step.
 
 A run is a sequence of the model's steps. Each contender (actor that competes for the lock) has a lock object of the
-engine on one shared store. The clocks of the lock objects advance only when the run contains a clock step. After each
+engine on one shared store. The clocks of the lock objects advance only at the run's `clock_ticks` steps. After each
 step, model and engine must agree on the stored lock, the holders of the lock, and the next storage access of each
 operation.
 """
@@ -55,7 +55,8 @@ class _Contenders:
         return BEGAN_MS + self.ticks[name] * TICK_MS
 
     def valid_seconds(self) -> float:
-        """Return the validity of a lease in seconds. One extra millisecond keeps the lease valid during its last tick.
+        """Return the validity of a lease in seconds. It is one millisecond longer than the model's lease, which is
+        still valid at the tick at which it ends.
         """
         lease: int = self.model.limits.lease
         return (lease * TICK_MS + 1) / 1000
@@ -79,7 +80,7 @@ class _Contenders:
         self.compare(step, after)
 
     def fail_or_advance(self, stepper: Stepper, action: str) -> None:
-        """Execute the next storage access. If `action` is a fault, the access fails accordingly."""
+        """Execute the next storage access. If `action` is a fault, simulate the fault during this access."""
         if action not in self.faults:
             self.advance(stepper)
         elif action == "check_fails":
@@ -89,14 +90,14 @@ class _Contenders:
         self.pass_on(stepper)
 
     def refuses(self) -> bool:
-        """Choose at random whether the engine sees a failed put as a failed precondition instead of an error."""
+        """Choose at random whether a failing put reports a failed precondition instead of raising an error."""
         return self.chance.random() < 0.5
 
     def advance(self, stepper: Stepper) -> None:
         stepper.advance()
 
     def pass_on(self, stepper: Stepper) -> None:
-        """Execute accesses until the next access would end a step of the model."""
+        """Execute storage accesses until the operation ends or its next access is in `own_accesses`."""
         while stepper.parked and stepper.parked not in self.own_accesses:
             stepper.advance()
 
@@ -137,7 +138,9 @@ class _Contenders:
     # The parts that depend on the protocol.
 
     def name_owner(self, name: str, own: Any) -> None:
-        """If the contender is about to put a new owner name, record the contender and the attempt that use it."""
+        """If the contender's next storage access writes an owner name, record which contender and attempt use this
+        name.
+        """
         raise NotImplementedError
 
     def awaited(self, own: Any) -> str:
@@ -216,12 +219,14 @@ class NumberedLocks(_Contenders):
         super().take(step, before, after)
 
     def pass_on(self, stepper: Stepper) -> None:
-        """Execute accesses until the next access corresponds to the model's current step."""
+        """Execute storage accesses until the operation ends or its next access belongs to the contender's step in the
+        model.
+        """
         while stepper.parked and stepper.parked != _ACCESS.get(self.step, ""):
             stepper.advance()
 
     def refuses(self) -> bool:
-        """Return True, because `put_if_absent` reports an existing file by returning False, not by raising an error."""
+        """Return True, so that a failing `put_if_absent` returns False, as it does if the file exists."""
         return True
 
     def name_owner(self, name: str, own: numbered_lock.Contender) -> None:

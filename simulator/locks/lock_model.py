@@ -14,8 +14,8 @@ DEAD = "dead"
 
 
 class LockModel(TransitionSystem):
-    """A model of contenders (actors) that compete for one lock. `unheld_since` is the reading of the fastest clock when
-    the lock was last held.
+    """A model of contenders (actors) that compete for one lock. `unheld_since` is the time, on the fastest clock, at
+    which the lock was last held.
     """
 
     promises = PROMISES
@@ -45,7 +45,9 @@ class LockModel(TransitionSystem):
         return (me, *shared, *(name for name in self.contenders if name != me))
 
     def _one(self, me: str, action: str, at: str, holds: Any, effect: Any, fault: bool = False) -> Transition:
-        """Return a transition of contender `me`. The docstring of `holds` is used as the description of the guard."""
+        """Return the transition of contender `me` for `action`. The docstring of the guard function `holds` is the text
+        that describes the guard.
+        """
 
         def done(own: Any, stored: Any, since: int, faults: int, crashes: int, *others: Any) -> Any:
             after = effect(own, stored)

@@ -1,9 +1,9 @@
-"""Models RFC-22's lock files with increasing numbers, which are created only if absent (option 2).
+"""Models the second lock option of RFC-22: lock files with increasing numbers, each created only if absent.
 
 The model follows RFC-22, section "Locking", and the engine's lock `nbcc.engine.lock.numbered.NumberedLock`. Each
-transition performs at most one request to the store, or one listing and the reads that follow it. A put of a lock
-number may fail in the same ways as a put of the lease in `storage_lock`. Heartbeats and releases never fail in the
-model, because retrying them is harmless.
+transition performs at most one request to the store, or one listing and the reads that follow it. Creating a lock file
+may fail in the same ways as writing the lease in `storage_lock`. Heartbeats and releases never fail in the model,
+because retrying them is harmless.
 """
 
 from __future__ import annotations
@@ -81,8 +81,8 @@ class NumberedLockRules:
 
 
 class _After(NamedTuple):
-    """The contender and the stored locks after a transition. `fault` is True if a request failed. `ended` is True when
-    an attempt has acquired the lock, or when its outcome can no longer be learned.
+    """The contender and the stored locks after a transition. `fault` is True if a request failed. `ended` is True if
+    the contender has acquired the lock, or has failed to read back the lock file that it created.
     """
 
     own: Contender
@@ -152,7 +152,7 @@ def newest(numbers: Numbers) -> Number:
 
 
 def _always(own: Contender, numbers: Numbers) -> bool:
-    """the contender's phase is the only condition"""
+    """no condition besides the contender's phase"""
     return True
 
 

@@ -22,10 +22,10 @@ class LockModel(Protocol):
         """Return the contenders whose lease has not expired according to their own clocks."""
 
     def refused(self, state: int) -> list[str]:
-        """Return the idle contenders that may not acquire the lock now, according to the store."""
+        """Return the idle contenders that must not acquire the lock, because the stored lock is not free."""
 
     def unheld(self, state: int, contender: str) -> int:
-        """Return the number of ticks, on the contender's clock, since an actor last held the lock."""
+        """Return for how many ticks of the contender's clock no contender has held the lock."""
 
     def asking(self, state: int) -> bool:
         """Return True if the owner of the newest stored lease is waiting for an answer from the store."""
@@ -33,7 +33,7 @@ class LockModel(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LockPromise:
-    """A promise (checked property) about states of a lock model, as `explore` expects it."""
+    """A promise (checked property) about states of a lock model, with the interface that `explore` requires."""
 
     name: str
     about: str

@@ -24,9 +24,9 @@ class Stepper:
     """Runs one contender's lock operation, one storage access at a time.
 
     `parked` names the access that the paused operation will execute next, or is '' if no operation is in progress.
-    `content` is the data that the access will write. `fault` is the fault of the next access: ``lose`` executes the
-    access and loses the answer, ``drop`` does not execute the access. After a fault, the store raises an error or, if
-    `refuses` is True, answers that the put's condition failed.
+    `content` is the data that the access will write. `fault` is the fault of the next access. With ``lose``, the store
+    executes the access, but its answer is lost. With ``drop``, the store does not execute the access. In both cases,
+    the access raises an error or, if `refuses` is True, reports that its condition failed.
     """
 
     def __init__(self) -> None:
@@ -60,9 +60,7 @@ class Stepper:
             self._wait()
 
     def access(self, name: str, execute: Callable[[], T], refusal: T, content: bytes = b"") -> T:
-        """Wait at a storage access until `advance` is called, then execute the access, with the fault if one is
-        pending.
-        """
+        """Wait until `advance` is called, then execute the access or simulate the pending fault."""
         if threading.current_thread() is not self._thread:
             raise Stopped  # a renewal by the lock's own thread: the runs of the model contain every renewal
         if self.dead:
@@ -96,8 +94,8 @@ class Stepper:
 
 
 class MemoryObject:
-    """An in-memory object with conditional replacement. The version tag is a counter; like an ETag, it is different
-    after every put.
+    """An in-memory object that is updated by compare-and-swap. The version tag is a counter; like an ETag, it is
+    different after every put.
     """
 
     def __init__(self) -> None:
@@ -118,7 +116,7 @@ class MemoryObject:
 
 
 class SteppedObject:
-    """Wraps the lease object. One contender pauses before each access."""
+    """Wraps the lease object for one contender, which pauses before each access."""
 
     def __init__(self, inner: ConditionalObject, stepper: Stepper) -> None:
         self._inner, self._stepper = inner, stepper
@@ -131,19 +129,19 @@ class SteppedObject:
 
 
 class SteppedStorage:
-    """Wraps the storage of numbered lock files. One contender pauses before each access except deletions."""
+    """Wraps the storage of numbered lock files for one contender, which pauses before each access except deletions."""
 
     def __init__(self, inner: MemoryStorage, stepper: Stepper) -> None:
         self._inner, self._stepper = inner, stepper
         self.url = inner.url
 
     def put_if_absent(self, path: str, data: bytes) -> bool:
-        """Create the file if it is absent. The stepper names this access after the file's suffix."""
+        """Create the file if it is absent. The suffix of the file is the name of this access in `Stepper.parked`."""
         name = path.rpartition(".")[2]
         return self._stepper.access(name, lambda: self._inner.put_if_absent(path, data), False, data)
 
     def put(self, path: str, data: bytes) -> None:
-        """Create or replace a heartbeat file, as a step of the run."""
+        """Create or replace a heartbeat file."""
         self._stepper.access("heartbeat", lambda: self._inner.put(path, data), None, data)
 
     def get(self, path: str) -> bytes:

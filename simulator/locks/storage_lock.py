@@ -1,9 +1,9 @@
 """Models a lease in one object, updated by compare-and-swap: the protocol of Hudi's StorageBasedLockProvider.
 
 The model follows RFC-91 (storage-based lock provider) and the engine's lock
-`nbcc.engine.lock.storage_lock.StorageLock`. A transition contains at most one request to the store. A put has one of
-four results: executed and answered; executed without a useful answer (lost, late, or 412 to the client's retry);
-refused; or not executed (409, 503, dropped).
+`nbcc.engine.lock.storage_lock.StorageLock`. A transition contains at most one request to the store. A put is executed
+and answered, executed but not answered, refused, or not executed. A put counts as not answered if the answer is lost or
+late, or if the client's automatic retry receives 412.
 """
 
 from __future__ import annotations
@@ -21,9 +21,7 @@ UNDER_WAY: Final = (PUTTING, CHECKING)
 
 
 class Lease(NamedTuple):
-    """The content of the lease object. `attempt` is the number of the acquisition attempt in which the owner put the
-    lease.
-    """
+    """The content of the lease object. `attempt` is the number of the attempt in which the owner acquired the lock."""
 
     owner: str
     attempt: int
@@ -37,8 +35,9 @@ class Contender(NamedTuple):
     `request` names the purpose of a pending put, `put` is the lease to write, and `known` is the version that it must
     replace. `until` is the end of the lease that the contender holds, or None. `attempts` contains the acquisition
     attempts whose put may have reached the store. `released` is the lease that the contender released most recently. If
-    `was_last` is True, the next attempt assumes that `released` is still stored, and replaces it without reading the
-    object. `quick` is True during an attempt that does not read the object first.
+    `was_last` is True, the contender assumes that `released` is still the stored lease. The next attempt therefore
+    replaces the lease without reading the object. `quick` is True during an attempt that does not read the object
+    first.
     """
 
     step: str = IDLE
@@ -80,8 +79,8 @@ class StorageLockRules:
 
 
 class _After(NamedTuple):
-    """The contender and the stored lease after a transition. `fault` is True if a request failed. `ended` is True when
-    an attempt has acquired the lease, or when its outcome can no longer be learned.
+    """The contender and the stored lease after a transition. `fault` is True if a request failed. `ended` is True if
+    the contender has acquired the lease, or has failed to read back a lease that it owns.
     """
 
     own: Contender
@@ -140,14 +139,16 @@ class StorageLockModel(LockModel):
 
 
 def is_free(own: Contender, lease: Lease | None, me: str, margin: int) -> bool:
-    """Return True if a contender that does not hold the lock finds the lease free."""
+    """Return True if the contender may acquire the stored lease: it is absent, released, expired or the contender's
+    own.
+    """
     if lease is None or lease.released or (lease.owner == me and lease.attempt in own.attempts):
         return True
     return own.clock > lease.until + margin
 
 
 def _always(own: Contender, lease: Lease | None) -> bool:
-    """the contender's phase is the only condition"""
+    """no condition besides the contender's phase"""
     return True
 
 
@@ -178,7 +179,7 @@ class _Effects:
         return not self.may_replace(own, lease)
 
     def recognises(self, own: Contender, lease: Lease | None) -> bool:
-        """the stored lease must be the one that the contender has put"""
+        """the stored lease must equal the lease that the contender tried to write"""
         return self.rules.recognises_own and lease == own.put
 
     def may_repeat(self, own: Contender, lease: Lease | None) -> bool:
@@ -186,7 +187,7 @@ class _Effects:
         return lease == own.known and not self.recognises(own, lease)
 
     def finds_another(self, own: Contender, lease: Lease | None) -> bool:
-        """the stored lease must be neither the version that the put expects nor the lease that it contains"""
+        """the stored lease must differ from the version that the put expects and from the lease that the put writes"""
         return lease != own.known and not self.recognises(own, lease)
 
     def may_renew(self, own: Contender, lease: Lease | None) -> bool:
@@ -235,7 +236,7 @@ class _Effects:
         return _After(own._replace(step=PUTTING), lease)
 
     def react(self, own: Contender, lease: Lease | None) -> _After:
-        """Let the contender react to a stored lease that it did not expect."""
+        """Make the contender repeat or end its request, because the store contains an unexpected lease."""
         ended = own._replace(request="", put=None, quick=False)
         is_own = own.known is not None and lease is not None and lease[:2] == own.known[:2]
         if own.request == "take":

@@ -76,7 +76,7 @@ class PeerProcess:
 @cache
 def peer(name: str, version: str | None = None) -> PeerProcess:
     """Return the process of a peer. The environment variable NBCC_<NAME>_PYTHON selects the peer's Python interpreter;
-    the default is ``.venv-<name>`` next to the packages.
+    the default environment is ``.venv-<name>`` in nbcc's root folder.
 
     Use ``version`` to select a release of the product other than the peer's default release.
 

@@ -2,8 +2,8 @@
 
 The function `compare` visits every reachable state of a world. The module `interpretation.py` translates each state of
 the model into a state of the transition relation. Every clause of the invariant must be true in every reachable state.
-For each step of the model, some possible action of the transition relation must have the same effect. A step listed in
-`SILENT` does not need a corresponding action if it leaves the translated state unchanged.
+For each step of the model, an enabled action of the transition relation must lead to the translation of the next model
+state. A step in `SILENT` needs no action if it leaves the translated state unchanged.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ PAST: Final = {
 
 @dataclass(frozen=True)
 class Compared:
-    """The result of comparing a transition relation with the model. `difference` describes the first difference; it is
-    None if both agree.
+    """The result of comparing a transition relation with the model. `difference` describes the first difference, or is
+    None if there is no difference.
     """
 
     states: int
@@ -44,10 +44,10 @@ class Compared:
 
 
 def compare(model: Model, system: System, most: int | None = None, elements: Instance | None = None) -> Compared:
-    """Compare the transition relation `system` with the model in up to `most` reachable states (default: all).
+    """Compare the transition relation `system` with the model in all reachable states, or in at most `most` of them.
 
     `elements` lists the writes, plans and actors to compare (default: those of the model's world). If `elements`
-    contains records, the comparison includes rows.
+    contains records, the comparison includes the record that each base file keeps.
     """
     explorer = Explorer(system, elements or instance(model))
     states = steps = 0
@@ -80,8 +80,8 @@ def _values(explorer: Explorer, model: Model, state: State) -> tuple[Any, ...]:
 
 
 def present(explorer: Explorer, values: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return the values after resetting those that describe the last operation of an idle actor, because no action
-    reads them.
+    """Return the relation values of a state, with the values about the last operation of each idle actor reset. No
+    action reads these values.
     """
     facts = zip(explorer.keys, values, strict=True)
     idle = {(name, key[1]) for key, value in facts if value == IDLE for name in PAST.get(key[0], ())}

@@ -12,7 +12,8 @@ from .finite import Table
 
 
 def logs_of(part: GroupPlan, by_time: dict[int, Any], covers: dict[int, set[Any]]) -> set[Any]:
-    """Return the logs of writes that a compaction plan merges in one file group, directly or through a log compaction.
+    """Return the writers' logs that a compaction plan merges in one file group. A compacted log counts as the logs that
+    it replaces.
     """
     taken: set[Any] = set()
     for requested, version in part.logs:
@@ -24,7 +25,7 @@ def logs_of(part: GroupPlan, by_time: dict[int, Any], covers: dict[int, set[Any]
 
 
 def covers(model: Model, state: State, by_time: dict[int, Any]) -> dict[int, set[Any]]:
-    """Map the requested time of each log compaction to the logs of writes that the log compaction replaces."""
+    """Map the requested time of each log compaction to the writers' logs that it replaces."""
     found: dict[int, set[Any]] = {}
     for plan in model.component(state, "log_plans") if "log_plans" in model.components else ():
         found[plan.requested] = set().union(*(logs_of(part, by_time, found) for part in plan.groups))
@@ -32,7 +33,8 @@ def covers(model: Model, state: State, by_time: dict[int, Any]) -> dict[int, set
 
 
 def interpret(model: Model, state: State, facts: Table, covered: dict[int, set[Any]]) -> None:
-    """Add the facts about log compactions to `facts`. `covered` maps each log compaction to the logs that it covers."""
+    """Add the values of the log-compaction relations in a model state to `facts`. `covered` is the result of `covers`.
+    """
     if "log_plans" not in model.components:
         return
     plans = model.component(state, "log_plans")

@@ -24,9 +24,9 @@ PHASES = {"requested": core.REQUESTED, "writing": core.WRITING, "written": core.
 
 
 def interpret(model: Model, state: State, elements: Instance, facts: Table, place: dict[int, int]) -> None:
-    """Add the facts about the decision log to `facts`.
+    """Add the values of the decision-log relations in a model state to `facts`.
 
-    `place` maps the requested time of each plan to the number of the plan.
+    `place` maps the requested time of each plan to the integer that identifies the plan in `facts`.
     """
     log = model.component(state, "decisions")
     lock = model.component(state, "lock")

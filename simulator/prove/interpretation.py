@@ -80,8 +80,8 @@ def instance(model: Model) -> Instance:
 
 
 def interpret(model: Model, state: State, elements: Instance) -> Table:
-    """Return the value of each relation in a state of the model. Values that are missing from the result are False or
-    0.
+    """Return the value of each relation in a state of the model. Values that are False or 0 may be missing from the
+    result.
     """
     facts: Table = {("clock",): model.component(state, "clock")}
     published = model.component(state, "published")
@@ -190,7 +190,9 @@ def _cleaned(model: Model, state: State, place: Any, by_time: dict[int, Any], fa
 def _content(
     plans: Any, place: Any, facts: Table, elements: Instance, logs_of: Callable[[GroupPlan], set[Any]]
 ) -> None:
-    """Record which logs the base file of each plan contains: the plan's logs and those of the previous base file."""
+    """Record which logs the base file of each plan contains: the logs in the plan and the logs in the previous base
+    file.
+    """
     for number, plan in enumerate(plans):
         for part in plan.groups:
             facts |= {("part", number, part.group): True, ("newest", part.group): number}

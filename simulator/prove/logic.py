@@ -98,9 +98,7 @@ def same(left: Sequence[Term], right: Sequence[Term]) -> Term:
 
 
 def at(now: Callable[..., Term], *key: Term, to: Term) -> Update:
-    """Return an update that sets the relation `now` to `to` for the arguments `key`, and leaves its other values
-    unchanged.
-    """
+    """Return an update that changes one value of the relation `now`: for the arguments `key`, the new value is `to`."""
     return lambda *arguments: choose(same(arguments, key), to, now(*arguments))
 
 
@@ -109,8 +107,8 @@ def _is_symbolic(term: Term) -> bool:
 
 
 class Symbolic:
-    """A state with any number of elements of each sort. Each relation is an uninterpreted z3 function, or the result of
-    updating the relation of the previous state.
+    """A state with any number of elements of each sort. Each relation is an uninterpreted z3 function, or an update of
+    the same relation in the previous state.
     """
 
     def __init__(self, relations: Iterable[Relation], updates: Mapping[str, Update] | None = None,

@@ -91,7 +91,7 @@ def _implied(system: System, claim: Claim, now: Symbolic, invariant: tuple[Term,
 
 
 def step(system: System, now: Symbolic, action: Action) -> tuple[Term, Symbolic]:
-    """Return the guard of an action for arbitrary parameters, and the state after the action."""
+    """Return the guard of an action and the state after the action, both for symbolic parameters."""
     parameters = [_parameter(action, place, each) for place, each in enumerate(action.parameters)]
     updates = action.updates(now, *parameters)
     return action.guard(now, *parameters), Symbolic(system.relations, updates, before=now)
@@ -112,9 +112,9 @@ def discharge(obligation: Obligation, steps: int = STEPS) -> Result:
     """Ask z3 to prove an obligation: no state satisfies the assumptions but violates the goal.
 
     Most proofs need few clauses of the invariant, so most attempts assume only the clause to prove and the guard of the
-    action. The other attempts assume all clauses of the invariant. The duration of a proof varies randomly, so many
-    short attempts are better than one long attempt. After three attempts, z3 searches for a small counterexample, which
-    is easy to read.
+    action. One third of the attempts assume the whole invariant. The duration of a proof varies randomly, so many short
+    attempts are better than one long attempt. After three attempts, z3 searches for a small counterexample, which is
+    easy to read.
     """
     began = time.perf_counter()
     if obligation.kind == "possible":
@@ -139,8 +139,8 @@ def discharge(obligation: Obligation, steps: int = STEPS) -> Result:
 
 @dataclass(frozen=True)
 class Attempt:
-    """One attempt by z3 to discharge an obligation, with the settings of z3. If `models` is True, z3 also searches for
-    models of quantified formulas. `steps` is the number of steps after which z3 gives up.
+    """One attempt to discharge an obligation, with the settings of z3. If `models` is True, z3 also searches for models
+    of quantified formulas. `steps` is the number of steps after which z3 gives up.
     """
 
     given: tuple[Term, ...]

@@ -25,7 +25,9 @@ def picture(system: System, result: Result) -> str:
 
 
 def scene(system: System, found: Counterexample) -> Times:
-    """Return the content of the picture, with a lane for each write, plan and reader that the counterexample needs."""
+    """Return the content of the picture, with one lane for each write, plan and reader that occurs in the
+    counterexample.
+    """
     relations = {relation.name: relation for relation in system.relations}
     needed = shown(relations, found)
     lanes = sorted(each for each in needed if each.split()[0] in ("write", "plan", "logplan", "reader"))

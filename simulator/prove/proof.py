@@ -50,7 +50,7 @@ class Part:
 
     def _verdict(self, promise: str) -> Answer:
         """Return FAILED if the clauses do not imply the promise, or if a run of the model violates the promise. Return
-        UNDETERMINED if a clause is not proved.
+        UNDETERMINED if a clause on which the promise depends is not proved.
         """
         if any(run.promise == promise for run in self.runs):
             return "FAILED"
@@ -62,8 +62,8 @@ class Part:
         return "PROVED" if all(result.answer == "PROVED" for result in rests_on) else "UNDETERMINED"
 
     def with_runs(self, protocol: Protocol, shown: frozenset[str]) -> Part:
-        """If obligations fail that are not in `shown`, search for runs that violate a promise, and add these runs to
-        the result.
+        """If any obligation outside `shown` fails, search for runs that violate a promise, and add these runs to the
+        result.
 
         `shown` contains the obligations that are already reported for earlier lemma modules.
         """

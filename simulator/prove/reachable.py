@@ -1,7 +1,7 @@
 """Searches small worlds of the model for a run that violates a promise, after a proof obligation has failed.
 
-A counterexample to induction may start from an unreachable state. Such a counterexample shows that the invariant is too
-weak, not that a promise is broken.
+A counterexample to induction may start from an unreachable state. In this case, the counterexample shows that the
+invariant is too weak, not that a promise is broken.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ MOST_STATES = 20_000
 
 
 class Run(NamedTuple):
-    """A shortest run that violates a promise in a world: the promise, the number of steps, and the message."""
+    """A shortest run that violates a promise in a world. `because` describes the violation."""
 
     world: str
     promise: str
@@ -28,7 +28,9 @@ class Run(NamedTuple):
 
 
 def search(worlds: Iterable[str], protocol: Protocol, promises: Iterable[str]) -> tuple[Run, ...]:
-    """Return the violations in the first world in which a promise is violated, shortest run first."""
+    """Search the worlds one by one until a promise is violated. Return all violations in this world, shortest run
+    first.
+    """
     known = [PROMISES[name] for name in promises if name in PROMISES]
     for name in worlds:
         result = explore(Model(specs.world(name), protocol), known, max_states=MOST_STATES)

@@ -16,7 +16,9 @@ WORKS = {SCHEDULED: core.SCHEDULED, REPLACING: core.RUNNING, "written": core.RUN
 
 
 def fixed(model: Model, groups: list[int]) -> Table:
-    """Return the relations that contain the overwriters and the file groups that each of them replaces."""
+    """Return the values of the fixed relations: which actors are overwriters, and which file groups each overwriter
+    replaces.
+    """
     found: Table = {}
     for me in model.actors_of("overwriter"):
         found["overwriter", me] = True
@@ -25,7 +27,7 @@ def fixed(model: Model, groups: list[int]) -> Table:
 
 
 def interpret(model: Model, state: State, elements: Instance, facts: Table, plans: list[Plan]) -> None:
-    """Add the facts about insert overwrites in a state of the model to `facts`."""
+    """Add the values of the insert-overwrite relations in a model state to `facts`."""
     overwriters = model.actors_of("overwriter")
     if not overwriters:
         return

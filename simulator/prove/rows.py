@@ -1,6 +1,4 @@
-"""Assigns random records of one key to the logs of a world, and computes which record wins the merge into each base
-file.
-"""
+"""Assigns random records of one key to the logs of a world, and computes which record each base file keeps."""
 
 from __future__ import annotations
 
@@ -17,7 +15,7 @@ from .lemmas import state as core
 
 
 def with_records(elements: Instance, seed: int) -> Instance:
-    """Return a copy of the instance in which about 80% of the logs contain a random row or a delete, all of the same
+    """Return a copy of the instance in which about 80% of the logs contain a random record (row or delete) of the same
     key.
     """
     draw = random.Random(seed)
@@ -31,10 +29,10 @@ def with_records(elements: Instance, seed: int) -> Instance:
 def interpret(
     model: Model, state: State, elements: Instance, facts: Table, place: dict[int, int], by_time: dict[int, Any]
 ) -> None:
-    """Add to `facts` the record that wins in each base file according to the model's merge.
+    """For each base file, add to `facts` the record that the model's merge keeps.
 
-    The argument `place` maps the requested time of each plan to the plan's number. The argument `by_time` maps the
-    requested time of each write to the write.
+    `place` maps the requested time of each plan to the integer that identifies the plan in `facts`. `by_time` maps
+    requested times to writes.
     """
     records = elements.fixed
     if not any(key[0] == "record" for key in records):

@@ -1,6 +1,6 @@
 """Restricts a formula to a few elements of each sort, so that z3 decides it without quantifiers.
 
-Values that satisfy the restricted formula are a small counterexample, because they also satisfy the original formula.
+A solution of the restricted formula is a small counterexample, because it is also a solution of the original formula.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ class Universe:
         self._kept: list[Term] = []  # z3 reuses the identity of a term that is not kept
 
     def given(self, terms: Iterable[Term]) -> list[Term]:
-        """Return the terms with quantifiers expanded over the universe, and constraints that keep every subterm's value
-        in the universe.
+        """Return the terms with each quantifier replaced by its instances for the elements of the universe. Additional
+        constraints keep the value of every subterm in the universe.
         """
         expanded = [self._expand(term) for term in terms]
         return [*expanded, *self._closure(expanded)]

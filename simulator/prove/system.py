@@ -86,7 +86,7 @@ class System:
     mechanism rest on them, never the reverse."""
 
     def premises(self, clause: str) -> tuple[str, ...]:
-        """Return the clauses that may be assumed in the proof of a clause."""
+        """Return the clauses that a proof of the given clause may assume."""
         return tuple(name for name in self.clauses if name in self.common or clause not in self.common)
 
     def support(self, promise: str) -> frozenset[str]:

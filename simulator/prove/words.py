@@ -33,11 +33,11 @@ MEANS_WITH: Final = {
 
 
 class Counterexample(NamedTuple):
-    """A state that violates a proof obligation. `values` maps (relation, *elements) to its value, without values that
-    are false or 0.
+    """A counterexample to a proof obligation. `values` maps (relation, *elements) to the relation's value in the state;
+    values that are false or 0 are omitted.
 
-    `step` is the next action with its parameters, or "" for an obligation about one state. `named` contains the
-    elements that occur in `step`.
+    `step` is the action taken in the state, with its parameters, or "" if the obligation is not about a step. `named`
+    contains the elements that occur in `step`.
     """
 
     step: str
@@ -68,7 +68,7 @@ def counterexample(system: System, result: Result) -> Counterexample | None:
 
 
 def _means(values: Mapping[tuple[str, ...], Any], key: tuple[str, ...]) -> bool:
-    """True if the value has a meaning. The completion time of a pending plan, for example, has none."""
+    """True if the relation is defined for its first element. A pending plan, for example, has no completion time."""
     needs = MEANS_WITH.get(key[0])
     return needs is None or any(values.get((name, key[1])) for name in needs)
 
@@ -80,7 +80,8 @@ def _value(relation: Relation, term: Any, names: dict[str, str]) -> bool | int |
 
 
 def facts(system: System | None, result: Result) -> Iterator[str]:
-    """Yield the counterexample as lines of text: the step with its parameters, then one line for each relevant element.
+    """Yield the counterexample as lines of text: the step, then the facts about each element, then the facts about
+    several elements.
     """
     found = counterexample(system, result) if system is not None else None
     if found is None or system is None:
@@ -102,7 +103,7 @@ def facts(system: System | None, result: Result) -> Iterator[str]:
 
 
 def shown(relations: Mapping[str, Relation], found: Counterexample) -> set[str]:
-    """Return the elements to print: those in the step or in a relation that holds, and all elements to which they
+    """Return the elements to print: those that occur in the step or in a true fact, and the elements to which they
     refer.
     """
     needed = set(found.named)

@@ -40,14 +40,14 @@ class Fault:
     """A fault that affects `times` requests of `method` with a matching key. The first `spared` matching requests are
     not affected.
 
-    With the kinds `refuse`, `lose` and `stall`, the server executes the request. With `refuse`, the server then answers
-    412, as if a condition had failed. With `lose`, the server closes the connection without an answer. With `stall`,
-    the server answers after `Bucket.stall_seconds`, so that the client times out. With the kinds `conflict` (answer
-    409), `fail` (400), `slow` (503 SlowDown), `expire` (400 ExpiredToken) and `drop` (no answer, connection closed),
-    the server does not execute the request.
+    With the kinds `refuse`, `lose` and `stall`, the server executes the request, but the client does not learn this.
+    With `refuse`, the server answers 412, as if the request's precondition had failed. With `lose`, the server closes
+    the connection without an answer. With `stall`, the server answers after `Bucket.stall_seconds`, so that the client
+    times out. With the kinds `conflict` (answer 409), `fail` (400), `slow` (503 SlowDown), `expire` (400 ExpiredToken)
+    and `drop` (no answer, connection closed), the server does not execute the request.
 
-    A key matches if it ends with `end`. If `pattern` is True, `end` is a regular expression that must match somewhere
-    in the key.
+    The fault affects only keys that end with `end`. If `pattern` is True, `end` is a regular expression that must match
+    somewhere in the key.
     """
 
     kind: Kind
@@ -65,10 +65,10 @@ class Fault:
 
 @dataclass
 class Meeting:
-    """Delays matching requests until all of them have arrived, to force concurrency.
+    """Delays `size` matching requests until all of them have arrived, to force concurrency.
 
-    The first `spared` matching requests are not delayed; the next `size` matching requests are. `is_missed` is True if
-    fewer than `size` of them arrived before the time limit.
+    The first `spared` matching requests are not delayed. `is_missed` is True if fewer than `size` further matching
+    requests arrived before the time limit.
     """
 
     method: str
@@ -81,14 +81,16 @@ class Meeting:
         self.begun, self._barrier = 0, threading.Barrier(self.size)
 
     def join(self, request: Request) -> bool:
-        """Return True if the request must be delayed. Only one thread at a time may call `join`."""
+        """Count the request if it matches. Returns True if it is one of the requests to delay. Only one thread at a
+        time may call `join`.
+        """
         if self.method != request.method or not re.search(self.pattern, request.key):
             return False
         self.begun += 1
         return self.spared < self.begun <= self.spared + self.size
 
     def wait(self) -> None:
-        """Wait until all delayed requests have begun."""
+        """Wait until all `size` requests have arrived."""
         try:
             self._barrier.wait(20)
         except threading.BrokenBarrierError:

@@ -96,7 +96,7 @@ class Bucket:
             self.objects.pop(key, None)
 
     def listed(self, prefix: str, after: str, size: int) -> tuple[list[tuple[str, Stored]], bool]:
-        """Return the next `size` objects below a prefix, sorted by key, and True if more objects follow."""
+        """Return the next `size` objects below a prefix, sorted by key, and whether more objects follow."""
         with self.changing:
             found = sorted(item for item in self.objects.items() if item[0].startswith(prefix) and item[0] > after)
         return found[:size], len(found) > size

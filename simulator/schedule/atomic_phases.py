@@ -10,7 +10,8 @@ from .protocol import Choose, Schedule
 
 
 class AtomicPhases:
-    """Wraps a schedule so that an actor repeats each of ``actions`` without interruption while the action is enabled.
+    """Wraps a schedule. An actor that takes one of ``actions`` repeats it without interruption as long as it is
+    enabled.
     """
 
     def __init__(self, inner: Schedule, actions: Collection[str]) -> None:

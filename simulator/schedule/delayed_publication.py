@@ -17,8 +17,8 @@ LAST = ("_takes_lock", "_starts_plan", "_starts_rollback", "_resumes_rollback")
 
 
 class DelayedPublication:
-    """Wraps a schedule. In most decisions, steps that begin to publish an instant are excluded if other steps are
-    enabled.
+    """Wraps a schedule, and delays the publication of instants. In most decisions, steps that begin to publish an
+    instant are excluded if other steps are enabled.
     """
 
     def __init__(self, inner: Schedule) -> None:

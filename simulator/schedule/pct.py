@@ -36,8 +36,8 @@ class Pct:
         self._count = 0
 
     def next(self, choose: Choose, enabled: Sequence[Step]) -> Step | None:
-        """Return a step of the enabled actor with the highest priority. At a change point, the enabled actor with the
-        highest priority drops to the lowest priority before the choice.
+        """Return a step of the enabled actor with the highest priority. At a change point, this actor first drops to
+        the lowest priority.
         """
         enabled = without_faults(choose, enabled)
         ready = {step.actor for step in enabled}

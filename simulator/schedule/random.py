@@ -19,7 +19,7 @@ class Random:
     """
 
     def begin(self, choose: Choose, actors: Sequence[str], actions: Sequence[str]) -> None:
-        """Do nothing, because a random walk makes all choices step by step."""
+        """Do nothing, because a random walk makes no choices in advance."""
 
     def next(self, choose: Choose, enabled: Sequence[Step]) -> Step | None:
         enabled = without_faults(choose, enabled)
@@ -40,7 +40,7 @@ def one_of(choose: Choose, mine: Sequence[Step]) -> Step:
 
 
 def without_faults(choose: Choose, enabled: Sequence[Step]) -> Sequence[Step]:
-    """Return the enabled steps except crashes or, occasionally, only the crashes."""
+    """Return the enabled steps without crashes. Occasionally, return only the crashes instead."""
     faults = [step for step in enabled if step.action in FAULTS]
     if not faults:
         return enabled

@@ -18,7 +18,7 @@ class Replay:
     """Takes the recorded steps in the recorded order.
 
     Recorded steps may contain symbols such as ``r1`` instead of times. ``resolve`` replaces the symbols with the times
-    of the current run. If ``resolve`` raises KeyError because a symbol is unknown, the replay ends.
+    of the current run. If the current run has no time for a symbol, ``resolve`` raises KeyError and the replay ends.
     """
 
     def __init__(self, steps: Sequence[Step], resolve: Callable[[Step], Step] = lambda step: step) -> None:

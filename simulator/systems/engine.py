@@ -79,8 +79,8 @@ MEMORY: Final = Path("/dev/shm")  # a folder in memory, where the system has one
 
 
 class EngineSystem:
-    """A table of the engine in memory, whose actors run in threads. ``rules`` overrides the engine rules that are
-    derived from the protocol.
+    """An in-memory table of the engine, on which each operation of an actor runs in a thread. ``rules`` overrides the
+    engine rules that are derived from the protocol.
     """
 
     name = "engine"
@@ -178,8 +178,8 @@ class EngineSystem:
         self.harness.storage.put_if_absent(in_partition(partition, name), b"#HUDI#")
 
     def stream_step(self, actor: str, action: str, own: Stream) -> Mapping[str, Any]:
-        """Perform an action of the model on a Structured Streaming query of the engine. ``own`` is the query's state in
-        the model before the step.
+        """Perform an action of the model on a Structured Streaming query of the engine. ``own`` is the model's state of
+        this query before the step.
 
         Does nothing in worlds with partial updates or merge functions, because the engine's streaming sink writes only
         complete rows.
@@ -203,10 +203,10 @@ class EngineSystem:
             yield folder
 
     def complaints(self) -> list[str]:
-        """Return a message for each model step whose calls were not atomic: another actor could have seen an
-        intermediate state.
+        """Return a message for each step of the model during which another actor could have seen an intermediate state
+        of the table.
 
-        Worlds with lost locks are not checked, because their model does not rely on the lock to make steps atomic.
+        Worlds with lost locks are not checked, because a lock that may be lost does not make steps atomic.
         """
         if self.world[LostLocks].lock_losses:
             return []
@@ -257,7 +257,8 @@ class EngineSystem:
         return replace(self.config, concurrency_mode=mode, schema=schema_of(self.world, added))
 
     def observer_context(self) -> Context:
-        """Return an engine context for the check's own reads: storage and jobs without pauses, and a read-only clock.
+        """Return an engine context with which a check observes the table. Its storage and jobs do not pause, and its
+        clock is read-only.
         """
         none: Any = None
         clock = ReadOnlyClock(self.harness.clock)

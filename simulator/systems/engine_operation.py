@@ -58,8 +58,8 @@ class EngineOperation:
         self.task.crash()
 
     def segment(self, row: MappingRow) -> Mapping[str, Any]:
-        """Run the engine's calls that correspond to one model step, as defined by the mapping row `row`. Return what
-        these calls make observable: the rows of a read, or the file group and log version of a new data file.
+        """Run the engine's calls that correspond to one model step, as defined by the mapping row `row`. Return the
+        rows of a read, or the file group and log version of a new data file.
         """
         title = f"{self.name} of {self.task.actor}"
         if self.task.finished and row.ends_after != RETURN:  # before RETURN it may have made its last call

@@ -83,7 +83,9 @@ def rules_of(protocol: Protocol) -> Rules:
 
 
 def by_their_rules(rules: Rules) -> Rules:
-    """Return the rules for a table service of another engine, which merges files as Hudi does."""
+    """Return the rules for a table service that another engine runs. Such a service merges files in the same way as
+    Hudi.
+    """
     return replace(rules, merge_order=HUDI.merge_order, fold=HUDI.fold, tombstones=HUDI.tombstones)
 
 

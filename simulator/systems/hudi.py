@@ -38,7 +38,7 @@ WAITS_ONE_IN: Final = 3
 
 
 class HudiSystem:
-    """A Hudi table in a temporary folder, on an in-memory file system if possible."""
+    """A Hudi table in a temporary folder, which is in `/dev/shm` (in memory) if this folder exists."""
 
     name = "hudi"
     impossible: Mapping[str, str] = IMPOSSIBLE
@@ -131,7 +131,9 @@ class HudiSystem:
         return tuple(sorted(slices, key=lambda entry: (entry[0], entry[1] or 0)))
 
     def rows(self, query: Query) -> tuple[Any, ...]:
-        """Return the answer of Hudi on Spark to a read. Raises `Impossible` for reads that Hudi does not offer."""
+        """Run a query with Hudi on Spark, and return its rows. Raises `Impossible` for queries that Hudi does not
+        offer.
+        """
         if query.kind == "changes":
             raise Impossible("Hudi returns change logs only for tables with CDC")
         instants = {tick: instant for instant, tick in self.ticks.items()}

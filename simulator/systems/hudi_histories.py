@@ -17,8 +17,8 @@ FITTED: Final = ("compactor", "rollbacker", "writer")
 def fitted(world: World) -> World:
     """Return the world, reduced to what Hudi supports: merge-on-read, whole rows, and atomic client calls.
 
-    A write has one log file in each file group, because Hudi's client does not start a second log for so few rows. In
-    random worlds, which have no name, only the compactors, rollback actors and writers remain.
+    A write has at most one log file in each file group, because Hudi's client writes few rows to a single log file. A
+    random world, which has no name, keeps only its compactors, rollback actors and writers.
     """
     actors = world.actors if world.name else {kind: world.actors.get(kind, 0) for kind in FITTED}
     shapes = {write: tuple(min(1, versions) for versions in shape) for write, shape in world.writes.items()}
@@ -27,17 +27,20 @@ def fitted(world: World) -> World:
 
 
 def does_otherwise(model: Any, state: Any, step: Step) -> bool:
-    """True if Hudi's client would now act differently from the model's step, so that the history must omit the step.
+    """True if Hudi's client would act differently from the model in this step. Histories omit such steps.
 
     While an actor holds the lock, only that actor's steps are allowed, because Hudi locks and publishes within one
     call. A compactor must not resume the plan of a live compactor, because Hudi would first roll back the live run and
     delete its files.
 
-    In worlds with rollback actors, four other kinds of steps are also omitted. A heartbeat must not expire before the
-    writer has written its files, because Hudi's client fails if its write is rolled back earlier. A writer must not
-    abort before its write is rolled back, because Hudi can still commit the write. A writer must not acquire the lock
-    after its write was rolled back, because Hudi would refuse the write. A rollback must not run after its target has
-    committed, because Hudi would remove the committed instant (finding commit-undone-by-a-planned-rollback).
+    In worlds with rollback actors, histories also omit the following steps:
+
+    - The heartbeat of a writer expires before the writer has written its files. Hudi's client would fail after the
+      rollback of its write.
+    - A writer aborts before its write is rolled back. Hudi could still commit the write.
+    - A writer acquires the lock after its write was rolled back. Hudi would refuse the write.
+    - A rollback runs after its target has committed. Hudi would remove the committed instant (finding
+      commit-undone-by-a-planned-rollback).
     """
     if (holder := model.component(state, "lock")) is not None:
         return step.actor != holder or step.action == "actor_crashes"

@@ -14,9 +14,9 @@ from typing import Final
 class PeerStep:
     """Maps one action of the model to a step of the Hudi process (peer).
 
-    ``call`` is the step of the Hudi process that performs the action. If the action needs no call or cannot be
-    performed, ``because`` states the reason. ``takes`` is True if the action takes a time from the clock. If
-    ``impossible`` is True, the peer cannot replay histories that contain this action.
+    ``call`` is the step of the Hudi process that performs the action. ``because`` states why the action needs no call
+    or cannot be performed. ``takes`` is True if the action takes a time from the clock. If ``impossible`` is True, the
+    peer cannot replay histories that contain this action.
     """
 
     action: str

@@ -1,8 +1,8 @@
 """Merge functions for the engine. `union` is idempotent, commutative and associative; each other function violates
 exactly one of these laws.
 
-A row's value contains the names of the writes that are merged into the row. The model's own versions of these functions
-are in `nbcc.model.mechanisms.merge_function`.
+A row's value contains the names of the writes that are merged into the row. The model has its own versions of the merge
+functions in `nbcc.model.mechanisms.merge_function`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ def union(older: Row, newer: Row) -> Row:
 
 
 def total(older: Row, newer: Row) -> Row:
-    """Return a row whose value contains the names in both values, including duplicates. This function is not
+    """Return a row whose value contains the write names of both values, including duplicates. This function is not
     idempotent.
     """
     return _row(older, newer, " ".join(sorted(f"{older['value']} {newer['value']}".split())))

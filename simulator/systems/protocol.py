@@ -30,7 +30,7 @@ class Operation(Protocol):
         """Run the calls of the operation that correspond to the given action of the model.
 
         The returned mapping contains the ``group`` and ``version`` of a new data file, or the ``rows`` of a read. If
-        ``args`` also contains ``group``, ``version`` or ``rows``, the value there must equal the returned value.
+        ``args`` contains an expected ``group``, ``version`` or ``rows``, the returned value must be equal to it.
 
         Raises:
             CannotStep: If the calls cannot be completed.
@@ -46,10 +46,10 @@ class System(Protocol):
     """A system under test: a table on which several actors work.
 
     A system may also have the attributes `slices_as_of`, `refuses_by_class` and `stream_step`. The method
-    `slices_as_of(time)` returns past file slices in the format of `slices`. If `refuses_by_class` is True, `rows`
-    reports a refused read as `crosscheck.observables.refused(error)`. A check then compares the error's class with the
-    class that the model predicts. The method `stream_step(actor, action, own)` executes a step of a Structured
-    Streaming query whose state in the model is `own`.
+    `slices_as_of(time)` returns the file slices as of `time`, in the same format as `slices`. If `refuses_by_class` is
+    True, `rows` returns `crosscheck.observables.refused(error)` for a refused read. A check compares the error class in
+    this result with the class that the model predicts. The method `stream_step(actor, action, own)` executes one step
+    of a Structured Streaming query, where `own` is the query's state in the model.
     """
 
     name: str

@@ -29,7 +29,7 @@ ACTION = "deltacommit"
 
 @lru_cache(maxsize=8)
 def parameters(path: str, *options: tuple[str, str]) -> Any:
-    """Return the write options as a Scala map. Hudi's data source defaults are added for missing options."""
+    """Return the write options as a Scala map. Missing options have the default values of Hudi's data source."""
     options_map = hudi().HoodieConversionUtils.mapAsScalaImmutableMap(java_map({**dict(options), "path": path}))
     return hudi().HoodieWriterUtils.parametersWithWriteDefaults(options_map)
 
@@ -78,7 +78,7 @@ class Client:
         return int(self._done.size())
 
     def bulk(self, rows: Sequence[Sequence[Any]], table_config: Any) -> int:
-        """Publish the inflight instant and bulk insert the rows. Returns the number of written files."""
+        """Publish the inflight instant and bulk insert the rows. Returns the number of files written."""
         return self._wrote(self.hudis.bulkInsert(self._records(rows, table_config), self.instant))
 
     def refused(self) -> None:
@@ -158,7 +158,7 @@ class Client:
         return instant
 
     def run_rollback(self, meta: Any, instant: str) -> None:
-        """Execute a rollback plan in one call, as Hudi's cleaner executes pending rollbacks."""
+        """Execute a pending rollback plan in one call, in the way that Hudi's cleaner does."""
         service, utils = self.hudis.getTableServiceClient(), hudi().table.action.rollback.RollbackUtils
         pending = items(meta.getActiveTimeline().filterPendingRollbackTimeline().getInstants())
         mine = next(each for each in pending if each.requestedTime() == instant)

@@ -45,8 +45,8 @@ def spark() -> Any:
 
 
 class Package:
-    """A Java package that caches its members when they are first used. Without the cache, Py4J makes the JVM search
-    every jar for each part of a dotted name.
+    """A Java package that caches its members when they are first used. Without caching, the JVM would search every jar
+    for each part of a dotted name.
     """
 
     def __init__(self, of_py4j: Any) -> None:
@@ -108,7 +108,7 @@ def java_array(values: Sequence[object], of: str = "Object") -> Any:
 def items(collection: Any) -> list[Any]:
     """Return the items of a Java collection or stream as a list.
 
-    Iteration through Py4J would be slow: it ends with an exception, for which Py4J searches every jar.
+    Iteration through Py4J would be slow, because the exception that ends it makes Py4J search every jar.
     """
     array = collection.toArray()
     return [array[place] for place in range(len(array))]

@@ -86,8 +86,8 @@ class Table:
         frame.write.format("hudi").options(**chosen).mode("append").save(self._path)
 
     def write_by_defaults(self, rows: Sequence[Sequence[Any]], columns: str, options: Mapping[str, str]) -> None:
-        """Upsert rows through Hudi's data source with the given options and Hudi's defaults. ``columns`` is a DDL
-        string.
+        """Upsert rows through Hudi's data source with the given options and Hudi's defaults. ``columns`` declares the
+        table's columns as a Spark DDL string.
         """
         frame = spark().createDataFrame([tuple(row) for row in rows], columns).coalesce(1)
         frame.write.format("hudi").options(**options).mode("append").save(self._path)
@@ -190,8 +190,8 @@ class Table:
         self._clients[actor].commit_log_compaction()
 
     def _publish(self, actor: str, publish: Callable[[], None], waits: bool) -> None:
-        """Publish the completed instant of a client. If `waits` is True, another client holds the lock first, and the
-        publication must wait until the lock is released.
+        """Complete a client's instant by calling `publish`. If `waits` is True, check that `publish` waits while
+        another client holds the lock.
         """
         if not waits:
             publish()
@@ -251,8 +251,8 @@ class Table:
     def read(
         self, kind: str, after: str | None = None, until: str | None = None, columns: Sequence[str] = SHOWN
     ) -> list[list[Any]]:
-        """Return the rows of a read. Each row has the values of ``columns``, by default ``[key, ordering, value, commit
-        time]``.
+        """Run a query, and return its rows. Each row has the values of ``columns``, by default ``[key, ordering, value,
+        commit time]``.
 
         ``kind`` is snapshot, as_of (with ``until``), incremental (with ``after`` and ``until``) or read_optimized.
         """

@@ -28,8 +28,8 @@ from . import (
 
 @dataclass(frozen=True)
 class Lemmas:
-    """The entry for one lemma module: the supported options, the class that builds the transition relation, and worlds
-    of the model.
+    """A lemma module: its supported options, the class that builds its transition relation, and the worlds that check
+    it.
 
     In each world of `worlds`, the transition relation is compared with the model. If an obligation fails, the worlds in
     `search` are searched for a run that violates the promise.
@@ -53,8 +53,8 @@ class Lemmas:
         return {each.name: get_args(hints[each.name]) for each in fields(self.options) if each.name != "any_plan"}
 
     def under(self, protocol: Mapping[str, Any]) -> tuple[System | None, str]:
-        """Return the transition relation under the options of a protocol. If an option is not supported, return None
-        with the reason.
+        """Return the transition relation under the options of a protocol. If an option's value is not supported, the
+        result is None and the reason.
         """
         known = self.described()
         usual = Protocol().to_mapping()

@@ -1,8 +1,8 @@
 """Archiving: completed instants are copied to the archive, then removed from the active timeline, oldest first.
 
 A listing of the active timeline may miss an instant that is removed during the listing, so a reader reads the archive
-after each listing. In the transition relation, an archiver may archive any set of instants that the rules allow.
-Archivers are not distinguished from each other.
+after each listing. In the transition relation, an archiver may archive any set of instants that the rules allow. The
+actions do not record which archiver performs them.
 """
 
 from __future__ import annotations
@@ -91,8 +91,9 @@ class Archiving(core.Core):
         return (*super().actions(), archives, removes, removes_plan)
 
     def may_archive(self, s: Any, writes: Any, plans: Any) -> Term:
-        """True if the given instants may be archived: all older completed instants are archived already, or together
-        with them. The lock must be free, and no other archiving may be in progress.
+        """True if the given instants may be archived. Every completed instant with an earlier requested time must be
+        archived already, or be one of the given instants. The lock must be free, and no other archiving may be in
+        progress.
         """
 
         def goes(requested: Term, completed: Term) -> Term:
@@ -161,8 +162,9 @@ class Archiving(core.Core):
     def looks(self) -> tuple[Action, ...]:
         """Return the actions by which a reader reads the archive.
 
-        After the first listing, the reader raises its read time to the newest archived completion time, if later. After
-        the second listing, the reader adds the archived instants that completed by its read time.
+        After the first listing, the reader raises its read time to the newest archived completion time if this time is
+        later. After the second listing, the reader also uses the archived instants that completed at or before its read
+        time.
         """
         return (
             Action(
@@ -189,11 +191,13 @@ class Archiving(core.Core):
         )  # fmt: skip
 
     def covers(self, s: Any, d: Term, w: Term) -> Term:
-        """True if the write completed by the reader's time, or if the reader will find the write in the archive."""
+        """True if the write completed at or before the read time, or is archived."""
         return either(super().covers(s, d, w), s.archived(w))
 
     def keeps_time(self, s: Any, n: Any, d: Term) -> Term:
-        """True if the reader's time is unchanged, except that reading the archive may raise it once."""
+        """True if a step leaves the read time unchanged, or raises it when the reader reads the archive after its first
+        listing.
+        """
         raised = s.every(WRITE, lambda w: implies(s.archived(w), s.completed(w) <= n.reads_at(d)))
         looks = both(s.reading(d) == LISTED, n.reading(d) == OPENED)
         return choose(looks, both(raised, n.reads_at(d) >= s.reads_at(d)), n.reads_at(d) == s.reads_at(d))

@@ -89,7 +89,7 @@ class Batches(GivingUp):
         )  # fmt: skip
 
     def answered(self, s: Any, n: Any) -> Term:
-        """True if every write that ends unpublished in this step repeats a batch that another write has committed."""
+        """True if every write that is skipped in this step repeats a batch that another write has committed."""
         return s.every(WRITE, lambda w: implies(
             both(n.over(w), no(s.over(w)), no(s.given_up(w))), self.is_repeat(s, w)))  # fmt: skip
 

@@ -1,10 +1,10 @@
 """Cleaning with a horizon (the time before which reads are refused): no clean deletes a file that a permitted read or a
 pending plan needs.
 
-Under the lock, a cleaner chooses a completion time as its horizon. In each file group, the clean may delete the files
-that are older than the newest base file completed by the horizon. A clean may delete any subset of these files, in any
-order. The proof therefore covers every retention policy whose horizon is a completion time. The proof also covers
-cleaners that crash during a clean.
+Under the lock, a cleaner chooses any completion time as its horizon. In each file group, a clean may delete the files
+that are older than the newest base file that completed at or before the horizon. It may delete any subset of these
+files, in any order. Because of these free choices, the proof covers every retention policy that chooses a completion
+time as its horizon. The proof also covers cleaners that crash during a clean.
 """
 
 from __future__ import annotations
@@ -76,7 +76,9 @@ class Cleaning(Services):
         return both(s.part(q, g), is_there, s.barrier(q) <= h)
 
     def is_older(self, s: Any, g: Term, h: Term, time: Term) -> Term:
-        """True if group g has a base file that `counts` accepts and that begins a slice after `time`."""
+        """True if a clean with horizon h may delete the logs of group g that completed at `time`, and base files with
+        this barrier.
+        """
         return s.some(PLAN, lambda q: both(self.counts(s, q, g, h), time < s.barrier(q)))
 
     def schedule_clean(self, s: Any, a: Term, w: Term) -> Mapping[str, Update]:
@@ -159,7 +161,7 @@ class Cleaning(Services):
 
     def reads_are_served(self, s: Any) -> Term:
         """True if no clean has deleted a file that a read at or after the horizon needs. In each file group, a read
-        needs the newest base file that was completed by its time, and the logs of the same slice.
+        needs the newest base file that completed at or before the read time, and the logs of its slice.
         """
         t = any_time(s)
 
@@ -178,7 +180,7 @@ class Cleaning(Services):
 
     def plans_are_served(self, s: Any) -> Term:
         """True if no clean has deleted an input of a pending plan. In each file group, a plan needs the newest
-        completed base file and the later logs.
+        completed base file, and the logs that the plan merges into it.
         """
 
         def takes(p: Term, q: Term, g: Term) -> Term:

@@ -36,7 +36,9 @@ def pending(s: Any, q: Term) -> Term:
 
 
 def removes_files(s: Any, c: Term) -> Mapping[str, Update]:
-    """Return the state updates for deleting the base files of other compactors that run the same plan."""
+    """Return the state updates by which a compactor deletes the base files of its rivals: other live compactors that
+    run the same plan.
+    """
     def is_rival(b: Term) -> Term:
         files = s.some(GROUP, lambda g: s.base_written(b, g))
         return both(b != c, s.own_plan(b) == s.own_plan(c), s.work(b) > IDLE, no(s.dead_compactor(b)), files)
@@ -67,7 +69,7 @@ class Compactors(Relations):
         return both(idle, s.some(LOG, lambda log: both(s.group_of(log) == g, self.takes(s, log))))
 
     def new_content(self, s: Any, log: Term) -> Term:
-        """True if the base file of a plan scheduled now would contain the log."""
+        """True if a plan scheduled now would write the rows of the log to its base file."""
         g = s.group_of(log)
         merged = both(has_base(s, g), s.holds(s.newest(g), log))
         return both(self.new_part(s, g), either(merged, self.takes(s, log)))
@@ -189,7 +191,7 @@ class Compactors(Relations):
 
     def giving_way(self) -> tuple[Action, ...]:
         """Return the actions by which a compactor gives up a plan, because another compactor has completed the plan or
-        has deleted the files.
+        has deleted this compactor's base files.
         """
         return (
             Action(

@@ -40,12 +40,12 @@ class Core(Writers, Compactors, Readers):
     """The core transition relation under the given options. Mechanisms extend this class."""
 
     def clauses(self) -> dict[str, Formula]:
-        """Return the inductive invariant: a mapping from the wording of each clause to its formula."""
+        """Return the inductive invariant: a dictionary from the text of each clause to its formula."""
         return dict(CLAUSES)
 
     def in_logs(self, s: Any, q: Term, log: Term, t: Term) -> Term:
-        """True if a read as of t merges the log with the base file of plan q. The log must be visible, and its slice
-        must not be older than the slice that plan q begins.
+        """True if a read as of t merges the log with the base file of plan q. The log must have completed at or before
+        t, and its slice must not be older than the slice that begins with this base file.
         """
         w = s.write_of(log)
         return both(published(s, w), s.completed(w) <= t, self.slice_time(s, w) >= s.barrier(q), self.is_there(s, log))
@@ -59,8 +59,8 @@ class Core(Writers, Compactors, Readers):
         return either(s.holds(q, log), self.in_logs(s, q, log, t))
 
     def axis(self, s: Any, w: Term, option: str) -> Term:
-        """Return the time that decides whether a read includes a write: completion time or requested time, according to
-        `option`.
+        """Return the completion time or the requested time of a write, depending on `option`. A read compares this time
+        with its read time.
         """
         return s.completed(w) if option == "completion" else s.requested(w)
 
@@ -77,7 +77,7 @@ class Core(Writers, Compactors, Readers):
         return both(published(s, w), after < time, time <= until)
 
     def common(self) -> frozenset[str]:
-        """Return the names of the core's own clauses, without the clauses that mechanisms add."""
+        """Return the names of the clauses from which the promises of the core are proved."""
         return frozenset(CLAUSES)
 
     def claims(self) -> tuple[Claim, ...]:
@@ -135,7 +135,7 @@ class Core(Writers, Compactors, Readers):
             self.delivered(s, w, t, until), self.delivered(n, w, t, until))))  # fmt: skip
 
     def free(self, s: Any) -> Term:
-        """True if every live writer whose logs are stored can take a step, or waits only for the lock."""
+        """True if no live writer that has stored all its logs must wait, except for the lock."""
         steps = tuple(action for action in self.writers() if action.name in self.on_the_way())
         waits = no(self.lock_is_free(s))
         return s.every(WRITE, lambda w: implies(
@@ -151,7 +151,7 @@ class Core(Writers, Compactors, Readers):
         return frozenset(action.name for action in self.completing_writes())
 
     def reads_what_it_finds(self, s: Any) -> Term:
-        """True if each reader that has finished listing uses every write that completed by the reader's time."""
+        """True if each reader that has finished listing uses every write that completed at or before its read time."""
         return s.every(READER, WRITE, lambda d, w: implies(
             both(s.reading(d) >= SURE, complete(s, w, s.reads_at(d))), s.kept_write(d, w)))  # fmt: skip
 
@@ -211,7 +211,7 @@ class Core(Writers, Compactors, Readers):
         return {}
 
     def hints(self) -> dict[str, tuple[str, ...]]:
-        """Map each clause to the other clauses that the prover assumes first when it proves the clause."""
+        """Return, for each clause, the other clauses that the first proof attempts assume."""
         return {}
 
     def system(self) -> System:

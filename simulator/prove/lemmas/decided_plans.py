@@ -28,7 +28,7 @@ PUBLISHES_DECIDED: Final = ("writer_publishes_decided", "compactor_publishes_dec
 
 @dataclass(frozen=True)
 class Options(options.Options):
-    """The model options that affect decisions, with their supported values."""
+    """The model options that affect the decision log, with their supported values."""
 
     completion_time: Literal["under_lock"] = "under_lock"
     plan_takes: Literal["completed_before_barrier"] = "completed_before_barrier"
@@ -43,8 +43,8 @@ class DecidedPlans(core.Core):
     options: Options
 
     def claim(self, s: Any, t: Term) -> Term:
-        """True if an actor can now claim time t (reserve it by put-if-absent). With `claims = every_time`, all times up
-        to the clock's reading are already claimed.
+        """True if an actor can now claim time t (reserve it by put-if-absent). With `claims = every_time`, only times
+        later than the clock can be claimed.
         """
         return t > s.clock() if self.options.claims == "every_time" else t >= 0
 
@@ -56,7 +56,8 @@ class DecidedPlans(core.Core):
         }
 
     def refused(self, kind: str, sort: Sort, waits: str, times: Any) -> tuple[Action, ...]:
-        """Return the actions of an actor that discovers that its time is already claimed, and reads the clock again."""
+        """Return two actions: an actor finds that another actor has claimed its time, and then reads the clock again.
+        """
 
         def waited(s: Any, x: Term) -> Term:
             return (
@@ -90,7 +91,7 @@ class DecidedPlans(core.Core):
 
     def takes(self, s: Any, log: Term) -> Term:
         """True if a plan scheduled in the state `s` would include `log`. A plan includes every published log of the
-        newest slice, because earlier decisions are published before the plan is decided.
+        newest slice of each of its file groups.
         """
         w, g = s.write_of(log), s.group_of(log)
         has_base = s.part(s.newest(g), g)

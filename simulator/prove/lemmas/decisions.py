@@ -1,8 +1,9 @@
-"""The decision log: numbered entries decide which instants are committed, even if locks are lost.
+"""The decision log: numbered entries decide which instants are committed, even if an actor loses its lock.
 
-Actors use put-if-absent to claim each time that they use. Each actor remembers the number of the newest entry, and
-commits only if the next number is free. Before an actor chooses its completion time, it publishes the instants of all
-earlier entries. There is no crash action: a crashed actor simply takes no more steps, and its lock becomes free.
+Actors claim every timestamp by put-if-absent before they use it. An actor remembers the number of the newest log entry
+that it has read, and commits by creating the entry with the next number. Before an actor chooses its completion time,
+it publishes the instants of all existing log entries. There is no crash action: a crashed actor simply takes no more
+steps, and its lock becomes free.
 """
 
 from __future__ import annotations
@@ -60,10 +61,9 @@ class Decisions(DecidedPlans):
         return s.returned(w)
 
     def in_logs(self, s: Any, q: Term, log: Term, t: Term) -> Term:
-        """True if a read as of t includes the log.
+        """True if a read as of t merges the log with the base file of plan q.
 
-        With `tombstone_logs = by_time`, a log requested at the base file's time is mistaken for the base file's
-        tombstones.
+        With `tombstone_logs = by_time`, the read ignores a log whose requested time equals the barrier of plan q.
         """
         read = super().in_logs(s, q, log, t)
         by_time = self.options.tombstone_logs == "by_time"
@@ -78,9 +78,7 @@ class Decisions(DecidedPlans):
         return both(super().can_write(s, w, phase), s.waits(w) == 0)
 
     def requesting(self) -> tuple[Action, ...]:
-        """Return the actions by which a writer reads the clock, claims a requested time, and puts its requested
-        instant.
-        """
+        """Return the actions by which a writer obtains a requested time and stores its requested instant."""
         takes = Action(
             "writer takes time", (WRITE,),
             lambda s, w: both(
@@ -112,7 +110,9 @@ class Decisions(DecidedPlans):
         return (takes, claims, puts, *self.refused("writer", WRITE, "waits", self.times_of_write))
 
     def times_of_write(self, s: Any, w: Term, to: Term) -> Mapping[str, Update]:
-        """Return the state updates with which a writer claims time `to` as its requested or completion time."""
+        """Return the state updates that set the time that a writer is about to claim: its requested or its completion
+        time.
+        """
         asks = s.phase(w) == IDLE
         return {
             "asked": at(s.asked, w, to=choose(asks, to, s.asked(w))),
@@ -181,7 +181,7 @@ class Decisions(DecidedPlans):
         return frozenset({"writer takes lock"} | {each.name for each in mine if "lost" not in each.name})
 
     def helps(self, s: Any, w: Term) -> Term:
-        """True if the writer may publish another actor's instant that is decided but not yet published."""
+        """True if the writer may publish an instant that another actor has committed but not published."""
         return both(self.can_write(s, w, LOCKED), no(is_caught_up(s)))
 
     def clauses(self) -> dict[str, Formula]:

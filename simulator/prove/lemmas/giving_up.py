@@ -67,9 +67,7 @@ class GivingUp(core.Core):
         return extended(super().writers(), forgets)
 
     def claims_of_the_core(self) -> tuple[Claim, ...]:
-        """Return the core promises except FREE (no other actor makes a writer abandon its write), because writers may
-        give up here.
-        """
+        """Return the core promises except FREE, which does not hold because writers may abandon their writes."""
         return tuple(claim for claim in super().claims_of_the_core() if claim.promise != "FREE")
 
     def clauses(self) -> dict[str, Formula]:
@@ -81,8 +79,8 @@ class GivingUp(core.Core):
 
 
 def extended(actions: Iterable[Action], more: Mapping[str, tuple[Any, Any]]) -> tuple[Action, ...]:
-    """Return the actions, some of them with additional guards and updates. `more` maps an action's name to the guard
-    and updates to add.
+    """Return the actions, extended by the guards and updates in `more`. `more` maps the name of an action to a pair of
+    an additional guard and additional updates.
     """
     actions = tuple(actions)
     assert set(more) <= {action.name for action in actions}, "an action to extend does not exist"

@@ -1,8 +1,8 @@
 """Heartbeats, and rollbacks of failed writes: a write is completed or rolled back, never both.
 
-Under the lock, a rollback actor (rollbacker) plans the rollback of a pending write whose heartbeat has expired. A
-writer checks its heartbeat under the lock before it takes a completion time. A live writer may stall until its
-heartbeat expires.
+A rollback actor acquires the lock, and plans the rollback of a pending write whose heartbeat has expired. A writer
+checks its heartbeat under the lock before it takes a completion time. A live writer may stall until its heartbeat
+expires.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 the merge order.
 
 In each file group, the plan of a log compaction contains every completed log of the newest slice, including the logs of
-earlier log compactions. From the completion time of a log compaction on, as-of reads use the compacted log instead of
-the covered logs.
+earlier log compactions. As-of reads at or after the completion time of a log compaction use the compacted log instead
+of the original logs.
 """
 
 from __future__ import annotations
@@ -73,7 +73,8 @@ class LogCompaction(Services):
         return both(published(s, w), implies(has_base(s, g), s.completed(w) >= s.barrier(s.newest(g))))
 
     def new_logs(self, s: Any, g: Term) -> Term:
-        """True if a log compaction scheduled now would include the file group. Its newest slice must have several logs.
+        """True if a log compaction scheduled now would include the file group. The newest slice of the group must
+        contain at least two logs that have not been merged with each other.
         """
 
         def is_covered(a: Term, b: Term) -> Term:
@@ -161,8 +162,8 @@ class LogCompaction(Services):
                 "logs_completed": at(s.logs_completed, k, to=s.logs_completing(a))}  # fmt: skip
 
     def delivered(self, s: Any, w: Term, after: Term, until: Term) -> Term:
-        """True if an incremental read of (after, until] contains the write. With `log_compaction_window = included`,
-        such a read also contains writes whose logs were compacted by a log compaction that completed in (after, until].
+        """True if an incremental read of (after, until] contains the write. With `log_compaction_window = included`, a
+        log compaction that completed in (after, until] adds all writes whose logs it covers.
         """
         own = super().delivered(s, w, after, until)
         if self.options.log_compaction_window == "excluded":
@@ -221,8 +222,8 @@ class LogCompaction(Services):
         )  # fmt: skip
 
     def read_once(self, s: Any) -> Term:
-        """True if each base file contains all or none of the logs that a log compaction covers. Log compactions that
-        cover the same log must be nested.
+        """True if no base file contains only some of the logs that a log compaction covers in the file group. In
+        addition, a later log compaction must cover all logs of an earlier one that overlaps with it.
         """
         whole = s.every(PLAN, LOG_PLAN, LOG, LOG, lambda p, k, a, b: implies(
             both(s.covers(k, a), s.covers(k, b), s.group_of(a) == s.group_of(b), s.part(p, s.group_of(a))),

@@ -58,7 +58,7 @@ KEPT_CLAUSES: Final = (
 
 
 def is_caught_up(s: Any) -> Term:
-    """True if every instant that the decision log contains is published."""
+    """True if every write and compaction in the decision log is published."""
     return both(
         s.every(WRITE, lambda w: implies(s.decided(w), published(s, w))),
         s.every(PLAN, lambda p: implies(s.decided_plan(p), s.done(p))),
@@ -83,8 +83,8 @@ def counts_too(s: Any, c: Term) -> Term:
 
 
 def number_is_taken(s: Any) -> dict[str, Update]:
-    """Return the state updates made when the next decision log entry is put. All other actors that chose the same
-    number are marked as late.
+    """Return the state updates for putting the next entry of the decision log. Actors that chose the same entry number
+    are marked as late, so that they choose again.
     """
     return {
         "late": lambda w: either(s.late(w), counts(s, w)),
@@ -100,8 +100,8 @@ def released_plan(s: Any, c: Term) -> dict[str, Update]:
 
 
 def latest(s: Any, t: Term, other_write: Term = None, other_plan: Term = None) -> Term:
-    """True if every plan was requested before t, and every decided write or compaction was published with a completion
-    time before t. `other_write` and `other_plan` are exempt.
+    """True if every plan was requested before time t, and every write or compaction in the decision log is published
+    and completed before t. The condition on the decision log does not apply to `other_write` and `other_plan`.
     """
     return both(
         s.every(WRITE, lambda w: implies(

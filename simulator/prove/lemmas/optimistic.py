@@ -1,9 +1,9 @@
-"""Optimistic writers alongside non-blocking writers: if another write of a file group completes during an optimistic
-write, the optimistic write aborts.
+"""Optimistic writers alongside non-blocking writers: an optimistic write aborts if another write to one of its file
+groups completes during the optimistic write.
 
 An optimistic writer lists the timeline when it requests its instant. Under the lock, an optimistic writer checks for
-conflicts with the writes that have completed since the request, and then publishes or aborts. The proof covers every
-mix of optimistic and non-blocking writers.
+conflicts with the writes that completed after its own request, and then publishes or aborts. The proof covers every mix
+of optimistic and non-blocking writers.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Optimistic(GivingUp):
             published(s, v), v != w, share_group(s, w, v), self.is_concurrent(s, w, v)))  # fmt: skip
 
     def is_concurrent(self, s: Any, w: Term, v: Term) -> Term:
-        """True if the conflict check of the write w must include the completed write v."""
+        """True if the conflict check of write w must consider the completed write v."""
         if self.options.conflict_window == "completion":
             return no(s.sealed(w, v))
         return s.every(WRITE, lambda u: implies(s.sealed(w, u), s.requested(v) > s.requested(u)))

@@ -26,8 +26,8 @@ class Options:
 
 
 class Relations:
-    """The conditions of a transition relation that depend on its options. Each kind of actor has a subclass that adds
-    its actions.
+    """The base class of transition relations, with the conditions that depend on the model options. Its subclasses add
+    the actions of actors.
     """
 
     def __init__(self, options: Options) -> None:
@@ -43,13 +43,15 @@ class Relations:
         return lock_is_free(s)
 
     def can_write(self, s: Any, w: Term, phase: int) -> Term:
-        """True if the write is in the given phase and its writer is alive."""
+        """True if the writer is alive, and its write is in the given phase."""
         return both(s.phase(w) == phase, no(s.dead_writer(w)))
 
     def is_over(self, s: Any, w: Term) -> Term:
-        """True if the writer of the given write may begin another write."""
+        """True if the write has ended, so that its writer may begin the next write."""
         return published(s, w)
 
     def slice_time(self, s: Any, w: Term) -> Term:
-        """Return the time that determines the file slice of a write's logs: its completion or requested time."""
+        """Return the time that determines the file slice of a write's logs: the option `slicing` selects completion or
+        requested time.
+        """
         return s.completed(w) if self.options.slicing == "completion" else s.requested(w)

@@ -1,7 +1,7 @@
 """Merging with deletes: proves which row a read returns for a key, for any number of records of this key.
 
 Each log may contain a record (row or delete) of one fixed key. A base file contains the record that wins the merge of
-its inputs. Commit-time ordering is the special case of equal ordering values.
+its inputs. Commit-time ordering is the special case in which all ordering values are equal.
 """
 
 from __future__ import annotations
@@ -75,15 +75,16 @@ class Ranks(core.Core):
         )  # fmt: skip
 
     def beats_log(self, s: Any, one: Term, other: Term) -> Term:
-        """True if the record of log `one` wins over the record of log `other`: a greater ordering value wins; a tie
-        goes to the later log.
+        """True if the record of log `one` wins over the record of log `other`. A greater ordering value wins; if the
+        values are equal, the log that is later in the order of `merge_order` wins.
         """
         by_completion = self.options.merge_order == "completion"
         return self._later(s, one, other, s.completed if by_completion else s.requested)
 
     def wins(self, s: Any, log: Term, base: Any, logs: Any) -> Term:
-        """True if the log's record wins the merge of the records selected by `base` and `logs`. If ordering values are
-        equal, a log wins over the base file.
+        """True if the log's record wins the merge of a base file and logs. `base` selects the logs whose records are in
+        the base file, and `logs` selects the logs to merge. If ordering values are equal, a log wins over the base
+        file.
         """
 
         def over_base(other: Term) -> Term:
@@ -101,7 +102,7 @@ class Ranks(core.Core):
         return either(in_logs, in_base)
 
     def new_winner(self, s: Any, log: Term) -> Term:
-        """True if a plan scheduled now would merge the record of the log into its base file."""
+        """True if the log's record would win the merge of a plan scheduled now."""
         g = s.group_of(log)
 
         def base(o: Term) -> Term:
@@ -122,11 +123,11 @@ class Ranks(core.Core):
         return {**super().schedule(s, c, p), "kept": kept}
 
     def may_schedule(self, s: Any, c: Term, p: Term) -> Term:
-        """True if the core transition relation allows the plan, and each of the plan's file groups has a record that
-        wins the merge.
+        """True if the core transition relation may schedule the plan, and one record wins the merge in each file group
+        of the plan that contains records.
 
         A merge of finitely many records always has a winner, but first-order logic cannot express finiteness. The
-        formula states explicitly that a winning record exists.
+        second condition must therefore be stated.
         """
 
         def candidate(log: Term) -> Term:
@@ -138,7 +139,7 @@ class Ranks(core.Core):
             s.some(LOG, lambda o: both(s.group_of(o) == s.group_of(log), self.new_winner(s, o))))))  # fmt: skip
 
     def greatest_of(self, s: Any, log: Term, among: Any) -> Term:
-        """True if the log's record outranks the records of all other logs that satisfy `among`."""
+        """True if the log's record has the highest rank of all records in logs that satisfy `among`."""
         return both(among(log), s.record(log), s.every(LOG, lambda o: implies(
             both(among(o), s.record(o), o != log), self.outranks(s, log, o))))  # fmt: skip
 
@@ -173,8 +174,7 @@ class Ranks(core.Core):
         )  # fmt: skip
 
     def row(self, s: Any, q: Term, log: Term, t: Term) -> Term:
-        """True if the log's record wins when a read as of t merges the base file of plan q with the logs of its slice.
-        """
+        """True if the log's record is the row that a read as of t returns, if the read uses the base file of plan q."""
 
         def here(o: Term) -> Term:
             return s.group_of(o) == s.group_of(log)

@@ -34,8 +34,8 @@ class Readers(Relations):
         return (first, *listings, last)
 
     def may_end_listing(self, s: Any, d: Term, sw: Term, sp: Term, t: Term) -> Term:
-        """True if a reader's listing may end now and set the read time t. The listing shows all instants that existed
-        when it began. Of the later instants, it shows the writes sw and the compactions sp.
+        """True if a reader's listing may end now with the read time t. The listing shows all instants that existed when
+        it began. It also shows the writes sw and the compactions sp, which completed after it began.
         """
         by_clock = self.options.read_time == "clock"
         takes = t == s.clock() if by_clock else self.is_greatest_shown(s, d, sw, sp, t)
@@ -83,11 +83,11 @@ class Readers(Relations):
         )  # fmt: skip
 
     def is_listed(self, s: Any, w: Term) -> Term:
-        """True if a listing that ends in this state may show the write."""
+        """True if the active timeline contains the completed write."""
         return published(s, w)
 
     def is_listed_plan(self, s: Any, p: Term) -> Term:
-        """True if a listing that ends in state s may show the compaction as completed."""
+        """True if the active timeline contains the completed compaction."""
         return s.done(p)
 
     def part_of_the_new(self, s: Any, d: Term, sw: Term, sp: Term) -> Term:

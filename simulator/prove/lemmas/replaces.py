@@ -1,7 +1,8 @@
-"""Insert overwrites: a completed one hides the writes in its file groups that completed before its requested time.
+"""Insert overwrites: a completed insert overwrite hides the earlier writes in its file groups.
 
-An overwriter acts like a compactor whose plan includes no logs, and whose base files contain new rows. Each overwriter
-performs one insert overwrite. An insert overwrite is scheduled only while no plan is pending in its file groups.
+A write is hidden if it completed before the requested time of the insert overwrite. An overwriter acts like a compactor
+whose plan includes no logs, and whose base files contain new rows. Each overwriter performs one insert overwrite. An
+insert overwrite is scheduled only while no plan is pending in its file groups.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ STEPS: Final = {
 
 @dataclass(frozen=True)
 class Options(options.Options):
-    """The model options that affect replaces, with their supported values."""
+    """The model options that affect insert overwrites, with their supported values."""
 
     completion_time: Literal["under_lock"] = "under_lock"
     plan_takes: Literal["completed_before_barrier"] = "completed_before_barrier"
@@ -92,7 +93,7 @@ class Replaces(core.Core):
         )  # fmt: skip
 
     def schedule_replace(self, s: Any, c: Term, p: Term) -> Mapping[str, Update]:
-        """Return the state updates that schedule an insert overwrite. The plan includes no logs, because the base files
+        """Return the state updates that schedule an insert overwrite. Its plan includes no logs, because its base files
         will contain only new rows.
         """
         return {
@@ -113,18 +114,18 @@ class Replaces(core.Core):
         return (*shared, schedules)
 
     def is_hidden(self, s: Any, log: Term, by: Any) -> Term:
-        """True if an insert overwrite that satisfies the condition `by` hides the log."""
+        """True if the log is hidden by an insert overwrite for which the predicate `by` is true."""
         return s.some(PLAN, lambda r: both(
             by(r), s.replaces(r), s.part(r, s.group_of(log)), s.completed(s.write_of(log)) < s.barrier(r)))
 
     def is_last(self, s: Any, r: Term, g: Term, by: Any) -> Term:
-        """True if r is the latest insert overwrite of file group g that satisfies the condition `by`."""
+        """True if r is the latest requested insert overwrite of file group g for which the predicate `by` is true."""
         return both(by(r), s.replaces(r), s.part(r, g), s.every(PLAN, lambda o: implies(
             both(by(o), s.replaces(o), s.part(o, g)), s.barrier(o) <= s.barrier(r))))  # fmt: skip
 
     def in_logs(self, s: Any, q: Term, log: Term, t: Term) -> Term:
-        """True if a read as of t includes the log. With `replacing = file_ids`, an insert overwrite hides every log of
-        its file groups.
+        """True if a read as of t includes the log. With `replacing = file_ids`, a completed insert overwrite hides all
+        logs of its file groups, even later ones.
         """
         read = super().in_logs(s, q, log, t)
         if self.options.replacing == "plan":
@@ -180,7 +181,8 @@ class Replaces(core.Core):
         return frozenset(self.clauses())
 
     def claims_of_the_core(self) -> tuple[Claim, ...]:
-        """Return the core's promises except ATOM and INCR, whose formulas do not allow for hidden writes."""
+        """Return the core promises except ATOM and INCR, whose formulas ignore that an insert overwrite hides writes.
+        """
         about = "a read contains exactly the logs that completed by then and that no complete replace hides"
         others = (each for each in super().claims_of_the_core() if each.promise not in {"ATOM", "INCR"})
         claims = tuple(replace(each, about=about) if each.promise == "SNAP" else each for each in others)

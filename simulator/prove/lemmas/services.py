@@ -47,7 +47,7 @@ class Services(core.Core):
         return (*super().actions(), *self.completing_services(), *self.dying_services())
 
     def when_published(self, s: Any, a: Term) -> Mapping[str, Update]:
-        """Return the additional state updates of the step that publishes the completed instant of a service."""
+        """Return the state updates that a mechanism adds when a service publishes its completed instant."""
         return {}
 
     def completing_services(self) -> tuple[Action, ...]:

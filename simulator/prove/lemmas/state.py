@@ -82,16 +82,12 @@ def has_base(s: Any, g: Term) -> Term:
 
 
 def any_time(s: Any) -> Term:
-    """Return an arbitrary time at which a user may read. In a proof, it is a free variable; in a finite state, it is
-    `Finite.time`.
-    """
+    """Return the as-of time of an arbitrary read. In a proof, this time is a free variable."""
     return s.time()
 
 
 def settled_times(s: Any, holds: Any) -> Term:
-    """True if the condition `holds` is true for the completion times of all published instants and for the read times
-    of all readers.
-    """
+    """True if `holds` returns true for every published completion time and for the read time of every reader."""
     return both(
         s.every(WRITE, lambda w: implies(published(s, w), holds(s.completed(w)))),
         s.every(PLAN, lambda p: implies(s.done(p), holds(s.compacted(p)))),
