@@ -46,8 +46,8 @@ class Refusal:
 
 @dataclass(frozen=True)
 class HistoryCheck:
-    """The result of checking a table's history. `own` is the protocol that the table should follow. The history is
-    possible under exactly the protocols in `legal`.
+    """The result of checking a table's history. `own` names the protocol that the table's properties imply. The history
+    is possible under exactly the protocols in `legal`.
 
     `refusal` is the first event that the model refuses under the protocol `own`, or None. `left_out` maps each reason
     why the model does not support a file group to the number of such file groups. `played` is the number of replayed

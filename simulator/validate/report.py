@@ -54,8 +54,8 @@ class Report:
     """The report on a table. If the table cannot be checked, `undetermined` is the reason, and the report contains
     neither a history nor diagnostics.
 
-    `gaps` maps each promise that cannot be judged to the evidence that the table's files lack. `opened` is True if the
-    data files were opened.
+    `gaps` maps each promise that cannot be confirmed to the evidence that the table's files lack. `opened` is True if
+    the data files were opened.
     """
 
     url: str
@@ -127,7 +127,7 @@ def _concerned(diagnostic: Diagnostic) -> set[str]:
 
 
 def missing_evidence(audit: Audit) -> dict[str, str]:
-    """Map each promise that cannot be judged to the evidence that the table's files lack."""
+    """Map each promise that cannot be confirmed to the evidence that the table's files lack."""
     gaps: dict[str, str] = {}
     unrecorded = sum(instant not in audit.commits for instant in audit.archived)
     if unrecorded:

@@ -72,9 +72,9 @@ class Shape(NamedTuple):
 
 
 class Segment(NamedTuple):
-    """A short part of a file group's history: a few adjacent writes, and the plans that are close to them in time or
-    include their logs. `times` contains the time of each event. `writes` and `plans` contain requested times. The
-    requested time of a placeholder write is ''.
+    """A short part of a file group's history: a few adjacent writes, and the plans near them in time or with their
+    logs. `times` contains the time of each event. `writes` and `plans` contain requested times. The requested time of a
+    placeholder write is ''.
     """
 
     group: Group

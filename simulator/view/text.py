@@ -1,9 +1,9 @@
 """Renders a trace as fixed-width text, with a line for each step and a column for each actor. The reason for the
 verdict and the replay command follow.
 
-The columns are the step number, the actors in order of appearance, and the instants that the step made visible. If the
-columns do not fit on the screen, an actor's column contains only the actor's name, and a further column describes the
-step. The text depends only on the trace and the width, so that replays of a trace print identical text.
+The columns are the step number, the actors in order of appearance, and the changes on the timeline or the answer of a
+read. If the columns do not fit on the screen, an actor's column contains only the actor's name, and a further column
+describes the step. The text depends only on the trace and the width, so that replays of a trace print identical text.
 """
 
 from __future__ import annotations

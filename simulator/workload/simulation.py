@@ -100,7 +100,7 @@ class Simulation:
         return seconds * self._noise[self._noise_at]
 
     def compute(self, seconds: float, streams: int = 1) -> simpy.Event:
-        """Return an event that occurs after `streams` threads have computed for `seconds` each."""
+        """Return a SimPy event that triggers after `streams` threads have each computed for `seconds`."""
         return self.env.timeout(seconds) if self._cores is None else self._cores.compute(seconds, streams)
 
     def requests(self, stage: StageCost, touched: Touched) -> float:
