@@ -87,8 +87,7 @@ class PlanIndex:
         return self.with_later(numbers)
 
     def with_later(self, numbers: set[int]) -> set[int]:
-        """Return the given log compactions, and every log compaction that directly or indirectly merges their output.
-        """
+        """Return the given log compactions, and all log compactions that directly or indirectly merge their output."""
         reached, new = set[int](), numbers
         while new:
             reached |= new
