@@ -1,7 +1,7 @@
 """A trace: one interleaving of the actors' steps, stored as a JSON file that can be sent and replayed.
 
 Times in a trace are symbols: ``r1`` is the first requested time, and ``c1`` the completion time of the same instant. A
-trace contains no clock ticks, so it remains valid when the code changes.
+trace contains no clock readings, so it remains valid if a change of the code shifts the clock readings.
 
 The file contains a JSON object with the fields of `Trace`, ``format`` and ``handle``. ``actors`` maps each actor that
 takes a step to its kind, such as ``{"over1": "overwriter", "w1": "writer"}``. In ``world`` and ``protocol``, an omitted
@@ -34,12 +34,11 @@ Batches = Mapping[tuple[str, int], Batch]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trace:
-    """The steps of actors in a world (search configuration) under a protocol (set of rules), with the rows of all
-    writes.
+    """A run of the model: its world, its protocol, its steps, and the rows of all writes.
 
     ``observed`` contains one mapping per step: the changes to the timeline, file slices and reads. ``verdict`` is
     VIOLATED, DISAGREED or AGREED, ``because`` is the reason, and ``found_by`` is the command that found the trace. If
-    ``cycle`` is n > 0, the last n steps lead back to the same state, so that a run can repeat them forever.
+    ``cycle`` is n > 0, the last n steps form a cycle that can be repeated forever.
     """
 
     world: World
@@ -64,8 +63,8 @@ class Trace:
         return hashlib.sha256(canonical(core).encode()).hexdigest()[:HANDLE_DIGITS]
 
     def to_mapping(self) -> dict[str, Any]:
-        """Return the trace as a JSON value, without the fields ``format`` and ``handle``. The JSON value contains only
-        those fields of the world and the protocol that differ from the defaults.
+        """Return the trace as a JSON value, without the fields ``format`` and ``handle``. Fields of the world and the
+        protocol that have their default values are omitted.
         """
         observed = self.observed or ({},) * len(self.steps)
         return {
@@ -148,7 +147,7 @@ def save(trace: Trace, folder: Path) -> Path:
 
 
 def load(name: str | Path, folders: Sequence[Path] = ()) -> Trace:
-    """Load a trace from a file, or by its handle or file name from one of the given folders.
+    """Load a trace. `name` is the path of a file, or a handle or file name to search for in `folders`.
 
     Raises ValueError if no such trace exists in the folders, or if the file is not a trace.
     """

@@ -1,7 +1,7 @@
-"""Finds rows with which a violation is visible in a read. Searches ignore rows, so a counterexample contains none.
+"""Finds rows that make a violation visible in a read. Searches ignore rows, so a counterexample contains none.
 
-Every write puts or deletes rows with different keys, one key for each file group and log file. Rows are accepted if
-some read differs from the merge of the completed writes, or from the same read one step earlier.
+Each write puts or deletes one row per log file. The row's key depends only on the file group and the log version. The
+chosen rows make some read differ from the merge of the completed writes, or from the same as-of read one step earlier.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ WITHOUT_DELETES = ("bulk_inserter", "overwriter")
 
 
 def witness(model: Model, steps: Sequence[Step]) -> Batches:
-    """Return the simplest rows of the writes with which a read after the last step is wrong.
+    """Return the simplest rows that make a read after the last step wrong.
 
-    If no rows make a read wrong, every write upserts with the same ordering value.
+    If no rows make a read wrong, the simplest rows are returned: upserts with equal ordering values.
     """
     states = _states(model, steps)
     writes = _writes(model, states)
@@ -65,7 +65,7 @@ def _writes(model: Model, states: Sequence[State]) -> dict[tuple[str, int], int]
 
 
 def _candidates(model: Model, writes: Sequence[tuple[str, int]]) -> Iterator[dict[tuple[str, int], Batch]]:
-    """Yield choices of rows, simplest first: fewest deletes, then fewest different kinds of records."""
+    """Yield possible rows, simplest first: fewest deletes, then fewest distinct kinds of records."""
     names = model.merger.columns
     sets = (names, *((name,) for name in names[:-1]), names[-1:]) if names else ((),)
     kinds = sorted(product(ORDERINGS, (False, True), sets), key=lambda kind: (kind[1], kind[0], len(kind[2])))

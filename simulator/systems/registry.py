@@ -19,7 +19,7 @@ Factory = Callable[[World, Protocol, Batches], System]
 
 
 def factory(name: str) -> Factory:
-    """Return the function that creates a new system for each history.
+    """Return the function that is called once per history to create the system under test.
 
     Raises:
         ValueError: If no system has the given name; the message lists the existing systems.

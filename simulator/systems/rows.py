@@ -1,4 +1,4 @@
-"""Converts rows between the format of the cross-check and the engine's tables."""
+"""Converts rows between the cross-check's format and the format of the engine's tables."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ _SETS: Final = "nbcc_set_columns"
 
 
 def schema_of(world: World, added: int = 0) -> pa.Schema:
-    """Return the table's schema, including ``added`` columns of schema evolution. In worlds with partial updates,
-    several columns replace the column ``value``.
+    """Return the table's schema, including ``added`` columns of schema evolution. In worlds with partial updates, the
+    schema has several data columns instead of ``value``.
     """
     if not world[PartialColumns].columns:
         return pa.schema([*SCHEMA, *(pa.field(name, pa.string()) for name in _added(added))])
@@ -65,8 +65,8 @@ def partition_name(number: int) -> str:
 
 
 def to_table(batch: Batch, world: World, added: int = 0) -> pa.Table:
-    """Return the rows of a write as an Arrow table, with a column that marks deletes. A write sets all ``added``
-    columns.
+    """Return the rows of a write as an Arrow table, with a column that marks deletes. ``added`` is the number of
+    columns that schema evolution has added.
     """
     rows = [
         {
@@ -91,14 +91,12 @@ def columns_set(batch: Batch, world: World) -> tuple[str, ...] | None:
 
 
 def is_rolled(batch: Batch) -> bool:
-    """True if a write needs several log files in one file group. For such a write, the engine starts a new log after
-    each row.
-    """
+    """True if a write creates several log files in one file group. The engine then starts a new log after each row."""
     return any(version > 1 for _, version in batch)
 
 
 def from_rows(rows: list[dict[str, Any]], query: Query) -> tuple[Any, ...]:
-    """Convert the engine's answer to the format of `nbcc.simulator.crosscheck.observables.canonical_rows`."""
+    """Convert the engine's answer to the sorted tuples that `canonical_rows` returns for the model's answer."""
     if query.kind == "changes":
         return tuple(sorted(_change(row) for row in rows))
     return tuple(sorted((_row(row) for row in rows), key=lambda row: (row[0], row[3], row[2] is None)))

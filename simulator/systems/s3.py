@@ -2,8 +2,8 @@
 the model.
 
 The server is `nbcc.simulator.s3`, on 127.0.0.1 in this process. Actors access the server through `ObjectStorage`; the
-comparison with the model reads the stored objects directly. A failed request is not a step of the model: within one
-storage call, the engine retries the request or detects that it has succeeded.
+comparison with the model reads the stored objects directly. A failed request is not a step of the model. Within one
+storage call, the engine retries the request, or finds out that only the response was lost.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ class BucketView(MemoryStorage):
 
 class S3Storage(MemoryStorage):
     """The actors' storage: a folder of the S3 server's bucket. Each access sends a request to the S3 server. `faults`
-    counts faults by action and kind.
+    counts the injected faults by the model's action, the HTTP method and the kind of fault.
 
     Faults depend only on the sequence of storage calls, so that replaying a trace repeats the faults.
     """
@@ -188,7 +188,7 @@ class _Operation(EngineOperation):
 
 
 def losing_answers(world: World, protocol: Protocol, batches: object) -> S3System:
-    """Return a system that loses the answer of every put, for `nbcc check --on
+    """Return a system in which the response to every put is lost, for `nbcc check --on
     nbcc.simulator.systems.s3:losing_answers`.
     """
     return S3System(world, protocol, every_answer)

@@ -1,5 +1,5 @@
-"""The engine on Spark as the system under test. Each data phase (writing data files) is one Spark job, and counts as
-one step of the actor.
+"""The engine on Spark as the system under test. Each data phase (writing data files) is one Spark job, which runs in
+the first step of the phase.
 """
 
 from __future__ import annotations
@@ -71,9 +71,7 @@ class SparkSystem(EngineSystem):
         return self._spark.createDataFrame(table)
 
     def rows(self, query: Query) -> tuple[Any, ...]:
-        """Return the rows of a read. Read-optimized reads, and reads that include all commits, run as Spark jobs. Other
-        reads run in this process.
-        """
+        """Return the rows of a read. Some reads run as Spark jobs, the others in this process."""
         last = max((completed for *_, completed in self.timeline() if completed), default=None)
         by_spark = query.kind == "read_optimized" or (query.until == last and not query.after)
         self._looking = self._spark_context if by_spark else self._process_context

@@ -1,7 +1,7 @@
 """Runs the Structured Streaming queries of a history on the engine: the table as source, and a sink table for each
 query.
 
-The model contains Spark's part of a query: the offset log, the commit log and the restarts. Each query requests offsets
+The model simulates Spark's part in a query: the offset log, the commit log and restarts. Each query requests offsets
 and rows from the engine as Spark does, and sends each batch to the sink table.
 """
 
@@ -47,7 +47,9 @@ _FLAG: Final = "_hoodie_is_deleted"
 
 
 class EngineStreams:
-    """The Structured Streaming queries of a history, which read the table of ``context``."""
+    """Runs the Structured Streaming queries of a simulated history on the engine. The queries read the table of
+    ``context``.
+    """
 
     def __init__(self, context: Context, config: TableConfig) -> None:
         self._context = context
@@ -55,8 +57,9 @@ class EngineStreams:
         self._sinks: dict[str, SinkTable] = {}
 
     def step(self, actor: str, action: str, own: Stream) -> Mapping[str, Any]:
-        """Perform an action of the model on a Structured Streaming query. ``own`` is the query's state in the model
-        before the step. Return the results that the model predicts, such as ``offset`` and ``progress``.
+        """Perform one step of a Structured Streaming query on the engine. ``own`` is the query's state in the model
+        before the step. Return the observed results, such as ``offset`` and ``progress``, for comparison with the
+        model.
         """
         source, checkpoint = StreamSource(self._context, consumer=actor), own.checkpoint
         if actor not in self._sinks:

@@ -48,7 +48,8 @@ class Planned(NamedTuple):
 
 
 class LogPlanned(NamedTuple):
-    """The plan of a log compaction in one file group. `names` are the logs to merge, and `made` is the resulting log.
+    """The plan of a log compaction in one file group. `names` lists the logs to merge. `made` is the resulting log, or
+    '' while the log compaction is pending.
     """
 
     requested: str
@@ -77,7 +78,7 @@ class GroupHistory:
 class Histories:
     """The file groups whose history the model supports.
 
-    `left_out` maps each reason to the number of file groups that the model does not support.
+    `left_out` maps each reason for excluding file groups to the number of groups excluded for this reason.
     """
 
     playable: tuple[Group, ...]
@@ -151,7 +152,7 @@ def _pending_logs(view: View) -> Mapping[Group, list[LogFile]]:
 
 
 def _is_log(file: File, view: View) -> TypeGuard[LogFile]:
-    """True if the file is a log whose rows no later write has rewritten."""
+    """True for a log, unless `repair` has rewritten its rows."""
     return isinstance(file, LogFile) and file.path not in view.audit.rewritten
 
 
@@ -167,8 +168,8 @@ def _writes(logs: Iterable[LogFile]) -> Iterator[Written]:
 
 
 def _plans(view: View, group: Group) -> Iterator[Planned]:
-    """Yield the compaction plans in order of requested time. For a base file without a plan, for example from a bulk
-    insert, yield a `Planned` with `unplanned=True`.
+    """Yield the compaction plans in order of requested time. For a base file without a plan, such as that of a bulk
+    insert, yield a placeholder plan with `unplanned=True`.
     """
     parts = {part.barrier: part for part in view.plans.get(group, ())}
     bases = {f.requested: f for f in view.by_group.get(group, ()) if isinstance(f, BaseFile)}
@@ -198,8 +199,7 @@ def _planned(view: View, part: GroupPlan) -> Planned:
 
 
 def _all_log_plans(view: View) -> Mapping[Group, list[LogPlanned]]:
-    """Return the log compactions of each file group: completed ones from their commits, pending ones from their plans.
-    """
+    """Return the completed and pending log compactions of each file group."""
     done = {commit.instant.requested: commit for commit in view.audit.commits.values() if commit.covers}
     log_plans: dict[Group, list[LogPlanned]] = {}
     for requested in sorted({*view.audit.log_plans, *done}):

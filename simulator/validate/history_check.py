@@ -1,5 +1,5 @@
-"""Checks whether the model can produce a table's history, and under which protocols. For an impossible history, the
-result contains the first event that the model refuses.
+"""Checks whether the model can produce a table's history, and under which protocols. If the model cannot produce the
+history, the result names the first event that the model refuses.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ class Refusal:
     """The first event that the model refuses in a table's history: the time, the file group, and the violated
     conditions.
 
-    `before` is the number of instants that were requested before `time`. `enabled` contains the steps that the model
-    allows in place of the refused event.
+    `before` is the number of instants that were requested before the refused event. `enabled` contains the steps that
+    the model allows at this point.
     """
 
     time: str
@@ -46,12 +46,12 @@ class Refusal:
 
 @dataclass(frozen=True)
 class HistoryCheck:
-    """The result of checking a table's history. `own` is the protocol that the table should follow. The history is
-    possible under exactly the protocols in `legal`.
+    """The result of checking a table's history. `own` names the protocol that the table's properties imply. The history
+    is possible under exactly the protocols in `legal`.
 
     `refusal` is the first event that the model refuses under the protocol `own`, or None. `left_out` maps each reason
-    why the model does not support a file group to the number of such file groups. `played` is the number of segments
-    (short parts of histories). `shapes` is the number of segments that differ in more than their times.
+    why the model does not support a file group to the number of such file groups. `played` is the number of replayed
+    segments (short parts of histories). `shapes` is the number of distinct segments if their times are ignored.
     """
 
     own: str

@@ -22,13 +22,14 @@ MAX_REFUSALS: Final = 100
 
 
 class Judgement(NamedTuple):
-    """The combined result of replaying the histories of a set of file groups. `refusing` contains the protocols that do
-    not allow the histories.
+    """The combined result of replaying the histories of several file groups. `refusing` contains the protocols under
+    which at least one segment is impossible.
 
     `played` is the number of replayed segments (short parts of a history). `refusals` is the number of segments that
-    are impossible under the table's own protocol. `unplanned` is the number of base files without a compaction plan.
-    `earliest` describes the earliest refused event: its time, the segment that contains it, and the violated
-    conditions. After `MAX_REFUSALS` refusals, replaying stops, and `refusing` contains all protocols.
+    are impossible under the protocol implied by the table's properties. `unplanned` is the number of base files without
+    a compaction plan. `earliest` describes the earliest event that the model refuses: its time, the segment that
+    contains it, and the violated conditions. Replaying stops after `MAX_REFUSALS` refusals. Then `refusing` contains
+    every protocol, because no protocol is known to allow the remaining segments.
     """
 
     played: int = 0
@@ -49,8 +50,8 @@ class Judgement(NamedTuple):
 
 
 def judge(groups: Iterable[GroupHistory], own: str, progress: Callable[[int], None] = lambda done: None) -> Judgement:
-    """Replay the histories of file groups on the model under all protocols. `own` is the protocol that the table should
-    follow.
+    """Replay the histories of file groups on the model under all protocols. `own` names the protocol that the table's
+    properties imply.
     """
     judging = _Judging(own)
     for done, history in enumerate(groups):
@@ -61,9 +62,7 @@ def judge(groups: Iterable[GroupHistory], own: str, progress: Callable[[int], No
 
 @cache
 def protocols() -> Mapping[str, Protocol]:
-    """Return the protocols under which a table's history is replayed, the default first. Protocols with equal options
-    are the same object, so that each history is replayed only once for them.
-    """
+    """Return the protocols under which a table's history is replayed, the default first."""
     named = {name: traced(specs.protocol(name)) for name in specs.protocol_names()}
     # Under other protocols logs have other names, or several writes share one.
     slicings = ("completion", "requested", "temporal")

@@ -20,8 +20,8 @@ WAITING: Final = 2
 
 
 def judge_in_parallel(histories: Histories, own: str, progress: Callable[[int], None], helpers: int) -> Judgement:
-    """Like `judge`, but with several processes. Unlike `judge`, this function does not stop when all processes together
-    reach `MAX_REFUSALS` refusals.
+    """Do the same as `judge` in several processes. Unlike `judge`, this function may continue after `MAX_REFUSALS`
+    refusals.
     """
     tasks: list[Future[Judgement]] = []
 

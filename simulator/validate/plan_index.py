@@ -1,4 +1,4 @@
-"""Finds the compactions and log compactions that merge the logs of given writes in a file group."""
+"""Finds the compactions and log compactions of a file group that merge the logs of given writes."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from .history import GroupHistory, LogPlanned, Written
 
 
 class Link(NamedTuple):
-    """The compaction plans that are relevant to one write, as indexes into `GroupHistory.plans`.
+    """The compaction plans that are close to one write in time or include its logs, as indexes into
+    `GroupHistory.plans`.
 
-    `near` contains all plans that include the write's logs. It also contains the last plan before the write's requested
-    time, and the plans immediately before and after its completion time. `taken` contains a tuple (plan, position of
-    the log in the plan, log version) for each log that a plan includes. `early` is True if a plan included one of the
-    write's logs before the write had completed.
+    `near` contains the plans that include a log of the write, and the plans immediately before its request and before
+    and after its completion. `taken` contains a tuple (plan, position of the log in the plan, log version) for each log
+    that a plan includes. `early` is True if a plan included one of the write's logs before the write had completed.
     """
 
     near: AbstractSet[int]
@@ -26,7 +26,7 @@ class Link(NamedTuple):
 
 
 def order_of(axis: str) -> Callable[[Written], tuple[str, str]]:
-    """Return the sort key of writes: the requested time or the completion time."""
+    """Return the sort key for writes: the requested time if `axis` is "requested", otherwise the completion time."""
     return _requested if axis == "requested" else _completed
 
 
@@ -76,7 +76,7 @@ class PlanIndex:
 
     def near(self, chunk: Iterable[Written]) -> set[int]:
         """Return the indexes of the log compactions that merge logs of the given writes, directly or indirectly. The
-        first log compaction after each write is also included.
+        result also contains the first log compaction that was requested after each write completed.
         """
         if not self._plans:
             return set()
@@ -87,7 +87,7 @@ class PlanIndex:
         return self.with_later(numbers)
 
     def with_later(self, numbers: set[int]) -> set[int]:
-        """Return the given log compactions, and all others that directly or indirectly merge their output."""
+        """Return the given log compactions, and all log compactions that directly or indirectly merge their output."""
         reached, new = set[int](), numbers
         while new:
             reached |= new
@@ -95,10 +95,9 @@ class PlanIndex:
         return reached
 
     def around(self, numbers: Iterable[int]) -> set[int]:
-        """Return the indexes of the compaction plans immediately before and after each given log compaction. The next
-        plan that does not belong to a replacing write is also included.
-
-        That plan ends the file slice. Without it, the model would require later plans to include the slice's logs.
+        """Return the indexes of the compaction plans requested immediately before and after each given log compaction.
+        The result also contains the first later plan that does not belong to a replace, because that plan ends the file
+        slice.
         """
         plans: set[int] = set()
         for number in numbers:
@@ -108,7 +107,9 @@ class PlanIndex:
         return plans - {-1, len(self.barriers)}
 
     def placeholders_for(self, plan: LogPlanned, known: Mapping[str, object]) -> list[Written]:
-        """Return at most two writes: the newest ones with a log that is in the plan but not in `known`."""
+        """Return at most two writes outside the segment whose logs the plan merges, newest first. `known` contains the
+        segment's logs.
+        """
         outside = {write for name in plan.names if name not in known and (write := self._newest(name))}
         placeholders: list[Written] = []
         for write in sorted(outside, key=self._rank, reverse=True):
@@ -117,8 +118,8 @@ class PlanIndex:
         return placeholders
 
     def _newest(self, name: str) -> Written | None:
-        """Return the write that created a log, or None if the log is unknown. For the output of a log compaction,
-        return the newest write whose logs were merged.
+        """Return the write that created a log, or None if the log is unknown. If the log is the output of a log
+        compaction, return the newest write whose log was merged.
         """
         if name in self._made:
             inputs = [write for each in self._plans[self._made[name]].names if (write := self._newest(each))]

@@ -1,5 +1,5 @@
-"""Replays a segment (a short part of a history) on the model. The times determine the order of all events, so no other
-orders are tried.
+"""Replays a segment (a short part of a history) on the model. The recorded times determine the order of all events, so
+the replay need not search other orders.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ class Refused(NamedTuple):
     """An event that the model does not allow. `event` is the event's index in the segment, and `reasons` are the
     violated conditions.
 
-    `enabled` contains a sentence for each step that the model allows in place of the event. The name w1 denotes the
-    first write of the segment.
+    `enabled` contains a sentence for each step that the model allows at this point. The name w1 denotes the first write
+    of the segment.
     """
 
     event: int
@@ -56,8 +56,8 @@ TRACELESS: Final = (
 
 
 def traced(protocol: Protocol) -> Protocol:
-    """Return the protocol with default values for all options that a table's files do not reveal. Protocols with equal
-    results allow the same histories.
+    """Return the protocol with default values for all options that cannot be inferred from a table's files. Two
+    protocols allow the same histories if this function returns equal protocols for them.
     """
     standard = Protocol().to_mapping()
     return Protocol.from_mapping({**protocol.to_mapping(), **{name: standard[name] for name in TRACELESS}})
@@ -69,7 +69,9 @@ NOT_IN_HISTORIES = {"actor_crashes", "compactor_resumes_plan", "log_compactor_re
 
 @lru_cache(maxsize=1 << 17)
 def play(shape: Shape, protocol: Protocol) -> Refused | None:
-    """Replay a segment with the given shape under a protocol. Returns None if the model accepts all events."""
+    """Replay a segment under a protocol. `shape` contains the segment's events. Returns the first refused event, or
+    None if the model allows every event.
+    """
     if _Play(shape, protocol, MIN_ACTORS).refused() is None:
         return None
     return _Play(shape, protocol).refused()
@@ -113,8 +115,8 @@ class _Play:
         return None
 
     def _timed(self, number: int, event: Event) -> tuple[str, ...]:
-        """Replay an event. A tied event must have the same time as the previous event, which only a coarse clock
-        permits.
+        """Replay an event. A tied event (recorded with the same time as the previous event) is refused if the model's
+        clock advances.
         """
         before = self.model.component(self.state, "clock")
         self.tied = number in self.shape.tied
@@ -160,7 +162,7 @@ class _Play:
         return self._advance(actor, f"{kind}_publishes_instant")
 
     def _may_publish_late(self, actor: str) -> bool:
-        """True if no plan of the segment includes a log of the actor's write."""
+        """True if no plan of the segment includes a log of the given actor's write."""
         write = int(actor.removeprefix(WRITER.prefix)) - 1
         taken = (*(plan.logs for plan in self.shape.plans), *self.shape.log_plans)
         return write < len(self.shape.early) and all(w != write for logs in taken for w, _ in logs)
@@ -220,15 +222,15 @@ class _Play:
             self.state = steps[0][1]
 
     def _takes(self, step: Step) -> bool:
-        """True if the step may be part of the replay. It must repeat the previous time exactly if the replayed event
-        does.
+        """True if a history may contain the step, and the step repeats the previous time if and only if the replayed
+        event does.
         """
         ahead = dict(step.args).get("ahead")
         return step.action not in NOT_IN_HISTORIES and (ahead is None or (ahead == -1) == self.tied)
 
 
 def _differences(made: list[tuple[int, int]], wanted: tuple[tuple[int, int], ...]) -> list[str]:
-    """Return sentences that describe how the logs of a plan differ from the logs that the model would include."""
+    """Return sentences that describe how the logs of the table's plan differ from the logs of the model's plan."""
     differences = [
         f"{_log_name(log)} must be taken: it completed before the barrier, in the newest slice"
         for log in made

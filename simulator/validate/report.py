@@ -54,7 +54,8 @@ class Report:
     """The report on a table. If the table cannot be checked, `undetermined` is the reason, and the report contains
     neither a history nor diagnostics.
 
-    `gaps` maps each promise to the evidence that the table lacks. `opened` is True if the data files were opened.
+    `gaps` maps each promise that cannot be confirmed to the evidence that the table's files lack. `opened` is True if
+    the data files were opened.
     """
 
     url: str
@@ -70,7 +71,7 @@ class Report:
 
     @property
     def promises(self) -> dict[str, PromiseLine]:
-        """Return the verdict on each promise for which a table's files contain evidence."""
+        """Return the verdict on each promise that can be judged from a table's files."""
         if self.undetermined:
             return {name: PromiseLine("UNDETERMINED", self.undetermined) for name in SHOWN}
         return {name: self._promise(name) for name in SHOWN}
@@ -102,7 +103,7 @@ class Report:
 
     @property
     def fine(self) -> bool:
-        """True if nothing in the table is broken, undetermined or at risk."""
+        """True if the verdict is OK and no rule has detected a fault."""
         return self.verdict == "OK" and not self.diagnostics
 
     def to_mapping(self) -> dict[str, Any]:
@@ -126,7 +127,7 @@ def _concerned(diagnostic: Diagnostic) -> set[str]:
 
 
 def missing_evidence(audit: Audit) -> dict[str, str]:
-    """Map each promise to the evidence that is missing in the table's files, if any."""
+    """Map each promise that cannot be confirmed to the evidence that the table's files lack."""
     gaps: dict[str, str] = {}
     unrecorded = sum(instant not in audit.commits for instant in audit.archived)
     if unrecorded:

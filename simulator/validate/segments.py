@@ -1,10 +1,11 @@
-"""Divides the history of a file group into segments: short parts that the model replays in a millisecond.
+"""Divides the history of a file group into segments: short parts, each of which the model replays in about a
+millisecond.
 
-A segment contains a few adjacent writes and the compaction plans that could include their logs. A placeholder write
-just before a plan represents the plan's logs from writes outside the segment. The model can check each segment
-separately, because a plan includes or omits each log independently of the other logs. Most segments repeat the events
-of an earlier segment, so their verdicts come from a cache. Tests compare the verdicts on the segments of a history with
-the verdict on the whole history.
+A segment contains a few adjacent writes, and the compaction plans that are close to them in time or include their logs.
+If a plan includes logs of writes outside the segment, a placeholder write just before the plan represents these writes.
+Each segment can be checked separately, because whether a plan must include a log does not depend on other logs. Most
+segments repeat the events of an earlier segment, so their verdicts come from a cache. Tests confirm that the verdicts
+on the segments together agree with the verdict on the whole history.
 """
 
 from __future__ import annotations
@@ -27,8 +28,8 @@ Kind = Literal["request", "complete", "plan", "done", "replace", "replaced", "co
 
 
 class Event(NamedTuple):
-    """An event in a file group's history, such as the request of a write. `actor` is the index of the write, plan or
-    log compaction to which the event belongs.
+    """An event in a file group's history, such as the request of a write. `actor` is the index of the event's write,
+    plan or log compaction within the segment.
     """
 
     kind: Kind
@@ -41,11 +42,10 @@ event = cache(Event)
 
 
 class Inputs(NamedTuple):
-    """The files that a compaction plan merges. `logs` contains a pair for each log: the index of its write among the
-    segment's writes, and the log version.
+    """The files that a compaction plan merges. `logs` contains a pair for each log: the index of its write in the
+    segment, and the log version. For the output of the segment's n-th log compaction, the pair is (-n, 1).
 
-    The outputs of log compactions are (-1, 1), (-2, 1), and so on. `base_is_last` is True if the plan starts from the
-    base file of the previous plan.
+    `base_is_last` is True if the plan merges its logs into the base file that the preceding plan created.
     """
 
     logs: tuple[tuple[int, int], ...]
@@ -54,12 +54,12 @@ class Inputs(NamedTuple):
 
 
 class Shape(NamedTuple):
-    """The events and plans of a segment (a short part of a file group's history), without times. Segments of the same
-    shape have the same verdict.
+    """The events and plans of a segment (a short part of a file group's history), without times. Segments that differ
+    only in their times have equal shapes, and therefore the same verdict.
 
     `versions` contains the number of logs of each write. `early` states for each write whether a plan included one of
-    its logs before the write completed. `log_plans` contains the logs that each log compaction merged. `tied` contains
-    the indexes of events with the same time as the previous event.
+    its logs before the write completed. `log_plans` lists the logs that each log compaction merged, in the format of
+    `Inputs.logs`. `tied` contains the indexes of events with the same time as the previous event.
     """
 
     events: tuple[Event, ...]
@@ -72,9 +72,9 @@ class Shape(NamedTuple):
 
 
 class Segment(NamedTuple):
-    """A short part of a file group's history: a few adjacent writes and the plans that concern them. `times` contains
-    the time of each event. `writes` and `plans` contain requested times. The requested time of a placeholder write is
-    ''.
+    """A short part of a file group's history: a few adjacent writes, and the plans near them in time or with their
+    logs. `times` contains the time of each event. `writes` and `plans` contain requested times. The requested time of a
+    placeholder write is ''.
     """
 
     group: Group
@@ -96,8 +96,8 @@ def segments(history: GroupHistory, axis: str) -> Iterator[Segment]:
 
 
 def segments_by_axes(history: GroupHistory) -> Iterator[tuple[Segment, tuple[str, ...]]]:
-    """Yield the segments (short parts) of a file group's history, with its writes sorted by completion time and by
-    requested time. Each segment is paired with the sort orders that produce it.
+    """Yield the segments (short parts) of a file group's history, for both sort orders of its writes: completion time
+    and requested time. Each segment is paired with the sort orders in which it occurs.
     """
     if history.in_one_order:
         yield from ((segment, AXES) for segment in segments(history, AXES[0]))
@@ -202,7 +202,7 @@ def _of_compacting(compactions: list[LogPlanned]) -> Iterator[tuple[str, int, Ev
 
 
 def _tied(times: list[tuple[str, int]]) -> frozenset[int]:
-    """Return the indexes of events that have the same time as the previous event. Placeholder writes are ignored."""
+    """Return the indexes of events that have the same time as the previous event."""
     if len({*times}) == len(times):
         return frozenset()
     return frozenset(n + 1 for n, (one, other) in enumerate(pairwise(times)) if one == other and one[1] == 1)

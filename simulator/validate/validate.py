@@ -36,10 +36,10 @@ def validate(
 ) -> Report:
     """Check the table in `storage` for faults and violated promises, without changing it.
 
-    If `opened` is True, the data files are opened as well. `now` is a timestamp that replaces the current time of the
-    machine's clock. `workers` is the number of processes that replay the history of a big table. A script that uses
-    several workers needs a ``__main__`` guard. Raises `NotATable` if ``hoodie.properties`` is missing; no other state
-    of a table raises an error.
+    If `opened` is True, the contents of the data files are checked as well. `now` is a timestamp that replaces the
+    current time of the machine's clock. `workers` is the number of processes that replay the history of a big table. A
+    script that uses several workers needs a ``__main__`` guard. Raises `NotATable` if ``hoodie.properties`` is missing.
+    All other faults are reported, not raised.
     """
     with without_gc():
         return _validate(storage, opened, now, rules, progress, workers=workers)

@@ -1,4 +1,4 @@
-"""Derives file slices, plans and replaces from the audit of a table (its parsed files)."""
+"""Derives file slices, plans and replaced file groups from the audit of a table (its parsed files)."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ class GroupPlan(NamedTuple):
 
 @dataclass(frozen=True)
 class View:
-    """The input of a table's diagnostics. `now` is the current time as a timestamp. `data` contains the faults inside
-    data files, if the files were opened.
+    """The input of the rules that diagnose a table. `now` is the current time as a timestamp. `data` contains the
+    faults in the contents of data files, if the contents were checked.
     """
 
     audit: Audit
@@ -42,8 +42,8 @@ class View:
 
     @property
     def mismatches(self) -> Sequence[tuple[str, Stat]]:
-        """Files listed in commits that are missing, are not data files, or whose size or instant differs from the
-        commit's entry.
+        """Files that differ from their entry in a commit: they are missing, are not data files, or have another size or
+        instant.
 
         Each file is a pair: the commit's requested time, and the file's entry (`Stat`) in the commit metadata.
         """
@@ -67,14 +67,14 @@ class View:
 
     @property
     def unlisted(self) -> Iterable[File]:
-        """The data files that are not listed in the commit of their instant. Uses less memory than `Audit.unlisted`."""
+        """The data files that are not listed in the commit of their instant."""
         commits, shared = self.audit.commits, self.audit.shared_requests
         files = ((path, f) for path, f in self.audit.files.items() if f.requested in commits)
         return (f for path, f in files if path not in self.counted and f.requested not in shared)
 
     @cached_property
     def plans(self) -> Mapping[Group, tuple[GroupPlan, ...]]:
-        """The known compaction plans of each file group, sorted by requested time."""
+        """The readable compaction plans of each file group, sorted by requested time."""
         by_group: dict[Group, list[GroupPlan]] = {}
         for barrier, plan in sorted(self.audit.plans.items()):
             completed = self.audit.completed.get(barrier)
@@ -85,7 +85,7 @@ class View:
 
     @cached_property
     def replaced(self) -> Mapping[Group, Commit]:
-        """Maps each file group that a completed replace hides to the newest such replace."""
+        """Maps each file group that a completed replace hides to the newest replace that hides it."""
         commits = sorted(self.audit.commits.values(), key=lambda commit: commit.instant.completed or "")
         return {group: commit for commit in commits for group in commit.replaced}
 
@@ -115,7 +115,9 @@ class View:
 
     @cached_property
     def superseded(self) -> Mapping[str, str]:
-        """Map the path of each file in an older slice to the earliest completion time of a newer base file."""
+        """Map the path of each file in an older slice to the time when a newer base file of its file group first
+        completed.
+        """
         superseded: dict[str, str] = {}
         after: dict[Group, str] = {}
         for piece in reversed(self.slices):  # barriers rise within a group
@@ -162,5 +164,5 @@ def _named(file: File) -> str:
 
 
 def timeline_file(instant: Instant) -> str:
-    """Return the path of an instant's file in the timeline folder."""
+    """Return the path of the timeline file for an instant's current state."""
     return f"{TIMELINE}/{instant.file_name}"

@@ -19,8 +19,8 @@ LEAST: Final = {"log_versions": 1, "groups": 1, "writes_per_writer": 1}
 
 
 def bound_of(world: World) -> dict[str, int]:
-    """Return the bound of a world: its numbers of writers, file groups and so on. If a world lists its writes
-    individually, this list does not affect the bound.
+    """Return the bound of a world: its numbers of writers, file groups and so on. The bound ignores the individual
+    writes that `world.writes` describes.
     """
     actors = {kind: count for kind, count in world.actors.items() if count}
     numbers = {name: value for name, value in world.flat().items() if type(value) is int}

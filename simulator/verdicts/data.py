@@ -71,7 +71,8 @@ def _cell_data(cell: Cell) -> dict[str, Any]:
 
 
 def _worlds(rows: Sequence[MatrixRow]) -> Iterator[dict[str, Any]]:
-    """For each searched world, yield its number of states under the default protocol, and the protocols searched in it.
+    """For each searched world, yield a description, its number of states under the default protocol, and the protocols
+    for which it was searched.
     """
     for world in dict.fromkeys(each.world for row in rows for each in row.searched):
         by = {row.name: each.result for row in rows for each in row.searched if each.world == world}
@@ -108,9 +109,7 @@ def _json(value: Any) -> str:
 
 
 def facts(data: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the contents of the matrix as lines of text: one for the options of each protocol, and one for each
-    anomaly, verdict and world.
-    """
+    """Yield the contents of the matrix as lines of text, so that changes to the matrix can be listed."""
     for name, row in data["protocols"].items():
         yield f"{name} options: {_words(row['options'])}"
         for anomaly, steps in row["anomalies"].items():

@@ -1,6 +1,4 @@
-"""Lists the verdict-matrix searches that failed or ran out of memory. A page of verdicts is written only if no search
-failed.
-"""
+"""Lists the verdict-matrix searches that failed or ran out of memory."""
 
 from __future__ import annotations
 
@@ -13,7 +11,7 @@ from .judge import MatrixRow
 
 
 class FailedSearch(NamedTuple):
-    """A search that ended without a result, and the reason. `failed` is True after an error, and False if the search
+    """A search of the verdict matrix that failed or ran out of memory, with the reason. `failed` is False if the search
     ran out of memory.
     """
 
@@ -24,7 +22,9 @@ class FailedSearch(NamedTuple):
 
 
 def failed_searches(rows: Iterable[MatrixRow]) -> tuple[FailedSearch, ...]:
-    """Return the searches of the given matrix rows that failed or ran out of memory. A repeated search may succeed."""
+    """Return the searches of the given matrix rows that failed or ran out of memory. Such searches may succeed if they
+    are repeated.
+    """
     return tuple(
         FailedSearch(row.name, sentence(each.bound), because, FAILED in each.result.promises)
         for row in rows
@@ -34,9 +34,7 @@ def failed_searches(rows: Iterable[MatrixRow]) -> tuple[FailedSearch, ...]:
 
 
 def messages(searches: Iterable[FailedSearch]) -> Iterator[str]:
-    """Yield one line for each reason for failure, with the first affected search and the number of other affected
-    searches.
-    """
+    """Yield one line for each reason: the first affected search, and the number of others."""
     by_reason: dict[str, list[FailedSearch]] = {}
     for each in searches:
         by_reason.setdefault(each.because, []).append(each)

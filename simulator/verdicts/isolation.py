@@ -31,7 +31,7 @@ def anomalies_in(world: World, protocol: Protocol) -> Mapping[str, int]:
 
 
 def anomalies(protocol: Protocol) -> dict[str, int]:
-    """Map each anomaly that the protocol allows to the length of a shortest run that shows it. The anomalies are in the
+    """Map each anomaly that the protocol allows to the length of a shortest run that shows it. The result is in the
     order of `ANOMALIES`.
     """
     possible = [anomalies_in(world, protocol) for world in (UPDATES, SKEWED)]

@@ -47,9 +47,9 @@ class SearchedWorld:
 class Cell:
     """The verdict on one promise under one protocol.
 
-    `bounds` contains the bounds of the worlds in which the promise holds, or of the world in which `trace` is a
-    shortest violation. `because` describes the violation, or the reason why the verdict is UNDETERMINED or
-    NOT_APPLICABLE. `evidence` states how well runs of the real system confirm a violation, such as "confirmed" or
+    `trace` is a shortest run that violates the promise. `bounds` contains the bound of its world, or the bounds of the
+    worlds in which the promise holds. `because` describes the violation, or the reason why the verdict is UNDETERMINED
+    or NOT_APPLICABLE. `evidence` states how well runs of the real system confirm a violation, such as "confirmed" or
     "model only".
     """
 
@@ -110,9 +110,10 @@ def worlds_of(protocol: str, depth: Depth) -> dict[World, bool]:
     """Return the worlds in which a protocol is checked, each with a flag that is True if the search uses reductions.
 
     A protocol is checked in the world that specs/sizes.toml lists for it, and in the worlds of specs/verdicts.toml up
-    to the search depth. Worlds with infinite runs are skipped if the model does not support them under the protocol.
-    The default protocol is checked in all worlds of specs/sizes.toml that satisfy its assumptions, and in worlds with
-    optimistic writers. At full depth, large worlds are added for the default protocol.
+    to the search depth. If the model does not support infinite runs under the protocol, worlds with infinite runs are
+    skipped. The default protocol is also checked in the worlds of specs/sizes.toml that satisfy its assumptions, and in
+    worlds whose writers use optimistic concurrency control. At full depth, large worlds are added for the default
+    protocol.
     """
     known = pins()
     if protocol in known:
@@ -162,7 +163,7 @@ def searches(depth: Depth) -> int:
 
 
 def within(rows: Iterable[MatrixRow], depth: Depth) -> tuple[MatrixRow, ...]:
-    """Return the matrix rows for a smaller search depth, computed from the existing results for a larger depth."""
+    """Return the matrix rows for the search depth `depth`, computed from the results of deeper searches."""
     wanted = {each.name: worlds_of(each.name, depth) for each in protocols()}
     smaller = ((each.file, [s for s in each.searched if s.world in wanted[each.name]], each.cells) for each in rows)
     return tuple(row(file, searched, tuple(cells)) for file, searched, cells in smaller)

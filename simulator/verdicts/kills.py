@@ -1,7 +1,7 @@
 """Kills: the stored evidence of which mutants (deliberately wrong models) violate which promise in which world.
 
-A promise HOLDS only if at least `ENOUGH` of its mutants were killed. In addition, for each of these mutants, a larger
-world than the one with the violation must have been searched.
+A promise HOLDS only if at least `ENOUGH` mutants are known to violate it. For each such mutant, the promise must also
+hold in a larger world than the one in which the mutant violates it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Kill:
     """A mutant (deliberately wrong model) that violates a promise. `bound` is the bound of the smallest world with a
     violation, and `steps` is the length of the violating run.
 
-    `states` is the number of states that the search visited, and `seconds` is the search's duration.
+    `states` and `seconds` are the number of states and the duration of the search that found the violation.
     """
 
     mutant: str
@@ -63,16 +63,16 @@ def from_text(text: str) -> tuple[Kill, ...]:
 
 
 def believable(rows: Iterable[MatrixRow], known: Sequence[Kill]) -> tuple[MatrixRow, ...]:
-    """Return the rows of the verdict matrix. HOLDS is replaced by UNDETERMINED unless killed mutants support the
-    verdict.
-    """
+    """Apply `believed` to every cell of the given rows of the verdict matrix."""
     return tuple(
         replace(row, cells={name: believed(name, cell, known) for name, cell in row.cells.items()}) for row in rows
     )
 
 
 def believed(promise: str, cell: Cell, known: Sequence[Kill]) -> Cell:
-    """Return the cell, with HOLDS replaced by UNDETERMINED unless killed mutants support the verdict."""
+    """Return the cell, or UNDETERMINED instead of HOLDS if the killed mutants do not satisfy the criteria in the
+    module's docstring.
+    """
     if cell.verdict is not Verdict.HOLDS:
         return cell
     because = next(_doubts(promise, cell.bounds, known), None)

@@ -30,12 +30,12 @@ def locks_data(rows: Sequence[Judged]) -> dict[str, Any]:
 
 
 def up_to(data: Mapping[str, Any], depth: Depth) -> dict[str, Any]:
-    """Return the data without the rows of searches deeper than `depth`."""
+    """Return only the rows of searches whose depth is at most `depth`."""
     return {**data, "rows": [row for row in data["rows"] if _at(row) <= DEPTHS.index(depth)]}
 
 
 def with_accepted(found: Mapping[str, Any], accepted: Mapping[str, Any], depth: Depth) -> dict[str, Any]:
-    """Return the new verdicts, followed by the accepted verdicts of searches deeper than `depth`."""
+    """Return the new verdicts up to `depth`, followed by the accepted verdicts of deeper searches."""
     larger = [row for row in accepted["rows"] if _at(row) > DEPTHS.index(depth)]
     return {**found, "rows": [*found["rows"], *larger]}
 
@@ -64,8 +64,7 @@ def locks_text(data: Mapping[str, Any]) -> str:
 
 
 def locks_facts(data: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the lock verdicts as lines of text: one for each verdict, and one for the number of states of each search.
-    """
+    """Yield the lock verdicts as lines of text, so that changes to the verdicts can be listed."""
     for row in data["rows"]:
         for name, cell in row["promises"].items():
             words = "; ".join(f"{field} {value}" for field, value in cell.items())
@@ -75,7 +74,8 @@ def locks_facts(data: Mapping[str, Any]) -> Iterator[str]:
 
 
 def locks_json(rows: Iterable[Judged]) -> list[dict[str, Any]]:
-    """Return the lock verdicts in the format of `nbcc verdicts --json`, with a shortest run for each violated promise.
+    """Return the lock verdicts in the format of `nbcc verdicts --json`, with a shortest counterexample for each
+    violated promise.
     """
     return [_with_traces(_row(row), row) for row in rows]
 

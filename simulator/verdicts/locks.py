@@ -1,6 +1,6 @@
 """Defines and runs the searches for the lock protocols, their mutants and the object stores in specs/locks.toml.
 
-The function `judge_locks` runs the searches. The module `lock_data` stores and compares the accepted verdicts.
+The function `judge_locks` runs the searches. The module `lock_data` reads and writes the accepted verdicts.
 """
 
 from __future__ import annotations
@@ -47,9 +47,9 @@ class LockJob:
 class Judged:
     """The verdicts on one lock protocol, mutant or object store.
 
-    `kind` is "lock" (a lock protocol), "mutant" (a mutant of a lock protocol) or "store" (a lock or a table in an
-    object store). `lock` is the name of the lock protocol. If the verdicts concern a table, `lock` is "table, "
-    followed by the value of `nbcc.decision`.
+    `kind` is "lock" (a lock protocol), "mutant" (a mutant of a lock protocol) or "store" (an object store that holds a
+    lock or a table). `lock` is the name of the lock protocol. For a table in an object store, `lock` is "table, lock"
+    or "table, log", depending on the table property `nbcc.decision`.
     """
 
     name: str
@@ -62,8 +62,8 @@ class Judged:
 
     @property
     def promises(self) -> dict[str, PromiseResult]:
-        """Return the combined result of all searches for each promise. If a search finds a violation, the result is a
-        shortest violation.
+        """For each promise, return the combined result of all searches. For a violated promise, this is the violation
+        with the fewest steps.
         """
         names = dict.fromkeys(name for result in self.results for name in result.promises)
         return {name: self._promise(name) for name in names}

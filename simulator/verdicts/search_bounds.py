@@ -1,7 +1,7 @@
 """The worlds (search configurations) of specs/verdicts.toml, in which protocols are checked and mutants are killed.
 
-At full depth, the default protocol is also checked in larger worlds: the core world, a world for each table service,
-and a world for each pair of table services.
+At full depth, the default protocol is also checked in larger worlds, for example with one table service or a pair of
+table services.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ DEPTHS: Final[tuple[Depth, ...]] = ("quick", "full")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchBound:
-    """A world (configuration) in which protocols are searched.
+    """A world (search configuration) in which protocols are checked.
 
-    If `matrix` is True, all protocols are checked in this world; otherwise, only mutants are. If `reduced` is True, the
-    search uses reductions such as symmetry. They save time in worlds with many states.
+    If `matrix` is True, all protocols are checked in this world; otherwise, the world is used only to kill mutants. If
+    `reduced` is True, the search uses reductions such as symmetry. Reductions save time in worlds with many states.
     """
 
     world: World
@@ -58,7 +58,7 @@ def from_mapping(given: Mapping[str, Any]) -> SearchBound:
 
 @cache
 def all_bounds() -> tuple[SearchBound, ...]:
-    """Return every search bound of specs/verdicts.toml, small bounds first."""
+    """Return the search bounds in specs/verdicts.toml, in the order of the file."""
     return tuple(from_mapping(each) for each in _file()["bound"])
 
 
@@ -69,7 +69,7 @@ def matrix_bounds(depth: Depth) -> tuple[SearchBound, ...]:
 
 @cache
 def mixed() -> tuple[SearchBound, ...]:
-    """Return the worlds for the default protocol in which some actors override protocol options."""
+    """Return the worlds in which some actors override options of the default protocol."""
     return tuple(from_mapping(each) for each in _file()["mixed"])
 
 
@@ -79,7 +79,7 @@ def services() -> tuple[Service, ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Service:
-    """A table service: its actors, and the limits that a world with this service needs."""
+    """A table service: the actors and limits that it adds to a world."""
 
     actors: Mapping[str, int]
     limits: Mapping[str, Any] = field(hash=False)
@@ -94,8 +94,8 @@ def _service(given: Mapping[str, Any]) -> Service:
 def large() -> tuple[SearchBound, ...]:
     """Return the large worlds, which are searched only under the default protocol and at full depth.
 
-    Besides the worlds in specs/verdicts.toml, there is a world for each table service and for each pair of table
-    services.
+    The result contains the worlds that specs/verdicts.toml lists as large, and a world for each table service and for
+    each pair of table services.
     """
     given = [from_mapping({**each, "depth": "full"}) for each in _file()["large"]]
     alone = [_with_services(each, groups=2, crashes=1) for each in services()]
@@ -118,7 +118,7 @@ def _file() -> dict[str, Any]:
 
 @cache
 def pins() -> dict[str, Any]:
-    """Map each protocol to its pin (accepted result) in specs/sizes.toml: a world, a promise, and whether the promise
+    """Map each protocol to the expected search result in specs/sizes.toml: a world, a promise, and whether the promise
     is violated.
     """
     text = (files("nbcc") / "specs" / "sizes.toml").read_text(encoding="utf-8")

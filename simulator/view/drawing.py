@@ -1,5 +1,5 @@
 """A picture as data: labels and outlines, with coordinates in points from the upper left corner. The SVG renderer and
-the matplotlib painter draw equal pictures from this data.
+the matplotlib painter produce the same picture from this data.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Text(NamedTuple):
 
 
 class Shape(NamedTuple):
-    """An outline in a picture that is filled, stroked, or both."""
+    """An outline in a picture, with an optional fill and stroke."""
 
     outline: Outline
     fill: str = "none"
@@ -52,8 +52,8 @@ class Box(NamedTuple):
 
 
 class Drawing:
-    """A picture as a list of texts and shapes, in painting order. `at` records the boxes of named objects, so that
-    lines can be drawn to them afterwards.
+    """A picture as a list of texts and shapes, in painting order. `at` maps the names of drawn objects to their boxes,
+    so that lines to these objects can be added.
     """
 
     def __init__(self, width: float, height: float) -> None:

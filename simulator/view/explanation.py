@@ -1,5 +1,5 @@
-"""Explains a wrong answer in four sentences, about the write of the lost row, the row's file, the rule that hides the
-row, and the reader.
+"""Explains a wrong answer of a read in four sentences: about a write, its log file, the rule that caused the error, and
+the answer.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ class WrongAnswer(NamedTuple):
     """The explanation of one wrong answer, as a path from the write at `instant` through `file` in `slice` to the
     answer for `key`.
 
-    `stop` names the slice in which the row is lost, or the base file if a compaction lost the row. If a newer base file
-    hides `file`, `barrier` is the base file's requested time; otherwise, `barrier` is 0. `source_file` is the file
-    whose row is read instead of the lost row, or "". `captions` contains four sentences: about the write, the file, the
-    rule and the answer. `right` states what happens under the default protocol.
+    `stop` names the slice that contains `file`, or the base file into which a compaction merged `file`. `barrier` is
+    the requested time of the newer base file that hides `file`, or 0 if none does. `source_file` is the file whose row
+    is read instead of the row in `file`, or "". `captions` contains four sentences: about the write, the file, the rule
+    and the answer. `right` states what happens under the default protocol.
     """
 
     key: str
@@ -48,10 +48,10 @@ class WrongAnswer(NamedTuple):
 
 
 def explanation(context: Context, step: int, found: Answers, key: Any) -> WrongAnswer | None:
-    """Explain one wrong answer of a read. Returns None if no current file contains the lost row.
+    """Explain one wrong answer of a read. Returns None if no log file with the row to explain exists at this step.
 
-    With partial updates or a user-defined merge function, the result is always None, because a row may combine values
-    from several files.
+    With partial updates or a user-defined merge function, returns None, because a row may combine values from several
+    files.
     """
     if context.model.merger.combination:
         return None
@@ -147,8 +147,8 @@ def _source_file(there: Mapping[str, list[Any]], key: str, got: Record | None) -
 
 
 def _rule(context: Context, status: str, lost: Record, other: Record | None, base: int | None) -> tuple[str, str]:
-    """Return two sentences: the effect of the rule that caused the wrong answer, and the default protocol's rule (or
-    '').
+    """Return two sentences: the effect of the rule that caused the wrong answer, and the effect of the default
+    protocol's rule. The second may be ''.
     """
     differences = context.protocol.differences()
     field = next((name for name in HELPS[status] if name in differences), next(iter(differences), ""))

@@ -1,9 +1,9 @@
 """Draws a trace at the step that violates the promise, as one static picture for print, the gallery, and browsers
 without scripts.
 
-The timeline is on the left. The files are on the right, or below the timeline if there are many file groups. The
-correct and the wrong answer are drawn above the files. A red path leads from the write of the lost row through the
-row's file to the wrong answer.
+The timeline is on the left. The files are on the right, or below the timeline if there are many file groups. The answer
+of the read and the correct answer are drawn above the files. A red path leads from a write through its log file to the
+wrong answer.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Determines the file slice of each file in a state of the model, and why a read skips some files."""
+"""Determines the slice and the status of each file in a state of the model, and why a read skips a file."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ class Files:
     def at(self, state: Any) -> dict[str, Shown]:
         """Map the name of each file or slice to a list with its status and content.
 
-        The value of `slice G/B` is [status, reason], where G is a file group and B is a barrier (0 for none). The value
-        of `base G/B` is [status, reason, rows]. The value of `log G/T.V` is [status, reason, rows, barrier of the
-        slice], where T is a requested time and V is a log version.
+        The value of `slice G/B` is [status, reason], where G is a file group and B is a barrier (0 for none). For a
+        base file of this slice, the value of `base G/B` is [status, reason, rows]. For log version V with requested
+        time T, the value of `log G/T.V` is [status, reason, rows, barrier of the slice].
 
-        A row is [key, value, ordering value], with the value null for a delete. In base files, the requested time of
-        the row's write follows. The status of a file is "read", "merged", "hidden" or "pending". A file is "merged" if
-        a base file also contains its rows. A log is "pending" until its write completes, and a base file is "pending"
-        until its compaction completes.
+        A row is [key, value, ordering value], with the value null for a delete. A row of a base file has a fourth
+        element: the requested time of the row's write. The status of a file is "read", "merged", "hidden" or "pending".
+        A log is "merged" if its rows are in a base file that is read. A log is "pending" until its write completes, and
+        a base file is "pending" until its compaction completes.
         """
         rests_on = (self.model.table(state), self._reader(state))
         if rests_on not in self._tables:

@@ -1,8 +1,8 @@
 """Computes the content of a trace's page as one JSON value. The model computes everything that the page shows.
 
 Each instant, file and answer has a history: a list of [step, value], in which each entry applies until the next one.
-The page's script computes the state at any step from these histories. Only changes are stored, so that the page remains
-small even for a trace of 2,000 steps.
+The page's script computes the state at any step from the histories. A history contains only changes, so that the page
+remains small even for a trace of 2,000 steps.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ class History:
         self._now: dict[str, Any] = {}
 
     def see(self, step: int, things: Mapping[str, Any]) -> None:
-        """Append the values in `things` that have changed in `step` to their histories. The value of a name that is
-        missing from `things` is None.
+        """Append [step, value] to the history of each name whose value has changed. `things` maps all names to their
+        values; a missing name has the value None.
         """
         for name in [name for name in self._now if name not in things]:
             self._now.pop(name)
@@ -109,8 +109,8 @@ def actors_of(model: Model) -> list[tuple[str, str]]:
 
 
 def _steps(run: Run, trace: Trace) -> dict[str, Any]:
-    """Return the fields `steps`, `sentences` and `listings` of the page. A step is [index of its actor, index of its
-    sentence, instant].
+    """Return the steps for the page, the sentences that describe them, and the listings of readers. A step is [index of
+    its actor, index of its sentence, requested time of its instant or None].
     """
     sentences: dict[str, int] = {}
     actors = [name for _, name in actors_of(run.model)]
@@ -126,8 +126,8 @@ def _steps(run: Run, trace: Trace) -> dict[str, Any]:
 
 
 def _listings(run: Run) -> list[list[Any]]:
-    """Return for each listing of a reader: the reader, the first and last step, the completed instants that it showed,
-    and those that it missed.
+    """For each listing by a reader, return [reader, first step, last step, instants that it showed, completed instants
+    that it missed].
 
     A listing is not atomic: it may show any subset of the instants that complete during the listing.
     """
@@ -178,8 +178,8 @@ def _data(trace: Trace, puts: Sequence[Put]) -> Data:
 
 
 def first_wrong(run: Run, case: Case, broke: int) -> tuple[Case, int]:
-    """Find the first step, from `broke` onwards, at which the read of `case` returns a wrong row. Returns the step, and
-    `case` with the key of the wrong row. If no row is wrong, returns `case` and `broke` unchanged.
+    """Find the first step from `broke` onwards at which the read of the example `case` is wrong. Returns the example
+    with the key of the wrong row, and the step. If the read is never wrong, returns the arguments unchanged.
     """
     seen: Any = None
     for step in range(broke, len(run.states)):
@@ -268,7 +268,7 @@ def _explanation_number(
 
 
 def _answer_cells(found: Answers, number: int | None) -> Any:
-    """Return a list: the rows that the promise requires, the rows that the read returned, and `number`. A row is [key,
+    """Return [rows that the promise requires, rows that the read returned, number of the explanation]. A row is [key,
     value, requested time, ordering], with the value null for a delete.
     """
 
@@ -281,8 +281,8 @@ def _answer_cells(found: Answers, number: int | None) -> Any:
 
 
 def instants_of(model: Model, state: Any) -> dict[str, Any]:
-    """Map the requested time of each instant to [action, state, completed, actor]. The state is "crashed" if the
-    instant's actor crashed.
+    """Map the requested time of each instant to [action, state, completion time, actor]. An instant's state is
+    "crashed" if its actor crashed before completing it.
     """
     actors = {own.requested or own.plan or own.rollback: name for name, own in _actors_at_work(model, state)}
     done = {entry.requested: entry.actor for entry in model.component(state, "published")}

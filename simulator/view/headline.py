@@ -1,4 +1,4 @@
-"""The sentence at the top of a trace's page, which names an acknowledged write and the answers of later reads."""
+"""Composes the headline of a trace's page, which names an acknowledged write and the answers of later reads."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ def sentence(context: Context, broke: int, because: str, answers_at: Sequence[An
     """Return the sentence at the top of a page, which names the write, the step that acknowledged it, and the answers
     of later reads.
 
-    `broke` is the step that violates the promise. `answers_at` contains the read's answers from this step onwards.
+    `broke` is the number of the step that violates the promise. `answers_at` contains the read's answers from step
+    `broke` onwards.
     """
     case, found = context.case, answers_at[0]
     if not case.key and case.key not in found.wrong():
@@ -67,7 +68,7 @@ def sentence(context: Context, broke: int, because: str, answers_at: Sequence[An
 
 
 def _instead(context: Context, lost: Record, got: Record | None) -> Parts:
-    """Return a phrase about the row that the read returns in place of the row `lost`."""
+    """Return the phrase that states what the read returns in place of the row `lost`."""
     key = context.case.key
     if got is None or got.deleted:
         return [" returns ", *row_words(key, got)]
@@ -90,7 +91,7 @@ def _since(context: Context, answers_at: Sequence[Answers], broke: int) -> str:
 
 
 def other_rule(context: Context, label: str, must: Record | None, judged: int) -> Parts:
-    """Return a sentence that says that the same steps keep every promise under another protocol, called `label`."""
+    """Return a sentence such as `Under tombstones keep the same steps keep every promise.`"""
     answer = [": the reader returns ", *row_words(context.case.key, must)] if context.case.key else []
     far = "" if judged == len(context.states) - 1 else f" (judged up to step {judged})"
     return [f"Under {label} the same steps keep every promise{far}", *answer, "."]

@@ -28,8 +28,8 @@ def judged(run: Run, named: str) -> list[Broken]:
 
     Liveness promises are omitted, because a finite run cannot violate them.
 
-    A check ends when a file group has `LARGEST` logs, because its cost grows with the factorial of the number of logs.
-    The check of the promise `named` ends one log later.
+    Only steps with fewer than `LARGEST` logs in every file group are checked, because the cost grows with the factorial
+    of the number of logs. For the promise `named`, steps with `LARGEST` logs in a file group are checked, too.
     """
     found = []
     for promise in PROMISES.values():
@@ -57,8 +57,8 @@ def judged_steps(run: Run, logs: int = LARGEST - 1) -> int:
 
 
 def breaking_step(trace: Trace, run: Run, broken: Sequence[Broken]) -> int:
-    """Return the step at which the page opens. It is the first violation of the trace's promise, otherwise the first
-    violation of any promise, otherwise the last step.
+    """Return the step that the page shows first: the first step that violates the trace's promise or, if none does,
+    another promise. Without a violation, this is the last step.
     """
     named = [b.step for b in broken if b.name == trace.promise and b.step]
     return (named or sorted(b.step for b in broken if b.step) or [len(run.states) - 1])[0]

@@ -60,12 +60,12 @@ def draw_slices(
 
 
 def draw_verdicts(results: Verdicts, ax: Axes | None = None) -> Axes:
-    """Draw a matrix of protocols and promises: a shape for each verdict, with the number of steps of the shortest
-    violation.
+    """Draw a matrix of protocols and promises, with a shape for each verdict. A violation is labelled with the number
+    of steps of a shortest counterexample.
 
     `results` maps the name of a protocol to a result of `explore` or to {promise: verdict}. A verdict is a word, or a
-    mapping with the keys ``verdict`` and ``steps``. The JSON value that ``nbcc verdicts --json`` prints is also
-    accepted.
+    mapping with the keys ``verdict`` and ``steps``. `results` may also be the JSON value that ``nbcc verdicts --json``
+    prints.
     """
     from .matplotlib_painter import paint
     from .verdict_matrix import verdict_matrix

@@ -1,8 +1,9 @@
 """Selects what a trace's page shows: the read with the wrong answer, and the rows of one key that make the error
 visible.
 
-The trace of a search contains no rows. Each write may put the key k1, delete it, or omit it. The page shows the
-simplest combination of puts and deletes for which the read returns a wrong answer.
+A trace found by a search contains no rows, so this module chooses them. Each write may put the key k1, delete it, or
+leave it unchanged. The page shows the simplest combination of puts and deletes for which the read returns a wrong
+answer.
 """
 
 from __future__ import annotations
@@ -39,10 +40,10 @@ class Put(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """A read whose answer the page shows at every step: the read of the actor `reader`, or `query` if `reader` is
-    empty.
+    """A read whose answer the page shows at every step. If `reader` is not empty, this is the read of that actor,
+    otherwise `query`.
 
-    If `stable` is True, the correct answer is the read's own answer just before the violation.
+    If `stable` is True, the read must still return the same answer as just before the violation.
     """
 
     query: Query
@@ -64,8 +65,8 @@ class Reading(NamedTuple):
 
 
 class Case(NamedTuple):
-    """The example that a page shows: a read, and the rows of all writes. `key` is the key with a wrong answer, or "" if
-    no answer is wrong.
+    """The example that a page shows: a read, and the rows of all writes. `key` is the key for which the read is wrong,
+    or "" if the read is correct.
     """
 
     reading: Reading
@@ -74,15 +75,15 @@ class Case(NamedTuple):
 
 
 class Answers(NamedTuple):
-    """The promised answer and the real answer to a read. Each answer maps keys to records, including deletes, or is
-    None before the read is answered.
+    """The promised answer and the real answer to a read. Each answer maps keys to records, including deletes. Both are
+    None if the read has no answer at the given step.
     """
 
     must: Mapping[Any, Record] | None
     got: Mapping[Any, Record] | None
 
     def wrong(self) -> list[Any]:
-        """Return the keys for which the required answer and the actual answer have different values."""
+        """Return the keys whose values differ between the required and the actual answer."""
         if self.must is None or self.got is None:
             return []
         keys = sorted(self.must.keys() | self.got.keys(), key=str)
@@ -122,8 +123,8 @@ def answers(model: Model, states: Sequence[Any], step: int, case: Case, broke: i
 
 
 def _of_table(model: Model, state: Any, query: Query, data: Data) -> Mapping[Any, Any] | None:
-    """Return the answer of a query, or None if a clean or restore has removed the data. Other reasons to refuse the
-    query are ignored.
+    """Return the answer to a query, or None if a clean or restore has removed the data. If the model refuses the query
+    for another reason, the answer is returned all the same.
     """
     if isinstance(model.read_refusal(state, query), Cleaned):
         return None
@@ -133,9 +134,11 @@ def _of_table(model: Model, state: Any, query: Query, data: Data) -> Mapping[Any
 
 
 def reader_table(model: Model, state: Any, reader: str) -> tuple[int, Table] | None:
-    """Return the time and the table state that a reader has read, or None if the reader has not read yet.
+    """Return the time as of which a reader has read, and the table state that it saw. Returns None if the reader has
+    not read yet.
 
-    For a consumer (incremental reader), return its checkpoint, and a table of the writes that the consumer has read.
+    For a consumer (incremental reader), return its checkpoint, and the table state with only the writes that it has
+    read.
     """
     if reader in model.actors.get("consumer", ()):
         own, table = model.component(state, reader), model.table(state)
@@ -189,8 +192,8 @@ def _records(rows: Mapping[Any, Record | Change | Several]) -> dict[Any, Record]
 
 
 def choose(model: Model, states: Sequence[Any], broke: int, puts: Sequence[Put], *, data: Data, promise: str) -> Case:
-    """Choose a read, rows of the writes, and a key for which the read returns a wrong row. The trace's rows (`data`)
-    are tried first, then other combinations of rows, simplest first.
+    """Choose the example for a page: the rows of the writes, a read, and a key for which the read is wrong. Rows in the
+    trace (`data`) are tried before other combinations of rows.
     """
     given = [data] if data else []
     for rows in chain(given, valuations(puts, model.merger)):
@@ -204,7 +207,7 @@ def choose(model: Model, states: Sequence[Any], broke: int, puts: Sequence[Put],
 
 
 def readings(model: Model, states: Sequence[Any], broke: int, promise: str) -> list[Reading]:
-    """Return the reads that may return a wrong answer. The kinds of reads that the promise concerns are first."""
+    """Return the reads that may return a wrong answer. Reads of the kinds that the promise concerns come first."""
     ends = sorted({i.completed for i in model.timeline(states[broke]) if i.completed})
     readers = [r for r in model.actors.get("reader", ()) if model.component(states[broke], r).step == "answered"]
     now = [Reading(Query("snapshot"))]
@@ -225,7 +228,7 @@ def readings(model: Model, states: Sequence[Any], broke: int, promise: str) -> l
 
 
 def valuations(puts: Sequence[Put], merger: Merger) -> Iterator[Data]:
-    """Yield the possible combinations of rows that the writes put for the key k1, simplest first."""
+    """Yield combinations of what the writes do with the key k1 (put, delete or nothing), simplest first."""
     shown = [put for put in puts if put.files][-MOST_WRITES:]
     for rows in sorted(of_merger(len(shown), merger), key=lambda rows: _cost(len(shown), rows)):
         yield {

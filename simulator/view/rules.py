@@ -1,4 +1,4 @@
-"""Sentences that explain how each option that is weaker than the default makes a read return a wrong row."""
+"""Sentences that explain how a weaker option value than the default can cause a wrong answer."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from typing import NamedTuple
 
 
 class Rule(NamedTuple):
-    """Two sentences that explain why a reader uses or ignores a file. `did` states what happened under the weaker
-    option. `right` states what happens under the default option.
+    """Two sentences that explain why a reader uses or ignores a file. `did` states what happened because the option is
+    weaker than the default. `right` states what happens with the option's default value.
 
-    The placeholders {r} and {c} are the file's requested time and completion time. {b} is a barrier or a base file, and
-    {T} is the time of an as-of read. {other}, {o}, {seen} and {at} describe the row with which the file's row is
-    compared, and its times.
+    The placeholders {r} and {c} are the file's requested and completion times. {b} is a barrier or a base file. {T} is
+    the time of an as-of read. {other} is the row with which the file's row is compared, and {o} is its requested time.
+    {at} and {seen} contain the completion time of that row.
     """
 
     did: str

@@ -1,4 +1,4 @@
-"""Replays a trace on the model until a step is not possible."""
+"""Replays a trace on the model, up to the first step that the model does not allow."""
 
 from __future__ import annotations
 
@@ -23,7 +23,9 @@ class Run(NamedTuple):
 
 
 def play(model: Model, steps: Sequence[Step]) -> Run:
-    """Replay the steps as far as the model allows them. Symbols such as r1 in arguments are replaced by times."""
+    """Replay the steps until the model refuses one. Symbolic times such as r1 in a step's arguments are replaced by the
+    model's times.
+    """
     states: list[Any] = [model.initial]
     taken: list[Step] = []
     symbols = Symbols(())

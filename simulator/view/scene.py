@@ -22,9 +22,9 @@ class Lane(NamedTuple):
 class Bar(NamedTuple):
     """One instant on the timeline, drawn from column `start` to column `end` of its lane.
 
-    The texts `begins` and `ends` are the times above both ends of the bar; `content` is the text below the bar. If
-    `lost` is True, a ring at the end of the bar marks the write whose row a read wrongly omits or returns. If the bar's
-    actor resumes the plan of a crashed actor, `resumes` is the lane of the crashed actor.
+    `begins` and `ends` are the times above the ends of the bar; `content` is the text below the bar. If `lost` is True,
+    a ring at the end of the bar marks the write, because a read wrongly omits or returns its row. `resumes` is the lane
+    of a crashed actor whose plan this bar's actor resumes.
     """
 
     name: str
@@ -56,7 +56,7 @@ class Times(NamedTuple):
 
 class Chip(NamedTuple):
     """A file in a picture. The picture shows `text`, followed by `at` in a smaller font, and each of `notes` on a
-    separate line. `lost` marks the file with the row that the reader misses.
+    separate line. `lost` is True for the file with the row that a read wrongly omits or returns.
     """
 
     name: str
@@ -70,8 +70,8 @@ class Chip(NamedTuple):
 
 
 class Slice(NamedTuple):
-    """A file slice in a picture. `order` is the position of the slice's barrier among all barriers, or 0 if the slice
-    has no barrier.
+    """A file slice in a picture. `order` numbers the barriers of all file groups from 1 in chronological order; 0 means
+    that the slice has no barrier.
 
     If the slice is hidden, `reason` explains why it is not read.
     """

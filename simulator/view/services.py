@@ -7,8 +7,8 @@ from typing import Final, NamedTuple
 
 
 class Service(NamedTuple):
-    """How a table service is drawn. `barrier` is True if the requested time of the service's plan starts new file
-    slices.
+    """How a table service is drawn. `barrier` is True if a plan of the service starts new file slices at its requested
+    time.
     """
 
     word: str

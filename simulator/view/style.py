@@ -1,4 +1,4 @@
-"""The colours and shapes of all pictures: trace pages, the static figures of pages, and plots.
+"""The colours and shapes that trace pages, static figures and plots share.
 
 The hues of writers come from the palette of Okabe and Ito, which colour-blind people can distinguish. Vermilion is
 excluded, because red marks the lost row. Every state of a file or instant is also shown by a shape or a word, so that
@@ -14,8 +14,8 @@ RED: Final = ("#d0112b", "#ff6673")
 
 
 class Hue(NamedTuple):
-    """A colour and the colour of text on it, for light and dark themes. `ink` is a darker shade of the colour, for text
-    on white.
+    """A colour and the colour of text on it, each for the light and the dark theme. `ink` is a darker shade of the
+    colour, for text on white.
 
     Text has a contrast of at least 4.5, as WCAG 2 requires for small text (AA).
     """

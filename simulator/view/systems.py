@@ -1,6 +1,6 @@
-"""Extracts the answers of several systems at each step of a trace, as far as the trace records them.
+"""Extracts from a trace the answers that systems under test returned at each step.
 
-The field ``observed`` of a step maps the names of systems to answers, or contains a single answer.
+The field ``observed`` of a step may map names of systems to answers; other entries are ignored.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Selects what pictures of a Hudi table show: names, times and sizes from the table's inventory, but no rows."""
+"""Selects the content of pictures of a Hudi table: names, times and sizes from the table's inventory, but no rows."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ def scenes_of_inventory(inventory: Inventory) -> tuple[Times, Files]:
 
 
 class Names:
-    """The names of times (t1, t2, ... in chronological order) and the lanes of instants, shared by all pictures of a
-    table.
+    """The names of times (t1, t2, ... in chronological order) and the lanes of instants, which all pictures of a table
+    share.
     """
 
     def __init__(self, now: Inventory) -> None:
@@ -62,8 +62,8 @@ class Names:
         self.lane_of = dict(self._packed(now.instants))
 
     def _packed(self, instants: tuple[InstantRow, ...]) -> Iterator[tuple[str, tuple[str, int]]]:
-        """Yield the requested time of each instant, and the lane in which it is drawn: (kind of instant, number). An
-        instant is placed in the first lane of its kind that is free at its requested time.
+        """Yield the requested time of each instant, and the lane in which it is drawn: (kind of lane, index among the
+        lanes of this kind). An instant is placed in the first lane of its kind that is free at its requested time.
         """
         free: dict[str, list[str]] = {}
         for instant in sorted(instants, key=lambda i: i.requested):
@@ -74,8 +74,8 @@ class Names:
             yield instant.requested, (kind, number)
 
     def kind(self, instant: InstantRow) -> str:
-        """Return the kind of lane on which an instant is drawn. In a merge-on-read table, the action "commit" denotes a
-        compaction, because writers create delta commits.
+        """Return the kind of lane in which an instant is drawn, such as "writes" or "compaction". In a merge-on-read
+        table, the action "commit" denotes a compaction, because writers create delta commits.
         """
         if instant.action == "compaction" or (instant.action == "commit" and self.merges):
             return "compaction"
@@ -98,8 +98,8 @@ class Names:
 
 
 def times(names: Names, seen: Inventory, most: int = MOST_INSTANTS) -> Times:
-    """Return the description of a picture of the timeline. Each column is a time at which an instant was requested or
-    completed.
+    """Return the description of a picture of the timeline. There is a column for each time at which an instant was
+    requested or completed.
     """
     instants = seen.instants[-most:]
     columns = sorted({time for i in instants for time in (i.requested, i.completed) if time})
@@ -135,7 +135,8 @@ def _bar(names: Names, instant: InstantRow, columns: list[str], lanes: list[tupl
 
 
 def files(names: Names, seen: Inventory) -> Files:
-    """Return the file groups to draw, each with its newest slices and the files that no read uses."""
+    """Return the file groups to draw. A group contains its newest slices, and the data files that belong to no slice.
+    """
     rows: dict[_GroupKey, list[SliceRow]] = {}
     for row in seen.slices:
         rows.setdefault((row.partition, row.file_group), []).append(row)
@@ -158,13 +159,13 @@ def files(names: Names, seen: Inventory) -> Files:
 
 
 def natural(key: Sequence[str]) -> list[list[tuple[bool, int, str]]]:
-    """Return a sort key for natural order: numbers within texts are compared as numbers, so that 2 comes before 10."""
+    """Return a sort key for natural order: numbers in strings are compared by value, so that 2 precedes 10."""
     return [[(not p.isdecimal(), int(p) if p.isdecimal() else 0, p) for p in re.split(r"(\d+)", k)] for k in key]
 
 
 def _loose(seen: Inventory) -> Iterator[LeftOut]:
-    """Yield the data files outside all slices. Base files of pending plans are omitted, and so are files created after
-    the time that the picture shows.
+    """Yield the data files outside all slices. Base files of pending plans, and files created after the time of the
+    picture, are omitted.
     """
     then = {i.requested for i in seen.instants}
     planned = {row.barrier for row in seen.slices if row.role == "planned"}
@@ -195,10 +196,10 @@ def _slices(
 
 
 def _place(names: Names, file: LeftOut, newest_first: list[str], as_of: str | None) -> str:
-    """Choose the slice in whose box a file without a slice is drawn, and return the slice's barrier.
+    """Return the barrier of the slice in which to draw a file that belongs to no slice.
 
-    A file of a pending write is drawn in the newest slice. Otherwise, the file's completion time determines the slice,
-    or its requested time if the timeline does not contain the write.
+    If the file's write is pending, this is the newest slice of the file group. For other files, the completion time
+    determines the slice; if it is unknown, the requested time does.
     """
     if _is_pending(names, file, as_of):
         return newest_first[0]
@@ -213,7 +214,9 @@ def _is_pending(names: Names, file: LeftOut, as_of: str | None) -> bool:
 
 
 def _chips(names: Names, row: SliceRow, newer_base: str) -> Iterator[Chip]:
-    """Yield the files of a slice for drawing. `newer_base` names the base file that supersedes the slice, or is ''."""
+    """Yield the files of a slice for drawing. `newer_base` names the base file that hides the slice, or is '' if the
+    slice is read.
+    """
     status: Status = "hidden" if newer_base else "read"
     if row.base:
         yield Chip("", "base", f"base {names.name(row.base.requested)}", "", (size(row.base.size),), SERVICE, status)
@@ -274,7 +277,7 @@ def clock(instant: str, first: int = 0) -> str:
 
 def shortened_times(times: list[str]) -> tuple[str, list[str]]:
     """Remove the prefix that all times share: the date, or the date with hour and minute. Returns the prefix and the
-    shortened times.
+    remaining part of each time.
     """
     shared = 0
     while shared < 5 and len({time[: _FIELDS[shared][1]] for time in times}) == 1:

@@ -1,9 +1,9 @@
-"""Renders a trace as fixed-width text: a line for each step and a column for each actor, then the reason and the replay
-command.
+"""Renders a trace as fixed-width text, with a line for each step and a column for each actor. The reason for the
+verdict and the replay command follow.
 
-The columns are the step number, the actors in order of appearance, and what became visible on the timeline. If the
-columns do not fit on the screen, an actor's column contains only the actor's name, and a further column describes the
-step. The text depends only on the trace and the width, so that equal replays print equal text.
+The columns are the step number, the actors in order of appearance, and the changes on the timeline or the answer of a
+read. If the columns do not fit on the screen, an actor's column contains only the actor's name, and a further column
+describes the step. The text depends only on the trace and the width, so that replays of a trace print identical text.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ def render(trace: Trace, again: str | None = None, width: int | None = None) -> 
     """Return the trace as lines of text. The last line contains the command that replays the trace. The text does not
     end with a newline.
 
-    `again` is the replay command; the default is `nbcc replay` with the trace's handle (hash). `width` is the maximum
-    line length; None means unlimited.
+    `again` is the command that repeats the run; the default is `nbcc replay` with the trace's handle. `width` is the
+    maximum line length; None means unlimited.
     """
     table = list(_table(trace))
     if width is not None and max(map(len, table)) > width:
@@ -47,8 +47,8 @@ def screen_width() -> int | None:
 
 
 def cell(step: Step) -> str:
-    """Return a step as text, such as ``writes log (group 0, version 1)``: the action without the actor's kind, and the
-    arguments.
+    """Return a step's action and arguments as text, such as ``writes log (group 0, version 1)``. The actor's kind is
+    omitted.
     """
     actor = next((kind for kind in ("actor", *kinds()) if step.action.startswith(f"{kind}_")), "")
     words = step.action.removeprefix(f"{actor}_").replace("_", " ")

@@ -1,4 +1,5 @@
-"""Describes the pictures of a trace's state after a given step. The input is the value that `frames.document` returns.
+"""Describes the pictures of a trace's state after a given step. `Moment` takes the value that `frames.document`
+returns.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ _ENDINGS: dict[str, Ending] = {"completed": "completed", "crashed": "crashed"}
 
 
 def scenes_of_trace(trace: Trace, step: int | None) -> tuple[Times, Files]:
-    """Return the timeline and the files after `step` steps, by default at the step that violates the promise."""
+    """Return the timeline and the files after `step` steps. By default, `step` is the step that violates the promise.
+    """
     doc = document(trace)
     stopped = doc["views"][0]["stopped"]
     last = stopped[0] - 1 if stopped else len(trace.steps)
@@ -28,8 +30,8 @@ def scenes_of_trace(trace: Trace, step: int | None) -> tuple[Times, Files]:
 
 
 def value_at(history: list[list[Any]], step: int) -> Any:
-    """Return the value after `step` steps, given its history as a list of [step, value]. Returns None before the first
-    entry.
+    """Look up the value after `step` steps in a history, a list of [step, value]. Returns None if `step` precedes the
+    first entry of the history.
     """
     return next((value for at, value in reversed(history) if at <= step), None)
 
@@ -54,8 +56,8 @@ class Moment:
     # time
 
     def times(self, most: int | None = None) -> Times:
-        """Return the timeline, with steps as columns and actors as lanes. Only the last `most` steps have separate
-        columns; all earlier steps share one column.
+        """Return the timeline, with steps as columns and actors as lanes. Each of the last `most` steps has its own
+        column; all earlier steps share one column.
         """
         first = max(0, self.step - most) if most else 0
         columns = [*(["…"] if first else []), *map(str, range(first + 1, self.step + 1))]

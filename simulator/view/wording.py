@@ -1,4 +1,4 @@
-"""Phrases and facts for the sentences on a trace's page, such as the text of a row and its writer."""
+"""Helpers that phrase the sentences on a trace's page, such as the text for a row and its writer."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Parts = list[Any]
 
 
 class Context(NamedTuple):
-    """A run under one protocol, with the example (read and rows) that a page explains."""
+    """A run under one protocol, and the example (read and rows) that the page explains."""
 
     model: Model
     states: Sequence[Any]
@@ -30,7 +30,7 @@ class Context(NamedTuple):
 
 
 def published_at(context: Context, requested: int | None) -> int | None:
-    """Return the step that completes the instant requested at `requested`, or None if no step does."""
+    """Return the step that completes the instant with the given requested time, or None if no step completes it."""
     steps = range(len(context.states))
     return next((step for step in steps if completed_at(context, step, requested) is not None), None)
 
@@ -43,7 +43,7 @@ def completed_at(context: Context, step: int, requested: int | None) -> int | No
 
 
 def lost_row(context: Context, must: Record | None, got: Record | None) -> Record:
-    """Return the row to explain: a promised row that the read misses, or a returned row that is not promised."""
+    """Return the row to explain: a row that the read wrongly omits or wrongly returns."""
     if must is None or (got is not None and _intrudes(context, got)):
         assert got is not None, "two absent rows do not differ"
         return got
@@ -51,7 +51,7 @@ def lost_row(context: Context, must: Record | None, got: Record | None) -> Recor
 
 
 def _intrudes(context: Context, got: Record) -> bool:
-    """True if the read must not return any row of the write that put `got`."""
+    """True if the write of the row `got` must be invisible to the read, for example because it is not completed."""
     completed = completed_at(context, len(context.states) - 1, got.requested)
     until = context.case.reading.query.until
     return context.case.reading.stable or completed is None or (until is not None and completed > until)
@@ -63,7 +63,7 @@ def wins_by_ordering(context: Context, lost: Record, got: Record) -> bool:
 
 
 def ranked(data: Data) -> bool:
-    """True if not all rows have the same ordering value."""
+    """True if the rows have different ordering values."""
     records = (record for files in data.values() for rows in files.values() for record in rows.values())
     return len({record.ordering for record in records}) > 1
 
@@ -82,14 +82,14 @@ def read_words(case: Case) -> str:
 
 
 def write_words(key: Any, record: Record) -> Parts:
-    """Return the text of a row, such as `a=1`, or the key alone for a delete. The requested time selects the text's
-    colour.
+    """Return the text of a row, such as `a=1`, or the key alone for a delete. The text is shown in the colour of the
+    row's writer.
     """
     return [[str(key) if record.deleted else f"{key}={record.value}", record.requested]]
 
 
 def row_words(key: Any, record: Record | None) -> Parts:
-    """Return the text of a read's result for one key."""
+    """Describe what a read returned for one key, such as `a=1` or `nothing for a`."""
     if record is None or record.deleted:
         return [f"nothing for {key}"]
     return write_words(key, record)

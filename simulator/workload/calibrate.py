@@ -51,7 +51,9 @@ class Samples:
         self.rows: set[int] = set()
 
     def measure(self, progress: Watch, rows: Sequence[int], repeats: int) -> None:
-        """Measure writes, compactions and reads of tables in a temporary folder, with the given numbers of rows."""
+        """Measure writes, compactions and reads of tables in a temporary folder. `rows` lists the numbers of rows per
+        write.
+        """
         points = [(count, buckets) for count in rows for buckets in BUCKETS]
         self.rows.update(rows)
         with tempfile.TemporaryDirectory(prefix="nbcc-calibrate-") as folder:
@@ -62,7 +64,7 @@ class Samples:
             self.listings.append(measured_listings(Path(folder) / "listed"))
 
     def text(self) -> str:
-        """Fit the computation times to the measurements. Returns the content of a calibration file (JSON)."""
+        """Fit computation times to the measured samples. Returns the content of a calibration file (JSON)."""
         constant, per_row, per_file, noise = _fit(self.writes)
         _, compact_row, compact_log, _ = _fit(self.compactions)
         _, read_row, read_log, _ = _fit(self.reads)
@@ -144,9 +146,9 @@ def _fit(parts: Sequence[Part]) -> tuple[float, float, float, float]:
     """Fit a linear cost model. Returns the constant cost of an operation, the cost per row and the cost per file, in
     seconds, and the spread of the residuals.
 
-    The spread is the standard deviation of the logarithm of the ratio of measured to fitted times, estimated from
+    The ratios of measured to fitted times are assumed to be log-normal; the spread is their sigma, estimated from
     quartiles. The fit minimises relative errors, so that small operations count as much as large ones. The costs are
-    then scaled so that the fitted mean duration equals the measured one, because the mean duration determines the
+    then scaled so that the total fitted time equals the total measured time, because the total determines the
     throughput.
     """
     took = np.array([part.seconds for part in parts])

@@ -15,7 +15,7 @@ class SharedCores:
     """Processor sharing among the processes of one simulated machine. A computation with `streams` threads uses at most
     `streams` cores.
 
-    `_served` is the processor time that a thread would have received if it had run since the start.
+    `_served` is the processor time that a thread running since the start of the simulation would have received.
     """
 
     def __init__(self, env: simpy.Environment, cores: int) -> None:
@@ -27,7 +27,7 @@ class SharedCores:
         self._timer = 0  # the number of the newest timer; an older one has no effect
 
     def compute(self, seconds: float, streams: int = 1) -> simpy.Event:
-        """Return an event that occurs after `streams` threads have computed for `seconds` each."""
+        """Return a SimPy event that triggers after `streams` threads have each computed for `seconds`."""
         self._advance()
         done = self._env.event()
         heapq.heappush(self._running, (self._served + seconds, next(self._numbers), streams, done))

@@ -39,8 +39,8 @@ class StageCost:
     """The cost of one stage of an operation, recorded from the engine. The number of storage requests is a linear
     function of the numbers of file groups, log files and commits.
 
-    `takes` is the number of clock readings, and `lists` is the number of timeline listings. The stage decodes a commit
-    `decodes` times if its actor has not read the commit before.
+    `takes` states how often the stage reads the clock, and `lists` states how often it lists the timeline. `decodes`
+    states how often the stage decodes each commit that its actor has not read before.
     """
 
     locked: bool
@@ -55,7 +55,7 @@ class StageCost:
         return {verb: _linear(counts, touched) for verb, counts in self.requests.items()}
 
     def depth(self, touched: Touched) -> int:
-        """Return the number of consecutive rounds of storage requests in the stage."""
+        """Return how many rounds of parallel storage requests the stage sends one after another."""
         sent = sum(self.count(touched).values())
         return max(_linear(self.rounds, touched), math.ceil(sent / WIDTH))
 
@@ -84,13 +84,12 @@ class Calibration:
     `prepare`, `request`, `write`, `publish` and `clean_up` are the fixed times of the stages of a write, excluding
     storage requests. Writing data takes an additional `per_row` for each row, and `per_file` for each file.
 
-    A timeline listing takes `list_instant` for each active instant, and an additional `unread` for each new commit.
-    `decode` is the time for decoding a new commit. A compaction takes `compact_row` for each row, and `compact_log` for
-    each log file. A snapshot read takes `read_row` for each row, and `read_log` for each log file.
+    A timeline listing takes `list_instant` for each active instant, plus `unread` for each commit that the process has
+    not read before. `decode` is the time for decoding a new commit. A compaction takes `compact_row` for each row, and
+    `compact_log` for each log file. A snapshot read takes `read_row` for each row, and `read_log` for each log file.
 
-    `noise` is the spread of the measured times around the fitted times, as the sigma of a log-normal distribution.
-    `latency` contains the median and the 99th percentile of the latency of each kind of storage request, in seconds, on
-    the local store.
+    The ratios of measured to fitted times are log-normal with the sigma `noise`. `latency` contains the median and the
+    99th percentile of the latency of each kind of storage request, in seconds, on the local store.
     """
 
     prepare: float
@@ -126,7 +125,7 @@ def programs(kind: str) -> dict[str, Program]:
 
 
 def verb_of(request: str, is_local: bool) -> str:
-    """Return the kind of storage request whose latency applies to a recorded request such as "delete log".
+    """Return the kind of storage request that determines the latency of a recorded request such as "delete log".
 
     On a file system, deletes (except of markers and heartbeats) sync the folder, and therefore cost as much as puts.
     """
@@ -171,7 +170,7 @@ def calibration(path: Path | None = None) -> Calibration:
 
 
 class Sampler:
-    """Samples random request latencies of one store in advance, for each combination of requests."""
+    """Samples random latencies of one store. For each group of requests, the samples are drawn in advance."""
 
     def __init__(self, store: Store, random: np.random.Generator) -> None:
         self.store, self._random = store, random
@@ -179,7 +178,9 @@ class Sampler:
         self._next = 0
 
     def latency(self, requests: Mapping[str, int], depth: int) -> float:
-        """Return a random total duration, in seconds, of storage requests in `depth` consecutive rounds."""
+        """Return a random total duration, in seconds, of the given storage requests, which are sent in `depth`
+        consecutive rounds.
+        """
         key = (depth, *requests.items())
         pool = self._pools.get(key)
         if pool is None:

@@ -23,10 +23,10 @@ WAIT: Final = 60.0
 
 
 class Listings(NamedTuple):
-    """Measurements of timeline listings. Each pair in `stages` contains the number of active instants, and the mean of
-    the core-seconds of a write's two locked stages.
+    """Measurements of timeline listings. Each pair in `stages` contains the number of active instants, and the mean
+    core-seconds of a write's two stages under the lock.
 
-    `unread` contains measurements of the additional core-seconds of a listing per new commit. `decode` contains
+    `unread` contains measurements of the extra core-seconds that each new commit adds to a listing. `decode` contains
     measurements of the core-seconds for decoding a new commit.
     """
 
@@ -36,8 +36,8 @@ class Listings(NamedTuple):
 
 
 def measured_listings(path: Path) -> Listings:
-    """Measure listings: another process lists the timeline while this process writes, because a process caches what it
-    has listed.
+    """Measure listings while this process writes. Another process lists the timeline, because this process has already
+    cached its own commits.
     """
     watch, table = timed_table(path, 4)
     spawn = multiprocessing.get_context("spawn")
@@ -65,7 +65,8 @@ def measured_listings(path: Path) -> Listings:
 
 
 def _list(url: str, pipe: Connection) -> None:
-    """For each request from the measuring process, list the timeline of a local table twice and read the new commits.
+    """Answer requests from the measuring process: list the timeline twice, with and without new commits, and then
+    decode the new commits.
     """
     watch = Stopwatch()
     storage = TimedStorage(url, watch)
@@ -83,8 +84,8 @@ def _list(url: str, pipe: Connection) -> None:
 
 
 def of_listings(measured: Sequence[Listings]) -> dict[str, float]:
-    """Return the median core-seconds of a listing for each active instant and for each new commit, and of decoding a
-    commit.
+    """Return the median core-seconds of three operations: listing an active instant, listing a new commit, and decoding
+    a commit.
     """
     slopes = []
     for each in measured:

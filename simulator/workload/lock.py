@@ -1,7 +1,7 @@
 """The lock of the simulated table, which behaves like the engine's locks (engine.lock).
 
-An actor that fails to acquire the lock pauses before it tries again. A released lock stays free until an actor's next
-attempt. The last holder often acquires the lock again, because the waiting actors are still pausing.
+An actor that fails to acquire the lock pauses before it tries again. A released lock stays free until the next attempt
+of any actor. The last holder often acquires the lock again, because the other actors are still pausing.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class SimulatedLock:
     """The lock of a simulated table. Waiting actors poll a lease or a file lock; ZooKeeper serves waiting actors in
     order.
 
-    `busy` is the total time in seconds in which the lock is held, or is free while actors wait for it.
+    `busy` is the total time in seconds during which some actor holds the lock or waits for it.
     """
 
     def __init__(self, env: simpy.Environment, options: LockOptions, sampler: Sampler, choose: random.Random) -> None:
@@ -58,7 +58,7 @@ class SimulatedLock:
         self.requests: dict[str, int] = {}
 
     def ask(self, actor: object) -> simpy.Event:
-        """Request the lock for an actor. Returns a SimPy event that occurs when the actor has acquired the lock, or
+        """Request the lock for an actor. Returns a SimPy event that triggers when the actor has acquired the lock, or
         when the wait times out.
 
         The event's value is True if the actor had to wait for another actor, False if not, and None after a timeout.
@@ -100,7 +100,9 @@ class SimulatedLock:
         return self._lease.get(f"acquisition {'by a former' if former else 'after another'} holder", {})
 
     def _next(self) -> tuple[int, float]:
-        """Return the index of the waiting actor that will acquire the free lock, and the seconds until then."""
+        """Choose the waiting actor that acquires the free lock: the first in the queue, or the one with the earliest
+        attempt. Returns its index and delay.
+        """
         if self._in_order:
             return 0, ZOOKEEPER
         if not self._lease:  # the attempts of an actor follow each other in equal intervals

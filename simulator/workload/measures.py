@@ -15,10 +15,10 @@ class Measures:
     """The counts, totals and samples that were measured in one simulated run. Times are in seconds.
 
     `latency` contains the time from each batch's arrival to the acknowledgement of its commit. `fresh` contains the
-    time from each batch's arrival until readers see its rows. `phases` contains the total time by phase. `wasted_cores`
-    is the number of core-seconds of aborted attempts. `logs` contains samples (time, mean log files per slice with
-    logs, maximum log files per slice, total log files). `reads` contains one tuple per read: (end time, duration,
-    requests, core-seconds).
+    time from each batch's arrival until readers see its rows. `phases` contains the total time that commits spent in
+    each phase. `wasted_cores` is the number of core-seconds spent on aborted attempts to write a batch. `logs` contains
+    samples (time, mean log files per slice with logs, maximum log files per slice, total log files). `reads` contains
+    one tuple per read: (end time, duration, requests, core-seconds).
     """
 
     seconds: float = 0.0

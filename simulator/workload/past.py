@@ -31,10 +31,10 @@ def groups_of(commit: Commit) -> Iterator[tuple[str, str]]:
 
 
 def past_figures(writes: Sequence[Commit], compactions: Sequence[Commit], seconds: float) -> dict[str, float]:
-    """Return the statistics in `summary.LINES` that can be computed from a timeline.
+    """Return the statistics of a simulation report that can also be computed from a real timeline.
 
-    `writes` are sorted by requested time; `seconds` is the length of the period that they cover. The latency of a write
-    is measured from its requested time, because a timeline records no earlier time.
+    `writes` are sorted by requested time. `seconds` is the length of the recorded period. The latency of a write is
+    measured from its requested time, because a timeline records no earlier time.
     """
     latencies = [seconds_of(commit) or 0.0 for commit in writes]
     compacting = [seconds_of(commit) or 0.0 for commit in compactions]
@@ -54,8 +54,8 @@ def _completed(commit: Commit) -> int:
 
 
 def _logs(writes: Sequence[Commit], compactions: Sequence[Commit]) -> Iterator[tuple[float, int]]:
-    """Yield, at regular intervals, the mean and maximum number of log files per file slice, ignoring slices without log
-    files.
+    """Yield the mean and maximum number of log files per file slice at regular intervals. Slices without log files are
+    ignored.
     """
     events = [(_completed(commit), 0, commit) for commit in writes]
     events += [(_completed(commit), 1, commit) for commit in compactions]

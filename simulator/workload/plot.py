@@ -37,8 +37,8 @@ SWEEP_HOURS: Final = 2.0  # the longest simulated time of a run of the sweep
 def sweep(
     scenario: Scenario, modes: Iterable[Mode], calibration: Calibration, watch: Watch, factors: Factors = FACTORS
 ) -> dict[Mode, list[tuple[int, Measures]]]:
-    """Simulate each concurrency mode with several numbers of writers. Returns a mapping from each mode to pairs (number
-    of writers, measures). A workload recorded from a table is simulated only with the recorded number of writers.
+    """Simulate each concurrency mode with different numbers of writers. Returns, for each mode, a list of pairs (number
+    of writers, `Measures`). A workload recorded from a table is simulated only with the recorded number of writers.
     """
     short = replace(scenario, hours=min(scenario.hours, SWEEP_HOURS))
     sizes = {size.writer_count: size for size in (short.scaled(factor) for factor in factors)}

@@ -34,8 +34,7 @@ class Recording:
 
     `mode` is None if the table properties do not record the concurrency mode. `every` is the median interval between
     compactions in seconds, or 0 without compactions. The time from the first write to the first compaction counts as an
-    interval between compactions. `figures` contains the statistics in `summary.LINES` that can be computed from a
-    timeline.
+    interval between compactions. `figures` contains the statistics that `past_figures` computes from the timeline.
     """
 
     scenario: Scenario
@@ -55,7 +54,7 @@ def recording(storage: Storage, base: Scenario | None = None) -> Recording:
     readers are taken from `base`, if given.
 
     Writes that overlap in time are assigned to different writers. The data phase of a simulated write takes as long as
-    the recorded write, minus the wait for clock skew. Raises `BadInput` if the table has too few completed writes.
+    the recorded write without its wait for clock skew. Raises `BadInput` if the table has too few completed writes.
     """
     audit = gather(storage)
     commits = [commit for commit in audit.commits.values() if seconds_of(commit) is not None]
@@ -95,7 +94,7 @@ def recording(storage: Storage, base: Scenario | None = None) -> Recording:
 
 
 def _defaults(storage: Storage, properties: Mapping[str, str], commits: Iterable[Commit], start: int) -> Scenario:
-    """Return the scenario that the table's properties and compactions describe. `start` is the requested time of the
+    """Return a scenario derived from the table's properties and compactions. `start` is the requested time of the
     table's first write, in milliseconds.
     """
     shared = is_shared(storage.url)

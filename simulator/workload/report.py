@@ -97,8 +97,8 @@ def _cell(figure: Figure, digits: int) -> str:
 
 
 def _by_writers(blocks: Sequence[Block], width: int, skipped: int) -> Iterator[str]:
-    """Yield lines with commits, attempts and latency for each group of writers, if the scenario has several groups.
-    `skipped` is the number of leading empty columns.
+    """Yield lines with commits, attempts and latency for each group of writers, if the scenario has several groups. The
+    first `skipped` columns of each line contain "-".
     """
     columns = [(mode, measured) for block in blocks for mode, measured in block.runs.items()]
     kinds = {name: None for mode, measured in columns if mode != "single" for name in measured[0].by_writer}
@@ -115,7 +115,7 @@ def document(
     scenario: Scenario, blocks: Sequence[Block], calibration: Calibration, past: Recording | None = None
 ) -> dict[str, Any]:
     """Return the report as a JSON value. If there are several compaction intervals, `modes` describes the runs with the
-    last one, and `compared_with` describes the runs with the first one.
+    last interval, and `compared_with` describes the runs with the first interval.
     """
     made: dict[str, Any] = {
         "scenario": scenario.name,

@@ -1,6 +1,6 @@
-"""Decides, with functions of the model, whether a simulated write conflicts, and which logs a compaction plan includes.
+"""Uses functions of the model to decide whether a simulated write conflicts, and which logs a compaction plan includes.
 
-For each of these decisions, the functions build a small model table with the same order of times.
+For each decision, the functions build a small model table in which events have the same order as in the simulation.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ PROTOCOL: Final = Protocol(concurrency="occ")
 
 
 def conflicts(newest: Iterable[tuple[int, int]], groups: Sequence[int]) -> bool:
-    """Return True if a pending write to the file groups `groups` conflicts with writes that completed after it began.
+    """Return True if a pending write to the given file groups conflicts with writes that completed after it began.
 
-    `newest` contains pairs (file group, number of its newest write). Only file groups with a write that completed after
-    the pending write began are included.
+    `newest` contains pairs (file group, sequence number of the write that completed last in it). `newest` omits file
+    groups in which no write completed after the pending write began.
     """
     published = tuple(Write(number, number + 1, "w", 1, ((group, 1),)) for group, number in newest)
     return conflicting(published, (), Attempt(tuple(groups), (), 0), PROTOCOL) is not None

@@ -1,8 +1,8 @@
 """A scenario of the workload simulation: the table, the store and lock, the writers, services and readers.
 
 A scenario is a TOML file with the tables `[table]`, `[lock]`, `[[writers]]`, `[compaction]`, `[cleaning]`, `[reads]`
-and `[crashes]`. Each table corresponds to a class in this module, whose attributes are the table's keys. Durations are
-strings such as 90s, 5m or 2h.
+and `[crashes]`. Each TOML table corresponds to a class in this module, whose attributes are the table's keys. Durations
+are strings such as 90s, 5m or 2h.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ class LockOptions:
     """The options of the simulated table's lock.
 
     `provider` is `file` (a file lock on one machine), `lease` (an object in the store) or `zookeeper` (a queue). `skew`
-    is the time in seconds that an actor waits to allow for clock skew. `decision` states whether the lock or the
-    decision log decides commits.
+    is the time in seconds that an actor waits to allow for clock skew. `decision` states what decides whether a commit
+    succeeds: the lock or the decision log.
     """
 
     provider: Provider = "lease"
@@ -58,10 +58,11 @@ class Writers:
     """A group of writers with the same options.
 
     `arrival` states when a batch arrives: regularly every `every` seconds, at random with this mean, or when the
-    previous batch is done. A batch touches `partitions` partitions of the table, selected by `choice`; `own` gives each
-    writer separate partitions. `zipf` is the skew of keys over buckets; 0 means equal shares. `updates` is the fraction
-    of a batch's rows whose keys already exist. `compute` is the number of seconds for preparing a batch, in addition to
-    the cost of its rows. `concurrency` overrides the concurrency mode of the run.
+    previous batch is done. A batch touches `partitions` partitions of the table, selected by `choice`. With the choice
+    `own`, each writer has its own partitions. `zipf` is the exponent of the Zipf distribution of keys over buckets; 0
+    means a uniform distribution. `updates` is the fraction of a batch's rows whose keys already exist. `compute` is the
+    number of seconds for preparing a batch, in addition to the cost of its rows. `concurrency` overrides the
+    concurrency mode of the run.
     """
 
     name: str
@@ -90,7 +91,8 @@ class Service:
 
 @dataclass(frozen=True, slots=True)
 class Reads:
-    """Snapshot queries of the newest `partitions` partitions, every `every` seconds (0 means never) on `cores` cores.
+    """Periodic snapshot queries of the newest `partitions` partitions. A query begins every `every` seconds (0 means
+    never) on `cores` cores.
 
     If the previous query is still running, the next query begins after it.
     """

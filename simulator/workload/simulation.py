@@ -29,11 +29,11 @@ HEARTBEAT: Final = 60.0  # seconds between two renewals (engine.config.coordinat
 
 
 class TableState:
-    """The state of the simulated table's file groups. `logs` contains for each file group the number of completed log
-    files that are not compacted yet.
+    """The state of the simulated table's file groups. `logs` contains the number of completed but uncompacted log files
+    in each file group.
 
-    `newest` maps each file group to the sequence number of the write that completed last. `pending` contains the file
-    groups of pending compaction plans.
+    `newest` maps each file group to the sequence number of its last completed write, in order of completion. `pending`
+    contains the file groups of pending compaction plans.
     """
 
     def __init__(self, groups: int, rows: int) -> None:
@@ -50,7 +50,9 @@ class TableState:
 
     @property
     def active(self) -> int:
-        """The number of instants on the active timeline. Writes with uncompacted logs are not archived."""
+        """The number of instants on the active timeline. Writes remain on the active timeline until their logs are
+        compacted.
+        """
         return min(self.commits, self.commits - self.planned + ACTIVE)
 
     def complete(self, groups: tuple[int, ...], rows: float, updates: float) -> None:
@@ -93,16 +95,16 @@ class Simulation:
         self._lists_pages = self.store.kind != "local"
 
     def noisy(self, seconds: float) -> float:
-        """Return a random number of core-seconds with the mean `seconds`."""
+        """Multiply core-seconds by a random factor with the mean 1."""
         self._noise_at = (self._noise_at + 1) % NOISE_POOL
         return seconds * self._noise[self._noise_at]
 
     def compute(self, seconds: float, streams: int = 1) -> simpy.Event:
-        """Return an event that occurs after `streams` threads have computed for `seconds` each."""
+        """Return a SimPy event that triggers after `streams` threads have each computed for `seconds`."""
         return self.env.timeout(seconds) if self._cores is None else self._cores.compute(seconds, streams)
 
     def requests(self, stage: StageCost, touched: Touched) -> float:
-        """Count the storage requests of a stage, and return their duration in seconds."""
+        """Add the storage requests of a stage to the counts, and return how many seconds they take."""
         known = min(touched.commits, EXACT_COMMITS)
         key = (id(stage), touched.groups, touched.logs, known)
         counted = self._stages.get(key)
@@ -127,21 +129,21 @@ class Simulation:
         return listed + touched.commits * decoded
 
     def transfer(self, rows: float, streams: int = 1) -> float:
-        """Return the seconds for transferring the given number of rows to or from the store."""
+        """Return how many seconds it takes to transfer the given number of rows to or from the store."""
         return rows * self.scenario.table.row_bytes / self.store.bytes_per_second / max(1, streams)
 
     def locked(
         self, actor: object, what: str, own: float, choose: Callable[[], Chosen],
         effect: Callable[[], object] = int, crashes_at: float = float("inf"), spent: dict[str, float] = UNUSED,
     ) -> Events:  # fmt: skip
-        """Wait for the lock, hold it for one stage, run `effect`, and release the lock. Returns True if the actor
-        acquired the lock and completed the stage.
+        """Wait for the lock, perform one stage while holding it, run `effect`, and release the lock. Returns False if
+        the wait timed out or the actor crashed, otherwise True.
 
-        `own` is the number of core-seconds that the stage needs in addition to reading the timeline. `choose` returns
-        the stage and the quantities, such as numbers of log files, that determine its cost. `choose` is called under
-        the lock, so that no other actor can change the table. If the actor crashes at `crashes_at` while it holds the
-        lock, `effect` does not run, and the lock is not released. The durations of the wait and of the stage's phases
-        are added to `spent`.
+        `own` is the number of core-seconds that the stage needs in addition to reading the timeline. `choose` selects
+        the stage, and returns it with the quantities that determine its cost, such as numbers of log files. `choose` is
+        called under the lock, so that no other actor can change the table. If the actor crashes at `crashes_at` while
+        it holds the lock, `effect` does not run, and the lock is not released. The durations of the phases are added to
+        `spent`.
         """
         measures, lock, env = self.measures, self.lock, self.env
         asked = env.now

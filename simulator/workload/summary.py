@@ -96,7 +96,7 @@ def figures(runs: Sequence[Measures]) -> dict[str, Figure]:
 
 
 def phase_shares(runs: Sequence[Measures]) -> dict[str, float]:
-    """Return the mean duration in seconds of each phase of a committed batch."""
+    """Return the mean duration of each phase of a commit, in seconds."""
     commits = max(1, sum(len(run.latency) for run in runs))
     return {phase: sum(run.phases[phase] for run in runs) / commits for phase in PHASES}
 
@@ -104,7 +104,7 @@ def phase_shares(runs: Sequence[Measures]) -> dict[str, float]:
 def writer_figures(runs: Sequence[Measures], kind: str) -> tuple[float, float, float] | None:
     """Return statistics of one group of writers: mean commits per run, attempts per commit, and median latency.
 
-    Returns None if any run lacks the group `kind`.
+    Returns None if any run has no group of writers called `kind`.
     """
     if any(kind not in run.by_writer for run in runs):
         return None
@@ -135,7 +135,7 @@ def bottleneck(runs: Sequence[Measures], scenario: Scenario) -> str:
 
 
 def warnings(scenario: Scenario, calibration: Calibration) -> list[str]:
-    """Return warnings about values of the scenario outside the range of the measurements."""
+    """Return warnings about values in the scenario that are not based on measurements."""
     found = []
     low, high = calibration.ranges["rows"]
     for group in scenario.writers:

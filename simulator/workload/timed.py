@@ -22,8 +22,8 @@ SCHEMA: Final = pa.schema(
 
 
 class Stopwatch:
-    """Measures the duration of each kind of storage request, and the processor time at each acquisition and release of
-    the lock.
+    """Measures the duration of each kind of storage request, and records the processor time used so far at each
+    acquisition and release of the lock.
 
     Processor time does not grow while the process sleeps or waits, or while other processes use the cores.
     """
@@ -34,7 +34,7 @@ class Stopwatch:
         self._sum = 0.0
 
     def mark(self) -> None:
-        """Record the current processor time and the total duration of requests so far."""
+        """Record the processor time used so far, and the part of it that storage requests used."""
         self.marks.append((time.process_time(), self._sum))
 
     @contextmanager

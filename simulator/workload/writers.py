@@ -58,7 +58,7 @@ def start_writers(run: Simulation) -> None:
 
 
 class _Writer:
-    """The process of one simulated writer, with a random time of the next crash."""
+    """The process of one simulated writer, which crashes at random times."""
 
     def __init__(self, run: Simulation, job: Job, chance: random.Random) -> None:
         self._run, self._job, self._chance = run, job, chance
@@ -130,7 +130,7 @@ class _Writer:
         return done
 
     def _publish(self, batch: Batch, arrived: float, spent: dict[str, float]) -> Events:
-        """Check for conflicts and publish the instant, under the lock. After a conflict, undo the write."""
+        """Check for conflicts and publish the instant, under the lock. If there is a conflict, roll back the write."""
         run, job, table, measures = self._run, self._job, self._run.table, self._run.measures
         groups, has_conflict, sealed = batch.groups, False, self._read
 
@@ -185,7 +185,8 @@ class _Writer:
 
 
 def _start_single(run: Simulation, sources: list[tuple[Job, Iterator[Batch]]]) -> None:
-    """Start a single writer with the cores of all writers. The single writer writes all waiting batches in one commit.
+    """Start one writer that has as many cores as all writers together. The single writer writes all waiting batches in
+    one commit.
     """
     waiting: list[tuple[float, Batch, Iterator[Batch] | None]] = []
     arrival = [run.env.event()]

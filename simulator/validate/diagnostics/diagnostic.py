@@ -23,8 +23,8 @@ class Case(NamedTuple):
 
 
 class Rule(NamedTuple):
-    """A rule that detects one kind of fault. `find` yields the faults in a table. A fault violates the rule's
-    `promises`, unless the fault lists other promises.
+    """A rule that detects one kind of fault. `find` yields the faults in a table. Each fault violates the rule's
+    `promises`, unless the fault names its own.
     """
 
     name: str
@@ -48,7 +48,9 @@ RESTORE = "restore it from a copy"
 
 
 def again(view: View, *paths: str) -> str:
-    """Return the remedy that rewrites the rows of the given logs, as an `nbcc table` command if possible."""
+    """Return the remedy for lost rows of the given logs: an `nbcc table` command or an instruction to write the rows
+    again.
+    """
     values = view.audit.properties
     ranked = values.get("hoodie.record.merge.mode") == "EVENT_TIME_ORDERING" and not {PARTIAL, FUNCTION} & {*values}
     if view.audit.own and ranked:
@@ -57,14 +59,14 @@ def again(view: View, *paths: str) -> str:
 
 
 def undo(view: View, requested: str) -> str:
-    """Return the remedy that removes a pending instant from the timeline: a rollback command or an instruction."""
+    """Return the remedy for a pending instant: a rollback command or an instruction."""
     if view.audit.own:
         return f"nbcc table {{table}} rollback --instant {requested}"
     return f"roll back the instant {requested} with the engine that wrote it"
 
 
 def diagnostics_of(view: View, rules: Iterable[Rule]) -> list[Diagnostic]:
-    """Return all faults that the rules detect, those of gravity BROKEN before those of gravity AT RISK."""
+    """Return all faults that the rules detect. Faults of gravity BROKEN come first."""
     diagnostics = [
         Diagnostic(rule.name, case.gravity, case.promises or rule.promises, case.file, case.because, case.remedy)
         for rule in rules

@@ -21,7 +21,7 @@ _BUCKET_ID: Final = re.compile(r"\d{8}-[0-9a-f-]+")
 
 
 def missing(view: View) -> Iterator[Case]:
-    """Yield missing files that are needed by a snapshot, or by a read as of a time that cleaning retains."""
+    """Yield missing files that a snapshot needs, or an as-of read within the retained period."""
     listing = view.audit.listing
     for path in dict.fromkeys(stat.path for _, stat in view.mismatches if stat.path in view.counted):
         if path not in listing and (because := _needed(view, path)):
@@ -92,7 +92,7 @@ def unlisted(view: View) -> Iterator[Case]:
 
 
 def two_groups(view: View) -> Iterator[Case]:
-    """Yield buckets with two file groups, both of which may contain the same key."""
+    """Yield buckets with more than one file group, so that a key may occur in several groups."""
     groups = {group for group in view.by_group if group not in view.replaced}
     if not view.audit.own and not all(_BUCKET_ID.fullmatch(file_id) for _, file_id in groups):
         return
@@ -130,9 +130,7 @@ def partition_metadata(view: View) -> Iterator[Case]:
 
 
 def stray_base(view: View) -> Iterator[Case]:
-    """Yield uncommitted base files. Hudi starts a file slice at an uncommitted base file, and hides later files of this
-    slice.
-    """
+    """Yield uncommitted base files that make Hudi's readers hide later files of the same file group."""
     for path, file in view.audit.files.items():
         if not isinstance(file, BaseFile) or file.completed is not None or not view.pending(file.requested):
             continue

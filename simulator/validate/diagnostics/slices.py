@@ -1,5 +1,5 @@
-"""Diagnostics of file slices and plans. The promises PART and QUIET require that each log is in one slice and is merged
-exactly once.
+"""Diagnostics of file slices and plans. The promises PART and QUIET require that each log is in exactly one slice and
+is merged exactly once.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ _DROP: Final = "nbcc table {table} plans --drop "
 
 
 def lost(view: View) -> Iterator[Case]:
-    """Yield completed logs that no reader or compaction uses, because the plan of the next base file omits them.
+    """Yield completed logs that no compaction plan includes, although a compaction scheduled after their completion has
+    completed. No reader sees their rows.
 
     The plans of replacing writes are ignored, because they omit all logs on purpose.
     """
@@ -55,8 +56,8 @@ def _with_covered(covers: Mapping[str, tuple[str, ...]], names: set[str]) -> set
 
 
 def covered(view: View) -> Iterator[Case]:
-    """Yield completed logs that a bulk insert has hidden: it added a base file without the logs' rows to their file
-    group.
+    """Yield completed logs that a bulk insert has hidden by adding a newer base file to their file group. The base file
+    lacks the logs' rows.
     """
     for group, files in view.by_group.items():
         logs = [file for file in files if isinstance(file, LogFile) and file.completed]
@@ -76,8 +77,8 @@ def _logs(view: View, group: Group) -> Iterator[LogFile]:
 
 
 def twice(view: View) -> Iterator[Case]:
-    """Yield logs that a compaction plan should not include. Readers may merge the rows of a log twice if two slices
-    contain it.
+    """Yield logs that a compaction plan wrongly includes: uncommitted logs, logs completed after the plan was
+    requested, and logs of earlier plans.
     """
     for (partition, _), parts in view.plans.items():
         taken: dict[str, str] = {}
@@ -141,9 +142,7 @@ def left_out(view: View) -> Iterator[Case]:
 
 
 def _kept(names: tuple[str, ...], view: View) -> int:
-    """Return how many of a plan's logs contain tombstones that an earlier compaction kept. nbcc counts these logs as
-    part of the base file.
-    """
+    """Return how many of a plan's logs were written by an earlier compaction to store tombstones."""
     return sum(name is not None and name.instant in view.audit.plans for name in map(parse_log, names))
 
 
@@ -176,8 +175,8 @@ def replaced(view: View) -> Iterator[Case]:
 
 
 def first_log(view: View) -> Iterator[Case]:
-    """Yield uncommitted logs that are the oldest file of their file group. Hudi hides all committed logs of such a file
-    group (apache/hudi#19774).
+    """Yield uncommitted logs that are the oldest file of their file group. Hudi then hides all committed logs of the
+    file group (apache/hudi#19774).
     """
     first_active = view.audit.first_active or ""
     oldest: dict[Group, LogFile] = {}

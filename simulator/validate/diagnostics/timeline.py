@@ -30,7 +30,7 @@ def unreadable(view: View) -> Iterator[Case]:
 
 
 def undone(view: View) -> Iterator[Case]:
-    """Yield instants that completed although a rollback had undone them (promise REC)."""
+    """Yield instants that completed after their rollback was requested (promise REC)."""
     for rollback in view.audit.rollbacks:
         for requested in rollback.undone:
             for instant in view.actions.get(requested, ()):
@@ -44,8 +44,8 @@ def undone(view: View) -> Iterator[Case]:
 
 
 def stale(view: View) -> Iterator[Case]:
-    """Yield writes that have been pending for an hour without a heartbeat. Hudi shows the rows of an abandoned write
-    once later instants are archived.
+    """Yield writes that have been pending for an hour without a heartbeat. Once later instants are archived, Hudi
+    treats the rows of an abandoned write as committed.
     """
     for instant in view.audit.timeline.pending:
         beats = f".hoodie/.heartbeat/{instant.requested}" in view.audit.listing
@@ -61,8 +61,8 @@ def stale(view: View) -> Iterator[Case]:
 
 
 def marks(view: View) -> Iterator[Case]:
-    """Yield instants whose writer does not match the table properties. The `nbcc.*` properties select nbcc's rules for
-    reading files, instead of Hudi's rules.
+    """Yield instants whose writer follows other rules for reading files than the table. The `nbcc.*` table properties
+    select nbcc's rules; without them, Hudi's rules apply.
     """
     for commit in view.audit.commits.values():
         if commit.own and not view.audit.own:
