@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections import defaultdict
 from collections.abc import Sequence
@@ -124,6 +125,7 @@ class Rounds:
             return [each.answer for each in took]
 
         table = {"path": str(self._folder / f"table-{side.name}"), "buckets": BUCKETS, "blocks": blocks}
+        os.sync()  # what the other sides have written must not delay this side's fsync
         side.do("fresh", **table)
         time("upsert", data)
         time("snapshot")

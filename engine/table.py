@@ -162,8 +162,8 @@ class Table(TableReads):
     ) -> StreamSink:  # fmt: skip
         """Return a function for `foreachBatch` that upserts each batch of a stream exactly once.
 
-        A batch is identified by its number and by the query id in the Spark checkpoint. `query_id` replaces the query
-        id in the Spark checkpoint; Spark Connect requires `query_id`. `name` identifies the stream in error messages.
+        A batch is identified by its number and by the query id in the Spark checkpoint. If `query_id` is
+        given, it is used instead; Spark Connect requires `query_id`. `name` identifies the stream in error messages.
         `columns` has the same meaning as in `upsert`. `maintenance` selects the table services that run after each
         batch (see `maintain`; default: none).
         """

@@ -19,8 +19,8 @@ def counterexample(
     """Return a trace of the steps in `path`, which end with a violation of `promise`. The trace contains rows that make
     the violation visible, and the observations of the model at each step.
 
-    `cycle` is the number of final steps that repeat forever, or 0 if no steps repeat. If `cycle` is 0, the steps are
-    reordered, so that the trace has as few context switches as possible.
+    `cycle` is the number of final steps that repeat forever, or 0 if no steps repeat. Without a cycle, the
+    steps are reordered, so that the trace has as few context switches as possible.
     """
     steps = (None if cycle else shortest_violation(model, path, promise)) or tuple(path)
     named = realised(model, steps)

@@ -159,9 +159,7 @@ def _refusal(expression: pc.Expression, schema: pa.Schema) -> str | None:
 
 
 class RangesOfLogs:
-    """Looks up the value range of each column of a log file in the commit that lists the log file. `RangesOfLogs`
-    decodes each commit once.
-    """
+    """Looks up the value range of each column of a log file in the commit that lists the log file."""
 
     def __init__(self, context: Context, timeline: Timeline) -> None:
         self._context = context

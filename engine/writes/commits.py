@@ -60,8 +60,8 @@ def compaction_commit(config: TableConfig, requested: str, plan: CompactionPlan,
 
 
 def replace_commit(config: TableConfig, requested: str, operation: str, files: Sequence[WrittenFile]) -> bytes:
-    """Return the content of a completed replacing write. Hudi reads nbcc's replacing write as a compaction without
-    input files.
+    """Return the content of the completed instant of a replacing write. Hudi reads nbcc's replacing write as a
+    compaction without input files.
     """
     extra = own_extra(config.avro_schema, {REPLACES: operation})
     return encode_commit(CommitMetadata(tuple(map(_base_stat, files)), operation, compacted=True, extra=extra))

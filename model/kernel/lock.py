@@ -30,5 +30,5 @@ def release_lock(lock: str | None, me: str) -> Changes:
 
 
 def released(lock: str | None, me: str) -> str | None:
-    """Return the holder of the lock after `me` releases it: None, or another actor if `me` no longer holds the lock."""
+    """Return the holder of the lock after `me` has tried to release it. A lock held by another actor stays held."""
     return None if lock == me else lock

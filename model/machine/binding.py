@@ -97,8 +97,9 @@ class Names:
         return True
 
     def view(self, name: str, me: str = "", functions: int | None = None) -> Bound:
-        """Resolve a view for the actor `me`. An empty `me` stands for code outside any actor, such as a promise. If
-        `functions` is given, only that many of the view's functions are applied, counted from the first.
+        """Return a function that computes the value of a view for the actor `me`. An empty `me` stands for code outside
+        any actor, such as a promise. If `functions` is given, only that many of the view's functions are applied,
+        counted from the first.
         """
         number = len(self._views[name]) if functions is None else functions
         while (step := self._views[name][number - 1]).actors is not None and me not in step.actors:

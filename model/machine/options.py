@@ -58,9 +58,9 @@ def limit(
 ) -> Any:
     """Declare a limit: its default, its meaning, and its section in a world file.
 
-    `by` names the kinds of actors that may override the limit. `in_random_worlds` lists the values in random worlds,
-    each equally likely (default: only `default`). If `needs` names a kind of actor, `in_random_worlds` applies only to
-    random worlds with an actor of that kind.
+    `by` names the kinds of actors that may override the limit. `in_random_worlds` lists the values from which a random
+    world draws the limit (default: only `default`). If `needs` names a kind of actor, `in_random_worlds` applies only
+    to random worlds with an actor of that kind.
     """
     random_worlds = {"in_random_worlds": in_random_worlds, "needs": needs}
     return field(default=default, metadata={"about": about, "section": section, "by": by, **random_worlds})

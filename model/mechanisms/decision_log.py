@@ -55,8 +55,8 @@ class DecisionLog(Options):
 
 
 class Seen(NamedTuple):
-    """The number of entries in the decision log when an actor last listed it. The actor's next entry must directly
-    follow these entries.
+    """The number of entries in the decision log when an actor last listed it. The actor's next entry must have the
+    next number.
     """
 
     decisions: int = 0

@@ -72,7 +72,8 @@ def renamed(shape: Fold, names: Mapping[Log, Log]) -> Fold:
 def records_by_definition(
     logs: tuple[Log, ...], rows: Mapping[Log, Record], merger: Merger, window: bool
 ) -> list[Record]:
-    """Return the records of the required answer for one key. If `window` is True, the answer may include a delete."""
+    """Return the records that a correct read returns for one key. If `window` is True, the answer may include a delete.
+    """
     found = expected(logs, {log: Row(row.ordering, row.deleted, row.sets) for log, row in rows.items()}, merger, window)
     if found is None:
         return []

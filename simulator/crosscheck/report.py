@@ -22,7 +22,8 @@ class CheckReport:
     ``overlapping`` counts histories in which a compaction and a write were pending at the same time. ``edges`` counts
     the edges that the histories covered in the state graph of one small world, `coverage.PINNED`; ``all_edges`` counts
     all edges of this graph. ``differences`` counts the wrong answers of foreign readers, all of which the model
-    predicted. The keys of ``differences`` are the reader's options that cause these answers, such as the merge order.
+    predicted. Their keys are the options of the reader's
+    protocol that explain the wrong answers, such as the merge order.
     ``skipped`` counts steps and reads that the system does not support. ``faults`` counts the requests on which a store
     injected a fault, by method and kind of fault. ``disagreement`` is the shortened trace of a history in which model
     and system differed, or None.

@@ -1,4 +1,4 @@
-"""Translates the decision log and lost locks of a model state for the transition relation in `lemmas/decisions.py`."""
+"""Translates the decision log and the lost locks of a model state into relations of `lemmas/decisions.py`."""
 
 from __future__ import annotations
 

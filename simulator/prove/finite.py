@@ -40,8 +40,8 @@ class Taken:
 
 
 class Explorer:
-    """Computes the steps of a transition relation with finitely many elements. A state is a tuple with the values of
-    all relations that can change.
+    """Computes the steps of a transition relation on a finite instance. A state is a tuple with the values of all
+    relations that can change.
     """
 
     def __init__(self, system: System, instance: Instance) -> None:

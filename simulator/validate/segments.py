@@ -28,8 +28,8 @@ Kind = Literal["request", "complete", "plan", "done", "replace", "replaced", "co
 
 
 class Event(NamedTuple):
-    """An event in a file group's history, such as the request of a write. `actor` is the index of the event's write,
-    plan or log compaction within the segment.
+    """An event in a file group's history, such as the request of a write. `actor` numbers the writes, plans and log
+    compactions of a segment; all events of one of them have the same number.
     """
 
     kind: Kind

@@ -3,10 +3,10 @@
 By default, an actor commits the added and removed files to the metadata table before publishing an instant. The commit
 to the metadata table is a deltacommit with the requested time of the instant, made under the lock that covers
 publication. After the commit to the metadata table, the instant completes in the data table. Because the metadata table
-is written first, it contains every completed instant of the data table. It may also contain instants that never
-complete, because their actors have crashed. Readers list files through the metadata table, and use only deltacommits
-whose instant is complete in the data table. RFC-22, "Updating Metadata Table", says that "the reconciliation of the
-metadata will be done by the metadata reader".
+is written first, it contains every completed instant of the data table. The metadata table may also contain instants
+that never complete, because their actors have crashed. Readers list files through the metadata table, and use only
+deltacommits whose instant is complete in the data table. RFC-22, "Updating Metadata Table", says that "the
+reconciliation of the metadata will be done by the metadata reader".
 
 The metadata table has one writer at a time, so a pending deltacommit found there must belong to a crashed actor. An
 actor rolls back the deltacommit of a crashed actor before beginning a new deltacommit. If an instant is applied twice,

@@ -3,10 +3,10 @@ files.
 
 A time T is settled once no further instant can complete at or before T. If the first listing shows an instant that
 completed at or after T, then T is settled. Otherwise, the querier generates a time later than T while holding the lock;
-every later completion time is greater. Once the query's time is settled, the second listing shows every instant that
-completed by then. If the newest instant is archived, a listing of the active timeline misses it, so the querier obtains
-a time under the lock. A read-optimised query specifies no time; it reads as of the greatest settled time in the first
-listing.
+every later completion time is greater. Once the query's time T is settled, the second listing shows every instant that
+completed at or before T. If the newest instant is archived, a listing of the active timeline misses it, so the querier
+obtains a time under the lock. A read-optimised query specifies no time; it reads as of the greatest settled time in the
+first listing.
 """
 
 from __future__ import annotations
