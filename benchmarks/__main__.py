@@ -5,7 +5,7 @@ writers  two writers in two processes, concurrently and in sequence, nbcc and Hu
 requests requests of a commit in an object store, after 10 and after 10,000 commits
 reads    bytes and seconds of reads with a condition, of partitions and of a clustered column
 snapshot the first snapshot of a process at 100,000 commits, through a state checkpoint
-stores   1 to 8 writers on one table in an object store that answers after 20 ms, NBCC and OCC
+stores   1 to 8 writers on one table in an object store that answers after 20 ms, nbcc and Hudi
 scale    a small commit on a long timeline, slicing a million log files, memory of a large table
 memory   a file group of 20 million rows, merged by Python workers that may hold 512 MiB
 search   speed of the exhaustive search, its largest worlds with their memory, jobs on one and two cores
@@ -73,7 +73,7 @@ def _run(kind: str, folder: Path, options: argparse.Namespace) -> dict[str, Any]
         result = workload.run(folder, options.quick)
         table = workload.text(result)
     elif kind == "stores":
-        result = stores.run(10.0 if options.quick else 60.0)
+        result = stores.run(folder, 10.0 if options.quick else 60.0)
         table = stores.text(result)
     elif kind == "writers":
         result = writers.run(folder)

@@ -31,7 +31,7 @@ class SideError(RuntimeError):
 class Side:
     """One process; its JVM's words go to the file `log`."""
 
-    def __init__(self, name: str, log: Path, cores: int = 2) -> None:
+    def __init__(self, name: str, log: Path, cores: int = 2, heap: str = HEAP, **start: Any) -> None:
         self.name = name
         python = _hudi_python() if name == "hudi" else Path(sys.executable)
         script = [str(SIDES / "hudi.py")] if name == "hudi" else ["-m", f"benchmarks.sides.{name}"]
@@ -43,7 +43,7 @@ class Side:
             [str(python), *script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._log, text=True,
             env=environment, cwd=ROOT,
         )  # fmt: skip
-        self.do("start", cores=cores, heap=HEAP)
+        self.do("start", cores=cores, heap=heap, **start)
 
     @property
     def pid(self) -> int:

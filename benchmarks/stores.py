@@ -2,6 +2,7 @@
 
 Each writer is a process that upserts small batches into the same file groups of a table on the S3 server of
 `nbcc.simulator.s3`, which answers each request after 20 ms. A writer whose commit conflicts writes the batch again.
+Apache Hudi's writers, each with its JVM, are measured on the same server if Hudi's environment exists.
 """
 
 from __future__ import annotations
@@ -9,6 +10,8 @@ from __future__ import annotations
 import multiprocessing
 import statistics
 import time
+from contextlib import ExitStack
+from pathlib import Path
 from typing import Any, Final
 
 import pyarrow as pa
@@ -16,12 +19,18 @@ import pyarrow as pa
 from nbcc.engine.config.options import SKEW
 from nbcc.engine.errors import Conflict
 from nbcc.engine.table import Table
-from nbcc.simulator.s3.server import s3_server
+from nbcc.simulator.s3.server import Bucket, s3_server
 
 from . import progress
+from .side import Side, hudi_is_there
 
 WRITERS: Final = (1, 2, 4, 8)
 MODES: Final = {"NBCC": "NON_BLOCKING_CONCURRENCY_CONTROL", "OCC": "OPTIMISTIC_CONCURRENCY_CONTROL"}
+HUDI: Final = "Hudi 1.2.0, NBCC"
+HUDI_WRITERS: Final = (1, 2, 4)
+HUDI_HEAP: Final = "1g"  # of each JVM
+HUDI_WARM_SECONDS: Final = 15.0
+HUDI_SECONDS: Final = 60.0  # at least: a commit of Hudi takes several seconds
 LATENCY_SECONDS: Final = 0.02
 SKEW_MS: Final = 5
 URL: Final = "s3://lake/t"
@@ -32,13 +41,15 @@ BUCKETS: Final = 2
 _SPAWNED: Final = multiprocessing.get_context("spawn")
 
 
-def run(seconds: float) -> dict[str, Any]:
-    """The figures by mode and number of writers; each pair is measured for `seconds`."""
+def run(folder: Path, seconds: float) -> dict[str, Any]:
+    """The figures by mode and number of writers; each pair is measured for `seconds`, Hudi's for a minute or more."""
     rows = []
     for mode in MODES:
         for writers in WRITERS:
             with progress.during(f"{mode}, {writers} writers"):
                 rows.append({"mode": mode, "writers": writers, **_measured(MODES[mode], writers, seconds)})
+    if hudi_is_there():
+        rows += _hudi(folder, max(seconds, HUDI_SECONDS))
     return {"seconds": seconds, "latency": LATENCY_SECONDS, "skew_ms": SKEW_MS, "rows": rows}
 
 
@@ -74,10 +85,15 @@ def _measured(mode: str, writers: int, seconds: float) -> dict[str, Any]:
         found = [answers.get(timeout=120) for _ in processes]
         for process in processes:
             process.join()
-    latencies = sorted(latency for own, _, _ in found for latency in own)
-    commits, conflicts = len(latencies), sum(count for _, count, _ in found)
+    return figures(found, requests, seconds)
+
+
+def figures(found: list[dict[str, Any]], requests: int, seconds: float) -> dict[str, Any]:
+    """The figures of one row from the answers of the writers."""
+    latencies = sorted(latency for each in found for latency in each["latencies"])
+    commits, conflicts = len(latencies), sum(each["conflicts"] for each in found)
     return {
-        "commits_a_second": round(sum(in_time for _, _, in_time in found) / seconds, 3),
+        "commits_a_second": round(sum(each["in_time"] for each in found) / seconds, 3),
         "median": round(statistics.median(latencies), 3),
         "ninetieth": round(latencies[int(0.9 * (commits - 1))], 3),
         "conflicts_a_commit": round(conflicts / commits, 3),
@@ -104,4 +120,35 @@ def _write(number: int, options: dict[str, Any], seconds: float, ready: Any, ans
                 conflicts += 1
         latencies.append(time.monotonic() - began)
         in_time += time.monotonic() <= until
-    answers.put((latencies, conflicts, in_time))
+    answers.put({"latencies": latencies, "conflicts": conflicts, "in_time": in_time})
+
+
+def _hudi(folder: Path, seconds: float) -> list[dict[str, Any]]:
+    """Hudi's rows: its writers are added one after the other, each number of them has a table of its own."""
+    rows, sides = [], list[Side]()
+    with ExitStack() as stack:
+        bucket = stack.enter_context(s3_server())
+        for writers in HUDI_WRITERS:
+            while len(sides) < writers:
+                log = folder / f"hudi-{len(sides)}.log"
+                sides.append(Side("hudi", log, cores=1, heap=HUDI_HEAP, store=bucket.texts))
+                stack.callback(sides[-1].close)
+            with progress.during(f"{HUDI}, {writers} writers"):
+                row = _hudi_measured(sides, bucket, f"s3a://lake/hudi-{writers}", seconds)
+            rows.append({"mode": HUDI, "writers": writers, **row})
+    return rows
+
+
+def _hudi_measured(sides: list[Side], bucket: Bucket, path: str, seconds: float) -> dict[str, Any]:
+    for number, side in enumerate(sides):  # the first one creates the table; the loop also warms the JVM
+        side.do("join_in_store", path=path, buckets=BUCKETS, options={SKEW: str(SKEW_MS)})
+        side.do("repeat", writer=len(sides) + number, rows=ROWS, seconds=HUDI_WARM_SECONDS)
+    bucket.latency_seconds = LATENCY_SECONDS
+    bucket.requests.clear()
+    for number, side in enumerate(sides):
+        side.send("repeat", writer=number, rows=ROWS, seconds=seconds)
+    time.sleep(seconds)
+    requests = len(bucket.requests)
+    found = [side.receive().answer for side in sides]
+    bucket.latency_seconds = 0
+    return figures(found, requests, seconds)

@@ -7,6 +7,7 @@ import re
 import shutil
 from typing import Any
 
+import hudi_s3
 from loop import serve
 from pyspark.sql import SparkSession
 from queries import copied, rate, seconds_of
@@ -14,7 +15,6 @@ from queries import copied, rate, seconds_of
 BUNDLE = "org.apache.hudi:hudi-spark3.5-bundle_2.12:1.2.0"
 SCHEMA = "id STRING, ts BIGINT, name STRING, price DOUBLE, quantity INT, note STRING"
 CONFIG = {
-    "spark.jars.packages": BUNDLE,
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.serializer": "org.apache.spark.serializer.KryoSerializer",
@@ -67,9 +67,12 @@ class Hudi:
     _path: Any = None
     _options: Any = None
 
-    def start(self, cores: int, heap: str, **_: str) -> None:
+    def start(self, cores: int, heap: str, store: dict[str, str] | None = None) -> None:
+        """Start the JVM. `store`: the options of the S3 server on which the tables are."""
         builder: Any = SparkSession.builder.config("spark.driver.memory", heap)
-        for name, value in CONFIG.items():
+        config = {**CONFIG, **(hudi_s3.config(store) if store else {})}
+        config["spark.jars.packages"] = ",".join([BUNDLE, *(hudi_s3.PACKAGES if store else ())])
+        for name, value in config.items():
             builder = builder.config(name, value)
         self._spark = builder.master(f"local[{cores}]").getOrCreate()
         self._spark.sparkContext.setLogLevel("OFF")
@@ -88,6 +91,15 @@ class Hudi:
     def upsert(self, data: str) -> str | None:
         self._save(data, "upsert")
         return max(re.findall(r"_(\d{17})\.", " ".join(os.listdir(f"{self._path}/.hoodie/timeline"))), default=None)
+
+    def join_in_store(self, path: str, buckets: int, options: dict[str, str]) -> None:
+        """The table on an S3 server; its lock is an object in the store. `options` replace the usual ones."""
+        self.join(path, buckets, "avro")
+        self._options = {**self._options, **hudi_s3.LOCK, **options}
+
+    def repeat(self, writer: int, rows: int, seconds: float) -> dict[str, Any]:
+        """Commit `rows` new rows again and again."""
+        return hudi_s3.repeat(lambda frame: self._write(frame, "upsert"), self._spark, writer, rows, seconds)
 
     def bulk_insert(self, data: str) -> None:
         self._save(data, "bulk_insert")
@@ -134,8 +146,10 @@ class Hudi:
         return int(self._loaded().count())
 
     def _save(self, data: str, operation: str) -> None:
+        self._write(self._spark.read.schema(SCHEMA).parquet(data), operation)
+
+    def _write(self, frame: Any, operation: str) -> None:
         options = {**self._options, "hoodie.datasource.write.operation": operation}
-        frame = self._spark.read.schema(SCHEMA).parquet(data)
         frame.write.format("hudi").options(**options).mode("append").save(self._path)
 
     def _loaded(self, **options: str) -> Any:

@@ -58,8 +58,7 @@ class Bucket:
 
     @property
     def texts(self) -> dict[str, str]:
-        """The storage options of this server as a flat mapping of strings, for a Spark data source or the command line.
-        """
+        """The storage options of this server as flat strings, for a Spark data source or the command line."""
         return {"endpoint": self.url, "access_key_id": "test", "secret_access_key": "s3cr3t", "region": "r"}
 
     def asked(self, method: str, end: str) -> int:
@@ -95,11 +94,24 @@ class Bucket:
         with self.changing:
             self.objects.pop(key, None)
 
-    def listed(self, prefix: str, after: str, size: int) -> tuple[list[tuple[str, Stored]], bool]:
-        """Return the next `size` objects below a prefix, sorted by key, and whether more objects follow."""
+    def listed(
+        self, prefix: str, after: str, size: int, delimiter: str = ""
+    ) -> tuple[list[tuple[str, Stored | None]], bool]:
+        """Return the next `size` objects below a prefix, sorted by key, and whether more objects follow.
+
+        If a delimiter is given, the keys that contain it after the prefix are grouped: one entry, without an object,
+        for each common beginning up to the delimiter.
+        """
         with self.changing:
             found = sorted(item for item in self.objects.items() if item[0].startswith(prefix) and item[0] > after)
-        return found[:size], len(found) > size
+        entries: dict[str, Stored | None] = {}
+        for key, stored in found:
+            end = key.find(delimiter, len(prefix)) if delimiter else -1
+            if end < 0:
+                entries[key] = stored
+            elif (group := key[: end + len(delimiter)]) > after:
+                entries[group] = None
+        return [*entries.items()][:size], len(entries) > size
 
     def fault(self, request: Request) -> str:
         """Return the kind of fault that applies to a request, or '' if none applies."""
@@ -193,17 +205,19 @@ class _Handler(BaseHTTPRequestHandler):
         after = query.get("continuation-token", query.get("start-after", [""]))[0]
         time.sleep(self.bucket.listing_seconds)
         size = min(self.bucket.page, int(query.get("max-keys", [self.bucket.page])[0]))
-        found, more = self.bucket.listed(query.get("prefix", [""])[0], after, size)
+        found, more = self.bucket.listed(query.get("prefix", [""])[0], after, size, query.get("delimiter", [""])[0])
         contents = "".join(
             f"<Contents><Key>{escape(key)}</Key><LastModified>{_moment(stored.modified)}</LastModified>"
-            f"<ETag>{escape(stored.tag)}</ETag><Size>{len(stored.data)}</Size></Contents>" for key, stored in found
+            f"<ETag>{escape(stored.tag)}</ETag><Size>{len(stored.data)}</Size></Contents>"
+            if stored else f"<CommonPrefixes><Prefix>{escape(key)}</Prefix></CommonPrefixes>" for key, stored in found
         )  # fmt: skip
         token = f"<NextContinuationToken>{escape(found[-1][0])}</NextContinuationToken>" if more else ""
         head = f"<IsTruncated>{str(more).lower()}</IsTruncated>{token}"
         self._send(200, f"<ListBucketResult>{head}{contents}</ListBucketResult>".encode())
 
     def _body(self) -> bytes:
-        return self.rfile.read(int(self.headers.get("Content-Length", "0")))
+        data = self.rfile.read(int(self.headers.get("Content-Length", "0")))
+        return _without_chunks(data) if self.headers.get("x-amz-content-sha256", "").startswith("STREAMING-") else data
 
     def _query(self) -> dict[str, list[str]]:
         return parse_qs(urlsplit(self.path).query)
@@ -258,8 +272,18 @@ class _Handler(BaseHTTPRequestHandler):
         if self.command != "HEAD":
             self.wfile.write(body)
 
-    def log_message(self, *_: object) -> None:
-        ...
+    def log_message(self, *_: object) -> None: ...
+
+
+def _without_chunks(body: bytes) -> bytes:
+    """Return the content of a body in the encoding aws-chunked. AWS's Java clients send it when the connection is not
+    encrypted: chunks, each after a line with its size and signature, then a chunk of size 0 and trailers.
+    """
+    content, place = b"", 0
+    while size := int(body[place : (line := body.index(b"\r\n", place))].partition(b";")[0], 16):
+        content += body[line + 2 : line + 2 + size]
+        place = line + 2 + size + 2
+    return content
 
 
 def _moment(seconds: float) -> str:
@@ -273,8 +297,7 @@ class _Server(ThreadingHTTPServer):
 
     daemon_threads = True
 
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        ...
+    def handle_error(self, request: Any, client_address: Any) -> None: ...
 
 
 @contextmanager
