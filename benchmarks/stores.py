@@ -22,14 +22,14 @@ from nbcc.engine.table import Table
 from nbcc.simulator.s3.server import Bucket, s3_server
 
 from . import progress
-from .side import Side, hudi_is_there
+from .side import Side, SideError, hudi_is_there
 
 WRITERS: Final = (1, 2, 4, 8)
 MODES: Final = {"NBCC": "NON_BLOCKING_CONCURRENCY_CONTROL", "OCC": "OPTIMISTIC_CONCURRENCY_CONTROL"}
 HUDI: Final = "Hudi 1.2.0, NBCC"
 HUDI_WRITERS: Final = (1, 2, 4)
 HUDI_HEAP: Final = "1g"  # of each JVM
-HUDI_WARM_SECONDS: Final = 15.0
+HUDI_WARM_SECONDS: Final = 10.0
 HUDI_SECONDS: Final = 60.0  # at least: a commit of Hudi takes several seconds
 LATENCY_SECONDS: Final = 0.02
 SKEW_MS: Final = 5
@@ -127,22 +127,25 @@ def _hudi(folder: Path, seconds: float) -> list[dict[str, Any]]:
     """Hudi's rows: its writers are added one after the other, each number of them has a table of its own."""
     rows, sides = [], list[Side]()
     with ExitStack() as stack:
-        bucket = stack.enter_context(s3_server())
+        bucket, locks = stack.enter_context(s3_server()), 0
         for writers in HUDI_WRITERS:
             while len(sides) < writers:
                 log = folder / f"hudi-{len(sides)}.log"
                 sides.append(Side("hudi", log, cores=1, heap=HUDI_HEAP, store=bucket.texts))
                 stack.callback(sides[-1].close)
+            locks = locks or sides[0].do("serve_locks", folder=str(folder / "zookeeper")).answer
             with progress.during(f"{HUDI}, {writers} writers"):
-                row = _hudi_measured(sides, bucket, f"s3a://lake/hudi-{writers}", seconds)
+                row = _hudi_measured(sides, bucket, locks, seconds)
             rows.append({"mode": HUDI, "writers": writers, **row})
     return rows
 
 
-def _hudi_measured(sides: list[Side], bucket: Bucket, path: str, seconds: float) -> dict[str, Any]:
+def _hudi_measured(sides: list[Side], bucket: Bucket, locks: int, seconds: float) -> dict[str, Any]:
+    path, commits = f"s3a://lake/hudi-{len(sides)}", 0
     for number, side in enumerate(sides):  # the first one creates the table; the loop also warms the JVM
-        side.do("join_in_store", path=path, buckets=BUCKETS, options={SKEW: str(SKEW_MS)})
-        side.do("repeat", writer=len(sides) + number, rows=ROWS, seconds=HUDI_WARM_SECONDS)
+        side.do("join_in_store", path=path, buckets=BUCKETS, locks=locks, skew=SKEW_MS)
+        warm = side.do("repeat", writer=len(sides) + number, rows=ROWS, seconds=HUDI_WARM_SECONDS).answer
+        commits += len(warm["latencies"])
     bucket.latency_seconds = LATENCY_SECONDS
     bucket.requests.clear()
     for number, side in enumerate(sides):
@@ -151,4 +154,7 @@ def _hudi_measured(sides: list[Side], bucket: Bucket, path: str, seconds: float)
     requests = len(bucket.requests)
     found = [side.receive().answer for side in sides]
     bucket.latency_seconds = 0
+    commits += sum(len(each["latencies"]) for each in found)
+    if (rows := sides[0].do("count").answer) != commits * ROWS:
+        raise SideError(f"Hudi's table has {rows} rows after {commits} commits of {ROWS}")
     return figures(found, requests, seconds)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+from functools import partial
 from typing import Any
 
 import hudi_s3
@@ -71,7 +72,7 @@ class Hudi:
         """Start the JVM. `store`: the options of the S3 server on which the tables are."""
         builder: Any = SparkSession.builder.config("spark.driver.memory", heap)
         config = {**CONFIG, **(hudi_s3.config(store) if store else {})}
-        config["spark.jars.packages"] = ",".join([BUNDLE, *(hudi_s3.PACKAGES if store else ())])
+        config["spark.jars.packages"] = f"{BUNDLE},{hudi_s3.PACKAGE}" if store else BUNDLE
         for name, value in config.items():
             builder = builder.config(name, value)
         self._spark = builder.master(f"local[{cores}]").getOrCreate()
@@ -92,14 +93,22 @@ class Hudi:
         self._save(data, "upsert")
         return max(re.findall(r"_(\d{17})\.", " ".join(os.listdir(f"{self._path}/.hoodie/timeline"))), default=None)
 
-    def join_in_store(self, path: str, buckets: int, options: dict[str, str]) -> None:
-        """The table on an S3 server; its lock is an object in the store. `options` replace the usual ones."""
+    def serve_locks(self, folder: str) -> int:
+        """Start a ZooKeeper server; the answer is its port."""
+        return int(hudi_s3.serve_locks(self._spark._jvm, folder))
+
+    def join_in_store(self, path: str, buckets: int, locks: int, skew: int) -> None:
+        """The table on an S3 server. `locks`: the port of the ZooKeeper server, `skew`: of the clocks, milliseconds."""
         self.join(path, buckets, "avro")
-        self._options = {**self._options, **hudi_s3.LOCK, **options}
+        self._options |= {
+            **hudi_s3.lock(locks), "hoodie.write.lock.zookeeper.lock_key": path.rpartition("/")[2],
+            "hoodie.time.generator.max_expected_clock_skew_ms": str(skew),
+        }  # fmt: skip
 
     def repeat(self, writer: int, rows: int, seconds: float) -> dict[str, Any]:
         """Commit `rows` new rows again and again."""
-        return hudi_s3.repeat(lambda frame: self._write(frame, "upsert"), self._spark, writer, rows, seconds)
+        save = partial(self._write, operation="upsert")
+        return dict(hudi_s3.repeat(save, self._spark, writer, rows, seconds))
 
     def bulk_insert(self, data: str) -> None:
         self._save(data, "bulk_insert")

@@ -1,24 +1,22 @@
-"""What Apache Hudi needs to work on an S3 server: two more packages, their settings, and a loop of small commits."""
+"""What Apache Hudi needs to work on an S3 server: Hadoop's client of S3, a lock, and a loop of small commits.
+
+The lock is ZooKeeper's. Hudi's lock in the store itself needs its module hudi-aws, which Maven Central does not have in
+version 1.2.0. Its lock in a file excludes no one: each client that closes deletes the file, whoever has the lock.
+"""
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable
 from typing import Any
 
-# Hadoop's client of S3 has the version of the Hadoop that PySpark 3.5.6 contains. Hudi's lock has a client of its own.
-PACKAGES = ("org.apache.hadoop:hadoop-aws:3.3.4",)
-LOCK = {"hoodie.write.lock.provider": "org.apache.hudi.client.transaction.lock.StorageBasedLockProvider"}
+# Of the version of the Hadoop that PySpark 3.5.6 contains.
+PACKAGE = "org.apache.hadoop:hadoop-aws:3.3.4"
 CONFLICTS = ("HoodieWriteConflictException", "HoodieLockException")
 
 
 def config(store: dict[str, str]) -> dict[str, str]:
-    """The Spark settings for the S3 server of `store`. Sets the environment of the JVM, which must not run yet."""
-    os.environ["AWS_ENDPOINT_URL_S3"] = store["endpoint"]
-    os.environ["AWS_REGION"] = store["region"]
-    os.environ["AWS_ACCESS_KEY_ID"] = store["access_key_id"]
-    os.environ["AWS_SECRET_ACCESS_KEY"] = store["secret_access_key"]
+    """The Spark settings for the S3 server of `store`."""
     settings = {
         "endpoint": store["endpoint"],
         "endpoint.region": store["region"],
@@ -30,7 +28,27 @@ def config(store: dict[str, str]) -> dict[str, str]:
         # "delete", the default of this version, sends one more request for each object that is written
         "directory.marker.retention": "keep",
     }
-    return {f"spark.hadoop.fs.s3a.{name}": value for name, value in settings.items()}
+    # A short run on few cores ends before the second compiler has paid off.
+    java = {"spark.driver.extraJavaOptions": "-Duser.timezone=UTC -XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
+    return {**{f"spark.hadoop.fs.s3a.{name}": value for name, value in settings.items()}, **java}
+
+
+def serve_locks(jvm: Any, folder: str) -> int:
+    """Start the ZooKeeper server of Spark's jars in this JVM. Returns its port on 127.0.0.1."""
+    server = jvm.org.apache.zookeeper.server
+    factory = server.ServerCnxnFactory.createFactory(jvm.java.net.InetSocketAddress("127.0.0.1", 0), 100)
+    factory.startup(server.ZooKeeperServer(jvm.java.io.File(folder), jvm.java.io.File(folder), 2000))
+    return int(factory.getLocalPort())
+
+
+def lock(port: int) -> dict[str, str]:
+    """The options of the lock of a table."""
+    return {
+        "hoodie.write.lock.provider": "org.apache.hudi.client.transaction.lock.ZookeeperBasedLockProvider",
+        "hoodie.write.lock.zookeeper.url": f"127.0.0.1:{port}",  # Hudi does not use the option of the port
+        "hoodie.write.lock.zookeeper.port": str(port),
+        "hoodie.write.lock.zookeeper.base_path": "/hudi",
+    }
 
 
 def repeat(save: Callable[[Any], None], spark: Any, writer: int, rows: int, seconds: float) -> dict[str, Any]:
