@@ -10,13 +10,10 @@ from typing import Any, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.dataset as ds
-from pyarrow import acero, fs
 
 from .columns import conform
 from .ranges import Range, Ranges
 
-_FORMAT: Final = ds.ParquetFileFormat()
 _NAME: Final = "selected"
 
 
@@ -42,6 +39,8 @@ class Predicate:
         """Return a mask of the rows that the predicate selects."""
         if not len(rows):
             return pa.chunked_array([], pa.bool_())
+        from pyarrow import acero  # it imports pandas, which takes half a second
+
         source = acero.Declaration("table_source", acero.TableSourceNodeOptions(conform(rows, self.schema)))
         project = acero.Declaration("project", acero.ProjectNodeOptions([self.expression], [_NAME]))
         masks = acero.Declaration.from_sequence([source, project]).to_table(use_threads=False)
@@ -59,11 +58,15 @@ class Predicate:
         """Return the result of `may_match` for each element of `ranges`, computed by pyarrow's partition pruning. If
         pyarrow cannot simplify the expression, the result is True for every file.
         """
+        import pyarrow.dataset as ds
+        from pyarrow import fs
+
+        parquet, files = ds.ParquetFileFormat(), fs.LocalFileSystem()
         fragments = [
-            _FORMAT.make_fragment(str(number), fs.LocalFileSystem(), partition_expression=self._guarantee(each))
+            parquet.make_fragment(str(number), files, partition_expression=self._guarantee(each))
             for number, each in enumerate(ranges)
         ]
-        dataset = ds.FileSystemDataset(fragments, self.schema, _FORMAT, fs.LocalFileSystem())
+        dataset = ds.FileSystemDataset(fragments, self.schema, parquet, files)
         left = {fragment.path for fragment in dataset.get_fragments(filter=self.expression)}
         return [str(number) in left and not _has_no_rows(each) for number, each in enumerate(ranges)]
 

@@ -8,7 +8,6 @@ from typing import Any, Final, TypeAlias
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyarrow import acero
 
 from ..config import TableConfig
 from ..context import Context
@@ -149,6 +148,8 @@ def _checked(expression: pc.Expression, schema: pa.Schema, text: str, equal: Map
 
 
 def _refusal(expression: pc.Expression, schema: pa.Schema) -> str | None:
+    from pyarrow import acero  # it imports pandas, which takes half a second
+
     rows = acero.Declaration("table_source", acero.TableSourceNodeOptions(schema.empty_table()))
     matching = acero.Declaration("filter", acero.FilterNodeOptions(expression))
     try:

@@ -55,7 +55,7 @@ def test_each_rule_of_hudi_rs_that_shows_in_a_read_has_a_page() -> None:
     assert rules == {"merge_order", "as_of_axis", "fold", "window_merge", "window_deletes"}
 
 
-@pytest.mark.parametrize(("group", "snapshot"), [("another", ["new", "woken"]), ("the same", ["new"])])
+@pytest.mark.parametrize(("group", "snapshot"), [("another", ["next", "woken"]), ("the same", ["next"])])
 def test_a_rolled_back_writer_that_woke_is_shown_if_it_is_older_than_the_timeline(
     tmp_path: Path, group: str, snapshot: list[str]
 ) -> None:
@@ -69,7 +69,7 @@ def test_a_rolled_back_writer_that_woke_is_shown_if_it_is_older_than_the_timelin
     assert len(table.rollback()) == 1
     task = WriteTask(table_shape(table.config, table.context.rules), stalled)
     table.context.jobs.write(batch(("woken", 5, "w")), task)
-    first = table.upsert(batch(("new", 1, "n")))
+    first = table.upsert(batch(("next", 1, "n")))
 
     def ids(time: str | None) -> list[str]:
         options = HudiReadOptions() if time is None else HudiReadOptions().with_as_of_timestamp(time)
@@ -78,4 +78,4 @@ def test_a_rolled_back_writer_that_woke_is_shown_if_it_is_older_than_the_timelin
 
     assert ids(stalled) == ["woken"]
     assert ids(first.requested) == ids(None) == snapshot
-    assert state(table.snapshot()) == {("new", 1, "n")}
+    assert state(table.snapshot()) == {("next", 1, "n")}
