@@ -1,7 +1,7 @@
 """What Apache Hudi needs to work on an S3 server: Hadoop's client of S3, a lock, and a loop of small commits.
 
-The lock is ZooKeeper's. Hudi's lock in the store itself needs its module hudi-aws, which Maven Central does not have in
-version 1.2.0. Its lock in a file excludes no one: each client that closes deletes the file, whoever has the lock.
+The lock is ZooKeeper's. Hudi's lock in the store needs its module hudi-aws, whose version 1.2.0 could not be fetched.
+Hudi's lock in a file is not safe here: a client that closes deletes the file even if another client has the lock.
 """
 
 from __future__ import annotations

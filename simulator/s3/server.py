@@ -1,7 +1,7 @@
 """An in-memory S3 server on 127.0.0.1, with ETags, conditional puts and faults on demand.
 
 The server implements the requests that the client library obstore sends, including conditional puts, paginated listings
-and multipart uploads. Signatures are not checked.
+and multipart uploads, and those that Hadoop's client sends for a table of Apache Hudi. Signatures are not checked.
 """
 
 from __future__ import annotations
