@@ -61,11 +61,13 @@ WORLDS = [
 ]  # fmt: skip
 LOGGED = [
     "answer_lost", "lost_lock", "lost_lock_replaces", "lost_lock_loads", "lost_lock_cleaning",
-    "lost_lock_log_compaction", "lost_lock_restores", "lost_lock_rollback",
+    "lost_lock_log_compaction", "lost_lock_restores", "lost_lock_rollback", "restores_crash",
 ]  # fmt: skip
 """Worlds under the protocol `decision-log`."""
 
 SHARE = 0.002
+LARGER = {"loads": 0.02, "lost_lock_cleaning": 0.0025, "answer_lost": 0.005}
+"""The first run of a tour in which some row of the mapping is taken can be a late one."""
 
 
 @pytest.mark.nightly
@@ -79,7 +81,7 @@ def test_every_row_of_the_mapping_that_puts_survives_a_lost_answer() -> None:
 
     played = [(world, "default") for world in WORLDS] + [(world, "decision-log") for world in LOGGED]
     for world, protocol in played:
-        report = tour(options(losing, world, protocol), share=SHARE)
+        report = tour(options(losing, world, protocol), share=LARGER.get(world, SHARE))
         print(f"{world} under {protocol}: {report.runs} of {report.all_runs} runs, {report.steps} steps")
         assert report.disagreement is None, report.text
     lost = {action for system in systems for action, _ in system.store.faults}
