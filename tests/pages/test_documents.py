@@ -20,7 +20,11 @@ GALLERY = ROOT / "specs" / "traces" / "README.md"
 PAGES = [*sorted((ROOT / "docs").glob("*.md")), GALLERY, ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
 NIGHTLY = os.environ.get("NBCC_BUDGET") == "nightly"
-PROGRAMS = [page for page in PAGES if page.parent.name == "docs" and programs(page)]
+PROGRAMS = [
+    pytest.param(page, marks=pytest.mark.nightly if page.stem in ("streams", "clusters") else ())  # a minute each
+    for page in PAGES
+    if page.parent.name == "docs" and programs(page)
+]
 
 
 def ids(page: Path) -> str:

@@ -16,7 +16,7 @@ from .pins import SIZES
 WORKERS = 1 if os.environ.get("PYTEST_XDIST_WORKER") else (os.cpu_count() or 1)
 
 
-SOME = ("base-instant-naming", "occ-services-first", "state-checkpoint-after-restore")
+SOME = ("base-instant-naming", "occ-services-first")
 """Protocols whose worlds are small. `make nightly` and `nbcc verdicts` search all protocols."""
 
 
