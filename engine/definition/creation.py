@@ -278,8 +278,10 @@ def _from_options(options: Mapping[str, str]) -> dict[str, Any]:
     known = [option.name for option in OPTIONS]
     unknown = next((name for name in options if name not in known), None)
     if unknown is not None:
-        near = get_close_matches(unknown, known, 1, 0)[0]
-        raise BadInput(f"{ASKED} with the option {unknown!r}", "there is no such option", f"the nearest is {near!r}")
+        near = f"the nearest is {get_close_matches(unknown, known, 1, 0)[0]!r}"
+        if unknown.startswith("hoodie.metadata."):
+            near = "leave it out: nbcc writes no metadata table"
+        raise BadInput(f"{ASKED} with the option {unknown!r}", "there is no such option", near)
 
     def refuse(name: str, _: str, needed: str) -> BadInput:
         return BadInput(f"{ASKED} with {name}={options[name]!r}", "that is no value of this option", f"use {needed}")

@@ -31,7 +31,10 @@ def create_table(storage: Storage, config: TableConfig) -> None:
     here = f"create a table at {storage.url}"
     if objects := storage.list(""):
         example = objects[0].path
-        raise BadInput(here, f"it is not empty ({example}, …)", "choose an empty place")
+        place = "choose an empty place"
+        if any(found.path == PROPERTIES for found in objects):
+            place = "there is a table already: open it with Table.open, or choose an empty place"
+        raise BadInput(here, f"it is not empty ({example}, …)", place)
     if not storage.put_if_absent(PROPERTIES, encode_properties(to_properties(config))):
         raise BadInput(here, "another process has just created one there", "open that table instead")
 

@@ -55,6 +55,8 @@ def command(*, out: Path | None, world: str, protocol: str, traces: Path) -> Exi
     with users_words():
         bounds = specs.world(world)
         specs.protocol(protocol)
+    if out is not None and out.is_dir() and any(out.iterdir()):
+        raise click.UsageError(f"{out} is not empty: use a new folder")
     place = (out or Path(tempfile.mkdtemp(prefix="nbcc-demo-"))).absolute()
     with _tables(place) as tables:
         outcomes = [_agreement(tables, bounds, traces), _search(2, world, "default")[0]]

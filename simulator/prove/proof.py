@@ -21,7 +21,7 @@ from .system import System
 @dataclass(frozen=True)
 class Part:
     """The results of one lemma module. `reason` explains why the module does not apply to the protocol, or is "" if it
-    applies.
+    applies. `wanted` contains the promises that were asked for, or is empty for all promises.
     """
 
     lemmas: Lemmas
@@ -30,6 +30,7 @@ class Part:
     system: System | None = None
     runs: tuple[Run, ...] = ()
     searched: bool = False
+    wanted: frozenset[str] = frozenset()
 
     @property
     def clauses(self) -> int:
@@ -42,11 +43,13 @@ class Part:
     @property
     def promises(self) -> dict[str, Answer]:
         """Return the verdict on each promise whose obligations were checked. If the lemma module does not apply to the
-        protocol, all promises are UNDETERMINED.
+        protocol, all wanted promises are UNDETERMINED.
         """
         asked = {result.obligation.clause for result in self.results if result.obligation.kind == "implied"}
         names = dict.fromkeys(claim.promise for claim in self.lemmas.system().claims)
-        return {name: self._verdict(name) for name in names if name in asked or self.reason}
+        if self.reason:
+            asked = set(self.wanted or names)
+        return {name: self._verdict(name) for name in names if name in asked}
 
     def _verdict(self, promise: str) -> Answer:
         """Return FAILED if the clauses do not imply the promise, or if a run of the model violates the promise. Return
@@ -139,7 +142,7 @@ def prove(
             continue
         system, reason = lemmas.under(protocol.to_mapping())
         if system is None:
-            parts.append(Part(lemmas, reason=reason))
+            parts.append(Part(lemmas, reason=reason, wanted=frozenset(wanted)))
             continue
         results = []
         for obligation in obligations(system):

@@ -55,6 +55,13 @@ def test_without_the_fault_no_loss_is_found(capsys: pytest.CaptureFixture[str]) 
     assert "VIOLATED" not in out
 
 
+def test_a_folder_with_files_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("tour").mkdir()
+    Path("tour", "mine.txt").touch()
+    assert run(["demo", "--out", "tour"]) == 2
+    assert "tour is not empty: use a new folder" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("source", SOURCES)
 def test_no_step_is_written_down(source: str) -> None:
     text = Path(source).read_text("utf-8")

@@ -209,6 +209,14 @@ CREATIONS: dict[str, tuple[dict[str, Any], Refusal]] = {
             "the nearest is 'hoodie.logfile.max.size'.",
         ),
     ),
+    "an option of the metadata table": (
+        {"options": {"hoodie.metadata.enable": "true"}},
+        Refusal(
+            BadInput,
+            "Asked to create a table with the option 'hoodie.metadata.enable', but there is no such option: "
+            "leave it out: nbcc writes no metadata table.",
+        ),
+    ),
     "an unknown value of an option": (
         {"options": {"hoodie.logfile.data.block.format": "orc"}},
         Refusal(

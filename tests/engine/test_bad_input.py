@@ -59,7 +59,7 @@ def test_a_table_is_made_in_an_empty_place_only(tmp_path: Path) -> None:
 
 def test_a_table_is_not_made_twice(table: Table) -> None:
     before = files(table)
-    with pytest.raises(BadInput, match="it is not empty"):
+    with pytest.raises(BadInput, match="there is a table already: open it"):
         Table.create(None, table.context.storage.url, SCHEMA, record_key="id", ordering_fields="ts")
     assert files(table) == before
 

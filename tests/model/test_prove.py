@@ -200,6 +200,7 @@ def test_a_protocol_that_the_relation_does_not_describe_is_undetermined() -> Non
     )
     assert system is None
     assert Part(CORE, reason=reason).promises["SNAP"] == "UNDETERMINED"
+    assert Part(CORE, reason=reason, wanted=frozenset({"SNAP"})).promises == {"SNAP": "UNDETERMINED"}
     assert "slicing = temporal" in reason
 
 
