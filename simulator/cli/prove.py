@@ -42,13 +42,21 @@ def command(*, protocol: str, promises: tuple[str, ...], svg: Path | None, as_js
       nbcc prove --promise SNAP
       nbcc prove --protocol requested-time-slicing
     """
+    from rich.console import Console
+
     from nbcc.simulator.prove.proof import prove
     from nbcc.simulator.specs import protocol as resolve
 
     with users_words():
         options = resolve(protocol)
         _known(promises)
-    proof = prove(protocol, options, promises)
+    with Console(stderr=True).status("proving; all promises take some minutes") as status:
+        proof = prove(
+            protocol,
+            options,
+            promises,
+            lambda lemmas, result: status.update(f"{lemmas.name}: {result.obligation.name}"),
+        )
     if svg is not None:
         _draw(proof, svg)
     if as_json:
