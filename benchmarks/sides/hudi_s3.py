@@ -66,7 +66,7 @@ def repeat(save: Callable[[Any], None], spark: Any, writer: int, rows: int, seco
             try:
                 save(frame)
                 break
-            except Exception as error:
+            except Exception as error:  # Py4J and Spark wrap Hudi's error, so that only its text names the class
                 if not any(name in str(error) for name in CONFLICTS):
                     raise
                 conflicts += 1

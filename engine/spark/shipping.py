@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 # A worker that lacks nbcc must be able to load the guard. PySpark's cloudpickle has no type annotations.
-cloudpickle.register_pickle_by_value(guard)  # type: ignore[no-untyped-call]
+cloudpickle.register_pickle_by_value(guard)  # type: ignore[no-untyped-call]  # PySpark's copy has no types
 
 _REMEDY: Final = "a merge function, a credential provider or a DataFrame's function must be one that pickle accepts"
 
@@ -68,7 +68,7 @@ def reduced_with_sources(kind: type, arguments: tuple[Any, ...]) -> tuple[Any, .
 def pickled(value: object) -> bytes:
     """Return the task, pickled with cloudpickle. Raises `CannotRun` if a part of the task cannot be pickled."""
     try:
-        return bytes(cloudpickle.dumps(value))  # type: ignore[no-untyped-call]
+        return bytes(cloudpickle.dumps(value))  # type: ignore[no-untyped-call]  # PySpark's copy has no types
     except Exception as unfit:  # `__reduce__` of a user's object may raise any error
         reason = " ".join(f"{type(unfit).__name__}: {unfit}".split())
         raise CannotRun("send a task to the executors", f"it cannot be pickled ({reason})", _REMEDY) from unfit
