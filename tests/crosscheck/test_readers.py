@@ -45,3 +45,37 @@ def test_a_compacted_log_has_the_rank_of_its_last_input_in_the_readers_order() -
 
     assert any("merge_order = requested" in rule for rule in tally.differences), "hudi-rs returns another row"
     assert not tally.skipped
+
+
+ROLLED_BACK = World.from_mapping({
+    "actors": {"writer": 2, "rollbacker": 1},
+    "limits": {"stalls": 1, "rollbacks": 1, "writes_per_writer": 1},
+    "data": {"keys": 2, "orderings": 1},
+})  # fmt: skip
+
+
+def test_only_the_keys_of_a_late_file_are_left_out() -> None:
+    """w1 writes its log after its rollback. hudi-rs takes the log for archived, since no commit is older."""
+    model = Model(ROLLED_BACK)
+    [rollbacker] = model.actors_of("rollbacker")
+    state, steps = model.initial, list[Step]()
+    program = [
+        ("w1", "writer_starts_writing"), ("w1", "heartbeat_expires"), (rollbacker, "rollbacker_publishes_instant"),
+        ("w2", "writer_publishes_instant"), ("w1", "writer_writes_log"),
+    ]  # fmt: skip
+    for actor, action in program:
+        while not steps or (steps[-1].actor, steps[-1].action) != (actor, action):
+            possible = [found for found in model.successors(state) if found[0].actor == actor]
+            wanted = [found for found in possible if found[0].action == action]
+            others = [found for found in possible if "expires" not in found[0].action]
+            step, state = (wanted or others)[0]
+            steps.append(step)
+    batches = draw_batches(lambda n: 0, ROLLED_BACK)
+    history = History(model, factory("engine")(ROLLED_BACK, Protocol(), batches), batches, MAPPING)
+    for step in steps:
+        history.take(step)
+
+    tally = Tally()
+    hudi_rs(history, tally)
+
+    assert tally.skipped["hudi-rs: keys of a late file older than the timeline (a finding)"]
