@@ -36,8 +36,11 @@ DAEMON: Final = (
 """The policy of the two daemons."""
 
 
-def write(path: str, column: str, commits: int) -> None:
-    """Write batches of one column, from the first batch that the progress file does not list, and record each one."""
+def write(path: str, column: str, commits: int, per_second: float) -> None:
+    """Write batches of one column, from the first batch that the progress file does not list, and record each one.
+
+    `per_second` is the rate of the stream: a batch begins when its time has come and the one before has ended.
+    """
     progress = Path(f"{path}.{column}")
     table = Table.open(None, path)
     with progress.open("a", encoding="utf-8") as written:
@@ -48,6 +51,7 @@ def write(path: str, column: str, commits: int) -> None:
             table.upsert(rows, batch_id=f"{column}/{number}", columns=[column])
             written.write(f"{time.monotonic() - begun:.4f}\n")
             written.flush()
+            time.sleep(max(0.0, begun + 1 / per_second - time.monotonic()))
             if Path(f"{path}.stop").exists():  # after a batch: the batch of a killed writer is sent again
                 break
 
@@ -57,9 +61,9 @@ def _small_files(path: str) -> int:
     return sum(len(files) for folder, _, files in os.walk(Path(path, ".hoodie")) if "/batches" not in folder)
 
 
-def writer(path: str, column: str, commits: int) -> subprocess.Popen[str]:
+def writer(path: str, column: str, commits: int, per_second: float) -> subprocess.Popen[str]:
     """Start the process of one stream."""
-    command = [sys.executable, "-m", "tools.services_soak", "--write", path, column, str(commits)]
+    command = [sys.executable, "-m", "tools.services_soak", "--write", path, column, str(commits), str(per_second)]
     return subprocess.Popen(command, text=True)
 
 
@@ -76,7 +80,9 @@ def memory(process: subprocess.Popen[str]) -> int:
     return int(next(line.split()[1] for line in status.splitlines() if line.startswith("VmRSS")))
 
 
-def soak(commits: int, minutes: float, kill_every: float, heartbeat_ms: int, seed: int) -> dict[str, Any]:
+def soak(
+    commits: int, minutes: float, kill_every: float, heartbeat_ms: int, seed: int, per_second: float
+) -> dict[str, Any]:
     """Run the soak in a new folder until so many commits of both streams, or so many minutes; return its figures."""
     chance = random.Random(seed)
     with tempfile.TemporaryDirectory() as folder:
@@ -89,7 +95,7 @@ def soak(commits: int, minutes: float, kill_every: float, heartbeat_ms: int, see
         Table.create(None, path, SCHEMA, record_key="id", ordering_fields="ts", buckets=2, options=options)
         logs = [Path(folder, f"daemon{number}") for number in range(2)]
         daemons = [daemon(path, log) for log in logs]
-        writers = {column: writer(path, column, commits // 2) for column in ("a", "b")}
+        writers = {column: writer(path, column, commits // 2, per_second) for column in ("a", "b")}
         kills, small, resident, begun = 0, [], [], time.monotonic()
         due = begun + kill_every
         try:
@@ -101,7 +107,7 @@ def soak(commits: int, minutes: float, kill_every: float, heartbeat_ms: int, see
                     print(_progress(path, logs, small[-1], resident[-1]), file=sys.stderr, flush=True)
                 for column, process in writers.items():
                     if process.poll() not in (None, 0):
-                        writers[column] = writer(path, column, commits // 2)
+                        writers[column] = writer(path, column, commits // 2, per_second)
                 if time.monotonic() - begun > minutes * 60:
                     Path(f"{path}.stop").touch()
                 alive = [process for process in writers.values() if process.poll() is None]
@@ -194,14 +200,15 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=1e6, help="end after this time")
     parser.add_argument("--kill-every", type=float, default=20.0, metavar="SECONDS")
     parser.add_argument("--heartbeat-ms", type=int, default=2000, help="it expires after four times this")
+    parser.add_argument("--per-second", type=float, default=5.0, help="commits of each stream, at most")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--write", nargs=3, help=argparse.SUPPRESS)
+    parser.add_argument("--write", nargs=4, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.write:
-        path, column, commits = given.write
-        write(path, column, int(commits))
+        path, column, commits, per_second = given.write
+        write(path, column, int(commits), float(per_second))
     else:
-        figures = soak(given.commits, given.minutes, given.kill_every, given.heartbeat_ms, given.seed)
+        figures = soak(given.commits, given.minutes, given.kill_every, given.heartbeat_ms, given.seed, given.per_second)
         print(json.dumps(figures, indent=2))
 
 

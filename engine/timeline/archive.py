@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple, cast
 
@@ -95,7 +95,7 @@ class Archive:
 
     def refresh(self, seen: bool = True) -> None:
         """Forget the manifest, so that the next query reads the current manifest. Archive files that are already
-        decoded stay cached, because archive files never change.
+        decoded stay cached while a manifest lists them, because archive files never change.
 
         `seen` is False if a listing of the timeline found no archive files. If `seen` is False, a missing version file
         means that the archive is empty.
@@ -142,7 +142,13 @@ class Archive:
         if self._files is None:
             name = self._current()
             self._files = [] if name is None else decode_manifest(self._storage.get(f"{HISTORY}/{name}"), name)
+            self._forget_merged(self._files)
         return self._files
+
+    def _forget_merged(self, files: Collection[ArchiveFile]) -> None:
+        """Remove decoded archive files that a merge has replaced from the cache."""
+        for file in self._rows.keys() - files:
+            del self._rows[file], self._states[file]
 
     def newest(self) -> str:
         """Return the greatest requested time in the names of the archive files; '' if there is none."""

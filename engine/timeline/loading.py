@@ -57,6 +57,7 @@ def _listing(storage: Storage) -> tuple[Sequence[str], Collection[str]]:
         return [entry.path for entry in entries], {entry.path for entry in entries if not entry.size}
     paths, sound = storage.paths(FOLDER), _SOUND.setdefault(storage.url, set())
     torn: set[str] = set()
+    sound.intersection_update(paths)
     for path in paths:
         if path in sound or (instant := parse_instant(path.rpartition("/")[2])) is None or not instant.completed:
             continue
@@ -66,7 +67,7 @@ def _listing(storage: Storage) -> tuple[Sequence[str], Collection[str]]:
 
 
 _SOUND: Final[dict[str, set[str]]] = {}
-"""URL of a local table -> its completed instants that were read and whole. They never change."""
+"""URL of a local table -> the completed instants of the last listing that were read and whole. They never change."""
 
 
 def load_settled(

@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +27,11 @@ if TYPE_CHECKING:
     from nbcc.engine.config.maintenance import MaintenancePolicy
 
 SERVICES = ("rollback", "compact", "clean", "archive", "collect")
+
+COLLECT_SECONDS = 60.0
+"""The shortest time between two collections. A collection lists every batch id and reads the archived timeline, and no
+leftover is younger than an hour.
+"""
 
 _count = WholeNumber(min=1)
 
@@ -78,9 +84,10 @@ def command(
     """Run the services of TABLE repeatedly, until SIGTERM, so that no writer has to run them.
 
     Each pass rolls back the writes of dead writers, runs pending compactions, and plans and runs compactions that are
-    due. After the compactions, a pass cleans and archives the table. It then deletes files that are no longer needed:
-    batch ids, old entries of the decision log, and markers. A pass prints one line per action, and measurements of the
-    table at the end. Writers never wait for a service, and no service changes the rows of a snapshot.
+    due. After the compactions, a pass cleans and archives the table. At most once a minute, it then deletes files that
+    are no longer needed: batch ids, old entries of the decision log, and markers. A pass prints one line per action,
+    and measurements of the table at the end. Writers never wait for a service, and no service changes the rows of a
+    snapshot.
 
     Several processes may serve one table. If two processes run the same plan, the first to publish completes the plan,
     and the other deletes its own files. SIGTERM and Ctrl-C end a process after the current action. A failed pass is
@@ -100,9 +107,11 @@ def command(
         from nbcc.engine.errors import CannotRun, Conflict
 
         served = Table.open(_session(master), table, storage_options())
+        collected = -COLLECT_SECONDS
         while True:
+            collects = policy.collect and time.monotonic() - collected >= COLLECT_SECONDS
             try:
-                for step in steps(served.context, served.config, policy, dry_run):
+                for step in steps(served.context, served.config, replace(policy, collect=collects), dry_run):
                     _report(step, as_json)
                     if stop.is_set():
                         break
@@ -110,6 +119,8 @@ def command(
                 if once or dry_run:
                     raise
                 click.echo(f"this pass failed, the next begins in {every:g} s: {failed}", err=True)
+            else:
+                collected = time.monotonic() if collects else collected
             if once or dry_run or stop.wait(every):
                 break
         if stop.is_set():

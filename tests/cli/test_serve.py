@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from nbcc import MaintenancePolicy
 from nbcc.engine import Table
 from nbcc.engine.actions import maintain
 from nbcc.engine.errors import LockTimeout
@@ -94,6 +95,20 @@ def test_a_failed_pass_is_reported_and_the_next_one_tries_again(
     assert [line[:8] for line in ran.out.splitlines()] == ["compact "], "SIGTERM ends after the action at hand"
     passes = iter([LockTimeout("take the lock", "another holds it", "wait")])
     assert run(["serve", path(table), "--once"]) == 2
+
+
+def test_leftovers_are_looked_for_once_a_minute(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
+    policies = list[MaintenancePolicy]()
+
+    def steps(_context: object, _config: object, policy: MaintenancePolicy, _dry_run: bool) -> list[object]:
+        policies.append(policy)
+        if len(policies) == 3:
+            os.kill(os.getpid(), signal.SIGTERM)
+        return []
+
+    monkeypatch.setattr(maintain, "steps", steps)
+    assert run(["serve", path(table), "--every", "0.01s"]) == 0
+    assert [policy.collect for policy in policies] == [True, False, False]
 
 
 def test_a_signal_ends_a_daemon_that_waits(table: Table) -> None:
