@@ -186,7 +186,7 @@ def table_snapshot(audit: Audit, as_of: Time | None, asked: str) -> TableSnapsho
     """
     timeline = audit.timeline.without_undone(audit.restores) if audit.restores else audit.timeline
     if audit.rules.files == "listed":
-        timeline = timeline.with_archived(audit.archive)
+        timeline = timeline.with_archived(Timeline.of(audit.archive))
     timeline = timeline.until(audit.settled)
     time = None if as_of is None else _settled(timeline, instant_of(as_of, asked), asked)
     return TableSnapshot(audit, timeline, time)

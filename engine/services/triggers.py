@@ -5,6 +5,7 @@ new commits, reaches its limit.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from itertools import takewhile
 from typing import NamedTuple
 
 from ..clock import to_millis
@@ -96,10 +97,8 @@ def held_writes(timeline: Timeline) -> list[Instant]:
 
 
 def _writes_since(context: Context, timeline: Timeline, time: str) -> int:
-    def counts(instant: Instant) -> bool:
-        return instant.writes and completion_of(instant) > time and is_write(timeline, context.commits, instant)
-
-    return sum(counts(instant) for instant in timeline.completed)
+    since = takewhile(lambda instant: completion_of(instant) > time, reversed(timeline.completed))
+    return sum(instant.writes and is_write(timeline, context.commits, instant) for instant in since)
 
 
 def measure(context: Context, timeline: Timeline) -> dict[str, int]:

@@ -14,7 +14,7 @@ from ..storage import NotFound, Storage
 from .checked import Checked
 from .container import understood
 from .instant import Instant
-from .timeline import FOLDER
+from .timeline import FOLDER, Timeline
 
 HISTORY: Final = f"{FOLDER}/history"
 VERSION: Final = f"{HISTORY}/_version_"
@@ -90,7 +90,7 @@ class Archive:
         self._files: list[ArchiveFile] | None = None
         self._seen = True
         self._rows: dict[ArchiveFile, tuple[Archived, ...]] = {}
-        self._states: dict[ArchiveFile, tuple[Instant, ...]] = {}
+        self._timeline: tuple[list[ArchiveFile], Timeline] | None = None
         self._known: dict[tuple[str, str], Archived] = {}
 
     def refresh(self, seen: bool = True) -> None:
@@ -125,12 +125,14 @@ class Archive:
         """Return all archived instants of all actions. `instants` reads every archive file once."""
         return tuple(archived for rows in self._read(lambda file: True) for archived in rows)
 
-    def states(self) -> tuple[Instant, ...]:
-        """Return the timeline states (requested and completed) of all archived instants. `states` reads every archive
-        file once.
+    def timeline(self) -> Timeline:
+        """Return a timeline of all archived instants, with their requested and completed states. `timeline` reads every
+        archive file once, and is computed once for each manifest.
         """
-        self.instants()
-        return tuple(state for file in self.files() for state in self._states[file])
+        if self._timeline is None or self._timeline[0] != self.files():
+            rows = self.instants()
+            self._timeline = self.files(), Timeline.of(state for row in rows for state in row.states)
+        return self._timeline[1]
 
     def cached(self, instant: Instant) -> Archived | None:
         """Return an archived instant from the archive files that have already been read; None if they do not contain
@@ -148,7 +150,7 @@ class Archive:
     def _forget_merged(self, files: Collection[ArchiveFile]) -> None:
         """Remove decoded archive files that a merge has replaced from the cache."""
         for file in self._rows.keys() - files:
-            del self._rows[file], self._states[file]
+            del self._rows[file]
 
     def newest(self) -> str:
         """Return the greatest requested time in the names of the archive files; '' if there is none."""
@@ -217,7 +219,6 @@ class Archive:
         if file not in self._rows:
             rows = decode_rows(self._get(file), f"{HISTORY}/{file.name}")
             self._rows[file] = rows
-            self._states[file] = tuple(state for row in rows for state in row.states)
             self._known.update({(row.requested, row.action): row for row in rows})
         return self._rows[file]
 

@@ -37,7 +37,7 @@ class CheckpointedCommits(Commits):
         """
         self.archive.refresh(timeline.archived)
         later = self.archive.states_after(self.checkpoint.archived)
-        return timeline.with_archived((*(row.instant for row in self.checkpoint.rows), *later))
+        return timeline.with_archived(Timeline.of((*(row.instant for row in self.checkpoint.rows), *later)))
 
     def commit(self, instant: Instant) -> CommitMetadata:
         """Return the metadata of a completed instant; if the checkpoint covers the instant, only its live files are

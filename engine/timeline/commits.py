@@ -42,7 +42,7 @@ class Commits:
         """
         self.has_read = True
         self.archive.refresh(timeline.archived)
-        return timeline.with_archived(self.archive.states())
+        return timeline.with_archived(self.archive.timeline())
 
     def retire(self, instants: Iterable[Instant]) -> None:
         """Record the archived instants that no table service needs any more, and remove their delta commits from the

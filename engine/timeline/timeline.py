@@ -64,14 +64,14 @@ class Timeline:
         vars(timeline)["_highest"] = highest  # fill the cached property, which would compute the same
         return timeline
 
-    def with_archived(self, archived: Iterable[Instant]) -> Timeline:
+    def with_archived(self, archived: Timeline) -> Timeline:
         """Return this timeline joined with the instants in the archive."""
-        states = tuple(archived)
-        if not states:
+        if not archived.instants:
             return replace(self, archived=False)
         begun = (Instant(requested, action, "requested") for (requested, _), action in self.begun_as.items())
-        whole = Timeline.of((*states, *begun, *self.instants))
-        return replace(whole, restores=self.restores, undone=self.undone)
+        whole = archived.with_states((*begun, *self.instants))
+        vars(joined := replace(whole, restores=self.restores, undone=self.undone))["_highest"] = whole._highest
+        return joined
 
     def without_undone(self, restores: Iterable[RestorePlan]) -> Timeline:
         """Return this timeline without the instants that the given restores have undone."""

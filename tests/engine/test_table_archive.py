@@ -202,7 +202,7 @@ def test_a_process_forgets_what_a_merge_has_replaced(tmp_path: Path, monkeypatch
         table.compact()
         table.archive(retained=1)
         archive.refresh()
-        archive.states()
+        archive.timeline()
     assert archive._rows.keys() == set(archive.files())
     paths = {f"{FOLDER}/{instant.file_name}" for instant in table.timeline() if instant.completed}
     assert loading._SOUND[table.context.storage.url] == paths
