@@ -63,10 +63,11 @@ def left_behind(context: Context, timeline: Timeline) -> tuple[Instant, ...]:
     """Return the instants that are both on the active timeline and in the archive. Raises `Damaged` if the archived
     content of an instant differs from the active content.
     """
-    archived = {each.instant: each for each in context.commits.archive.instants()}
-    left = tuple(instant for instant in timeline.instants if instant in archived)
-    refuse_different(context, (archived[instant] for instant in left))
-    return left
+    archive = context.commits.archive
+    archive.instants()
+    rows = [row for instant in timeline.instants if (row := archive.row(instant)) and row.instant == instant]
+    refuse_different(context, rows)
+    return tuple(row.instant for row in rows)
 
 
 def _keep_tree(context: Context) -> None:

@@ -205,10 +205,10 @@ def _instant(requested: str, timeline: Timeline, archive: Archive, listed: Sizes
     active = timeline.find(requested)
     if active is not None:
         return active
-    archived = archive.find(requested)
-    if archived is None:
+    instant = archive.find(requested)
+    archived = archive.row(instant) if instant else None
+    if instant is None or archived is None:
         return Instant(requested, "deltacommit", "inflight")
-    instant = Instant(requested, archived.action, "completed", archived.completed)
     if archived.metadata is not None:
         with suppress(NotATable):  # an archive from before an upgrade may contain older metadata formats
             for stat in decode_commit(archived.metadata, instant.file_name).stats:

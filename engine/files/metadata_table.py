@@ -21,7 +21,6 @@ from ..storage.subfolder import Subfolder
 from ..timeline.cleans import cleaned_away
 from ..timeline.commits import Commits
 from ..timeline.container import embedded
-from ..timeline.instant import Instant
 from ..timeline.loading import load_to_read
 from ..timeline.restores import file_restored_away
 from ..timeline.timeline import Timeline
@@ -98,8 +97,8 @@ def _newest_slices(inside: Subfolder) -> Iterator[str]:
         if requested is None:
             continue
         instant = timeline.find(requested)
-        if instant is None and (archived := archive.find(requested)):
-            instant = Instant(requested, archived.action, "completed", archived.completed)
+        if instant is None:
+            instant = archive.find(requested)
         if instant is None or instant.completed is None:
             continue
         file = data_file(entry.path.replace(_ENDING, ".parquet"), entry.size, instant)

@@ -45,7 +45,7 @@ def _not_needed(timeline: Timeline, commits: Commits, slices: Iterable[FileSlice
     needed = {path for piece in slices for path in piece.paths}
     for instant in timeline.instants:
         is_old = instant.action in RETIRED and instant.completed is not None and instant.completed < horizon
-        if not is_old or commits.archive.cached(instant) is None:
+        if not is_old or not commits.archive.holds(instant):
             continue
         if needed.isdisjoint(stat.path for stat in commits.commit(instant).stats):
             yield instant

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple, cast
 
@@ -68,13 +68,21 @@ class Archived:
         return Instant(self.requested, self.action, "completed", self.completed)
 
     @property
-    def states(self) -> Iterator[Instant]:
-        """Yield the timeline states of the archived instant: completed and, for a (log) compaction with a plan, also
-        requested.
-        """
-        yield self.instant
-        if self.plan and self.action in _PLANNED:
-            yield Instant(self.requested, _PLANNED[self.action], "requested")
+    def planned(self) -> Instant | None:
+        """The requested state of a (log) compaction with a plan; None for other instants."""
+        is_planned = self.plan and self.action in _PLANNED
+        return Instant(self.requested, _PLANNED[self.action], "requested") if is_planned else None
+
+    @property
+    def states(self) -> tuple[Instant, ...]:
+        """The timeline states of the archived instant: completed and, for a (log) compaction with a plan, requested."""
+        return (self.instant, self.planned) if self.planned else (self.instant,)
+
+
+ROWS_KEPT: Final = 1_024
+"""The most rows of decoded archive files that an `Archive` keeps, if they are of several files. A row contains the
+content of an instant, some kilobytes.
+"""
 
 
 class Archive:
@@ -89,27 +97,29 @@ class Archive:
         self._storage = storage
         self._files: list[ArchiveFile] | None = None
         self._seen = True
-        self._rows: dict[ArchiveFile, tuple[Archived, ...]] = {}
         self._timeline: tuple[list[ArchiveFile], Timeline] | None = None
-        self._known: dict[tuple[str, str], Archived] = {}
+        self._rows: dict[ArchiveFile, tuple[Archived, ...]] = {}
+        self._instants: dict[ArchiveFile, tuple[Instant, ...]] = {}
+        self._planned: dict[ArchiveFile, tuple[Instant, ...]] = {}
+        self._known: dict[tuple[str, str], ArchiveFile] = {}
 
     def refresh(self, seen: bool = True) -> None:
-        """Forget the manifest, so that the next query reads the current manifest. Archive files that are already
-        decoded stay cached while a manifest lists them, because archive files never change.
+        """Forget the manifest, so that the next query reads the current manifest. The instants of decoded archive files
+        stay cached while a manifest lists the files, because archive files never change.
 
         `seen` is False if a listing of the timeline found no archive files. If `seen` is False, a missing version file
         means that the archive is empty.
         """
         self._files, self._seen = None, seen
 
-    def find(self, requested: str) -> Archived | None:
+    def find(self, requested: str) -> Instant | None:
         """Return the archived write with the given requested time, or None. `find` reads only the archive files that
         may contain the requested time.
         """
-        for rows in self._read(lambda file: file.spans(requested)):
-            for archived in rows:
-                if archived.requested == requested and archived.instant.writes:
-                    return archived
+        for instants in self._read(lambda file: file.spans(requested)):
+            for instant in instants:
+                if instant.requested == requested and instant.writes:
+                    return instant
         return None
 
     def completion(self, requested: str) -> str | None:
@@ -119,26 +129,42 @@ class Archive:
 
     def completions(self) -> list[str]:
         """Return the sorted completion times of all archived writes. `completions` reads every archive file."""
-        return sorted(archived.completed for archived in self.instants() if archived.instant.writes)
+        return sorted(instant.completed or "" for instant in self.instants() if instant.writes)
 
-    def instants(self) -> tuple[Archived, ...]:
+    def instants(self) -> tuple[Instant, ...]:
         """Return all archived instants of all actions. `instants` reads every archive file once."""
-        return tuple(archived for rows in self._read(lambda file: True) for archived in rows)
+        return tuple(instant for instants in self._read(lambda file: True) for instant in instants)
 
     def timeline(self) -> Timeline:
         """Return a timeline of all archived instants, with their requested and completed states. `timeline` reads every
         archive file once, and is computed once for each manifest.
         """
         if self._timeline is None or self._timeline[0] != self.files():
-            rows = self.instants()
-            self._timeline = self.files(), Timeline.of(state for row in rows for state in row.states)
+            completed = self.instants()
+            planned = (instant for file in self.files() for instant in self._planned[file])
+            self._timeline = self.files(), Timeline.of((*completed, *planned))
         return self._timeline[1]
 
-    def cached(self, instant: Instant) -> Archived | None:
-        """Return an archived instant from the archive files that have already been read; None if they do not contain
-        it.
+    def holds(self, instant: Instant) -> bool:
+        """Return whether one of the archive files that have already been read contains an instant."""
+        return (instant.requested, instant.action) in self._known
+
+    def row(self, instant: Instant) -> Archived | None:
+        """Return an archived instant with its content; None if the archive files that have already been read do not
+        contain it.
         """
-        return self._known.get((instant.requested, instant.action))
+        key = instant.requested, instant.action
+        while (file := self._known.get(key)) is not None:
+            try:
+                rows = self.rows(file)
+            except NotFound:  # a merge has replaced the file
+                self.refresh()
+                self.instants()
+                if self._known.get(key) == file:
+                    raise
+            else:
+                return next(row for row in rows if (row.requested, row.action) == key)
+        return None
 
     def files(self) -> list[ArchiveFile]:
         if self._files is None:
@@ -148,9 +174,10 @@ class Archive:
         return self._files
 
     def _forget_merged(self, files: Collection[ArchiveFile]) -> None:
-        """Remove decoded archive files that a merge has replaced from the cache."""
-        for file in self._rows.keys() - files:
-            del self._rows[file]
+        """Remove archive files that a merge has replaced from the cache."""
+        for file in self._instants.keys() - files:
+            self._rows.pop(file, None)
+            del self._instants[file], self._planned[file]
 
     def newest(self) -> str:
         """Return the greatest requested time in the names of the archive files; '' if there is none."""
@@ -161,8 +188,12 @@ class Archive:
         and possibly of earlier ones. Archive files that contain only instants requested at or before `requested` are
         not read.
         """
-        later = self._read(lambda file: not newest_of(file.name) or newest_of(file.name) > requested)
-        return tuple(state for rows in later for row in rows for state in row.states)
+
+        def is_later(file: ArchiveFile) -> bool:
+            return not newest_of(file.name) or newest_of(file.name) > requested
+
+        completed = tuple(instant for instants in self._read(is_later) for instant in instants)
+        return (*completed, *(plan for file in self.files() if is_later(file) for plan in self._planned[file]))
 
     def version(self) -> int:
         """Return the number of the current manifest; 0 if there is no manifest."""
@@ -188,14 +219,14 @@ class Archive:
             )
         return f"manifest_{int(number)}"
 
-    def _read(self, wanted: Callable[[ArchiveFile], bool]) -> list[tuple[Archived, ...]]:
-        """Return the rows of the archive files that `wanted` accepts, one tuple per file. If a merge has replaced an
-        archive file, `_read` reads a newer manifest and starts again.
+    def _read(self, wanted: Callable[[ArchiveFile], bool]) -> list[tuple[Instant, ...]]:
+        """Return the instants of the archive files that `wanted` accepts, one tuple per file. If a merge has replaced
+        an archive file, `_read` reads a newer manifest and starts again.
         """
         while True:
             files = self.files()
             try:
-                return [self.rows(file) for file in files if wanted(file)]
+                return [self._index(file) for file in files if wanted(file)]
             except NotFound as absent:
                 self.refresh()
                 if self.files() == files:
@@ -205,6 +236,15 @@ class Archive:
                         "restore the file",
                     ) from None
 
+    def _index(self, file: ArchiveFile) -> tuple[Instant, ...]:
+        """Return the completed instants of an archive file, and remember that the file contains them."""
+        if file not in self._instants:
+            rows = self.rows(file)
+            self._planned[file] = tuple(row.planned for row in rows if row.planned)
+            self._instants[file] = tuple(row.instant for row in rows)
+            self._known.update({(row.requested, row.action): file for row in rows})
+        return self._instants[file]
+
     def _get(self, file: ArchiveFile) -> bytes:
         data = self._storage.get(f"{HISTORY}/{file.name}")
         if file.size and len(data) != file.size:
@@ -213,13 +253,11 @@ class Archive:
         return data
 
     def rows(self, file: ArchiveFile) -> tuple[Archived, ...]:
-        """Return the instants in one archive file; each archive file is read only once. Raises `NotFound` if the
-        archive file is missing.
-        """
+        """Return the rows of one archive file. Raises `NotFound` if the archive file is missing."""
         if file not in self._rows:
-            rows = decode_rows(self._get(file), f"{HISTORY}/{file.name}")
-            self._rows[file] = rows
-            self._known.update({(row.requested, row.action): row for row in rows})
+            self._rows[file] = decode_rows(self._get(file), f"{HISTORY}/{file.name}")
+            while len(self._rows) > 1 and sum(map(len, self._rows.values())) > ROWS_KEPT:
+                del self._rows[next(iter(self._rows))]
         return self._rows[file]
 
 

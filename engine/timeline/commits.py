@@ -70,7 +70,7 @@ class Commits:
         """
         if not isinstance(self._storage, ObjectStorage):
             return
-        wanted = [i for i in instants if i.file_name not in self._commits and self.archive.cached(i) is None]
+        wanted = [i for i in instants if i.file_name not in self._commits and not self.archive.holds(i)]
         reads = [partial(_content_or_none, self._storage, f"{FOLDER}/{instant.file_name}") for instant in wanted]
         for instant, data in zip(wanted, together(self._storage, reads), strict=True):
             if data is not None:
@@ -103,7 +103,7 @@ class Commits:
 
     def content(self, instant: Instant) -> bytes:
         """Return the bytes of a completed instant's file, from the active timeline or the archive."""
-        archived = self.archive.cached(instant)
+        archived = self.archive.row(instant)
         if archived is None:
             try:
                 return self._storage.get(f"{FOLDER}/{instant.file_name}")
@@ -132,7 +132,7 @@ class Commits:
         """Return the bytes of an instant's plan file, from the active timeline or the archive. In the archive, a plan
         is stored with the commit of its instant.
         """
-        archived = self.archive.cached(Instant(pending.requested, completes_as, "completed"))
+        archived = self.archive.row(Instant(pending.requested, completes_as, "completed"))
         if archived is not None and archived.plan is not None:
             return archived.plan
         try:
@@ -150,7 +150,7 @@ class Commits:
         """
         self.archive.refresh()
         self.archive.instants()
-        archived = self.archive.cached(instant)
+        archived = self.archive.row(instant)
         if archived is None:
             raise restored_away(self._storage, instant.requested, f"the {instant}") or NotFound(
                 f"{FOLDER}/{instant.file_name}"

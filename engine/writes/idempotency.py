@@ -141,8 +141,7 @@ def _completed(context: Context, timeline: Timeline, requested: str) -> Instant 
     found = timeline.find(requested)
     if found is not None:
         return found if found.completed else None
-    archived = Archive(context.storage).find(requested) if timeline.archived else None
-    return None if archived is None else archived.instant
+    return Archive(context.storage).find(requested) if timeline.archived else None
 
 
 def _folder(batch_id: str) -> str:

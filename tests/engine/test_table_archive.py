@@ -203,7 +203,7 @@ def test_a_process_forgets_what_a_merge_has_replaced(tmp_path: Path, monkeypatch
         table.archive(retained=1)
         archive.refresh()
         archive.timeline()
-    assert archive._rows.keys() == set(archive.files())
+    assert archive._rows.keys() == archive._instants.keys() == set(archive.files())
     paths = {f"{FOLDER}/{instant.file_name}" for instant in table.timeline() if instant.completed}
     assert loading._SOUND[table.context.storage.url] == paths
 
