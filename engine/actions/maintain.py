@@ -145,7 +145,7 @@ class _Pass:
             commits = self.context.commits
             yield from self._planned(
                 "log_compact", self.policy.log_compaction, commits.log_plan,
-                lambda timeline: [i for i in timeline.pending if timeline.is_log_compaction(i)],
+                lambda timeline: [i for i in timeline.log_compactions if not i.completed],
                 log_compaction_due, schedule_log_compaction.run, run_log_compaction.run,
             )  # fmt: skip
 

@@ -69,5 +69,5 @@ def requested_place(log: LogFile, rules: Rules) -> str:
 
 
 def pending_groups(timeline: Timeline, commits: Commits) -> frozenset[Group]:
-    pending = (instant for instant in timeline.pending if timeline.is_log_compaction(instant))
+    pending = (instant for instant in timeline.log_compactions if not instant.completed)
     return frozenset(group for instant in pending for group in commits.log_plan(instant.requested).groups)

@@ -134,7 +134,7 @@ def find_files(
     else:
         files = listed_files(timeline, commits, rules, as_of)
     covers = covers_of(timeline, commits, rules, as_of)
-    pending = frozenset(i.requested for i in timeline.instants if timeline.is_log_compaction(i) and not i.completed)
+    pending = frozenset(i.requested for i in timeline.log_compactions if not i.completed)
     return without_covered(files, covers, pending, rules) if covers or pending else files
 
 
@@ -143,9 +143,9 @@ def pending_plans(
 ) -> dict[Group, list[str]]:
     """For each file group, return the requested times (barriers) of the compactions that were pending as of `as_of`."""
     plans: dict[Group, list[str]] = {}
-    for instant in timeline.instants:
+    for instant in timeline.compactions:
         planned = as_of is None or instant.requested <= as_of
-        if planned and timeline.is_compaction(instant) and not _done(instant, as_of, rules):
+        if planned and not _done(instant, as_of, rules):
             for group in commits.plan(instant.requested).groups:
                 plans.setdefault(group, []).append(instant.requested)
     return plans

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import islice
 from typing import Final, Literal, get_args
 
 from ..clock import to_instant, to_millis
@@ -58,8 +59,9 @@ def horizon_of(
         since = to_millis(now) - policy.retained * HOUR_MS
         return to_instant(since) if since > 0 else None
     if policy.name == "KEEP_LATEST_COMMITS":
-        done = [completion_of(i) for i in timeline.completed if i.writes and is_write(timeline, commits, i)]
-        return done[-policy.retained] if len(done) >= policy.retained else None
+        writes = (i for i in reversed(timeline.completed) if i.writes and is_write(timeline, commits, i))
+        oldest = next(islice(writes, policy.retained - 1, None), None)
+        return completion_of(oldest) if oldest else None
     return max(_oldest_versions(slices, policy.retained), default=None)
 
 
@@ -103,7 +105,7 @@ def planned_inputs(context: Context, timeline: Timeline) -> frozenset[str]:
     """Return the input logs of all pending log compactions. A clean keeps the inputs of a pending log compaction even
     if a replacing write has hidden their file slice.
     """
-    pending = (i for i in timeline.pending if timeline.is_log_compaction(i))
+    pending = (i for i in timeline.log_compactions if not i.completed)
     operations = (each for i in pending for each in context.commits.log_plan(i.requested).operations)
     return frozenset(in_partition(each.partition, name) for each in operations for name in each.logs)
 
@@ -125,7 +127,7 @@ def skipped_by_cleans(context: Context, timeline: Timeline, horizon: str) -> fro
 
 def _during_log_compactions(timeline: Timeline, cleans: Iterable[Instant]) -> bool:
     """Return whether a log compaction was pending when any of `cleans` was planned."""
-    plans = [i for i in timeline.instants if timeline.is_log_compaction(i)]
+    plans = timeline.log_compactions
     return any(i.requested < clean.requested < (i.completed or "~") for clean in cleans for i in plans)
 
 

@@ -47,7 +47,7 @@ def compaction_due(context: Context, timeline: Timeline, policy: MaintenancePoli
     newest = timeline.greatest_completion
     if not logs or newest is None:
         return {}
-    since = max((i.requested for i in timeline.instants if timeline.is_compaction(i)), default="")
+    since = max((i.requested for i in timeline.compactions), default="")
     age = (to_millis(newest) - to_millis(min(each.oldest for each in logs))) // 1000
     counted = {
         "commits": (_writes_since(context, timeline, since), policy.compact_commits),

@@ -100,6 +100,21 @@ class Timeline:
         return tuple(i for i in self.pending if i.action == "compaction")
 
     @cached_property
+    def compactions(self) -> tuple[Instant, ...]:
+        """The pending and completed compactions, ordered by requested time."""
+        return self._begun_as("compaction")
+
+    @cached_property
+    def log_compactions(self) -> tuple[Instant, ...]:
+        """The pending and completed log compactions, ordered by requested time."""
+        return self._begun_as("logcompaction")
+
+    def _begun_as(self, action: str) -> tuple[Instant, ...]:
+        keys = sorted(key for key, begun in self.begun_as.items() if begun == action)
+        found = (self._highest.get(key) for key in keys)
+        return tuple(instant for instant in found if instant is not None)
+
+    @cached_property
     def savepoints(self) -> tuple[Instant, ...]:
         """The completed savepoints, ordered by requested time. A savepoint has the same requested time as the instant
         that it pins.

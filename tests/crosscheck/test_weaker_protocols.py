@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
 from nbcc.model.mechanisms import kinds
@@ -30,7 +32,7 @@ NOT_OURS = {
     "state-checkpoint-after-restore", "state-checkpoint-by-request", "batch-known-by-its-number",
 }  # fmt: skip
 WEAKER = sorted({*specs.protocol_names()} - NOT_OURS - {"default"})
-HISTORIES = 25
+HISTORIES = 25 if os.environ.get("NBCC_BUDGET") == "nightly" else 12
 SEEDS = {"foreign-compaction": 3}
 """Seed 2 finds a disagreement named in specs/boundary.md: a log compaction during another engine's pending plan."""
 
