@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import islice
+from itertools import islice, takewhile
 from typing import Final, Literal, get_args
 
 from ..clock import to_instant, to_millis
@@ -137,5 +137,6 @@ def _earliest(timeline: Timeline, kept: Iterable[FileSlice], horizon: str) -> In
     for piece in kept:
         first.setdefault(piece.group, piece.barrier or "")
     begun = max(first.values(), default="")
-    after = (i for i in timeline.completed if i.writes and i.requested >= begun and completion_of(i) >= horizon)
-    return min(after, key=lambda instant: instant.requested, default=None)
+    after = takewhile(lambda instant: completion_of(instant) >= horizon, reversed(timeline.completed))
+    writes = (instant for instant in after if instant.writes and instant.requested >= begun)
+    return min(writes, key=lambda instant: instant.requested, default=None)

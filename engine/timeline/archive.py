@@ -97,7 +97,7 @@ class Archive:
         self._storage = storage
         self._files: list[ArchiveFile] | None = None
         self._seen = True
-        self._timeline: tuple[list[ArchiveFile], Timeline] | None = None
+        self._timeline: tuple[frozenset[ArchiveFile], Timeline] = frozenset(), Timeline()
         self._rows: dict[ArchiveFile, tuple[Archived, ...]] = {}
         self._instants: dict[ArchiveFile, tuple[Instant, ...]] = {}
         self._planned: dict[ArchiveFile, tuple[Instant, ...]] = {}
@@ -139,10 +139,13 @@ class Archive:
         """Return a timeline of all archived instants, with their requested and completed states. `timeline` reads every
         archive file once, and is computed once for each manifest.
         """
-        if self._timeline is None or self._timeline[0] != self.files():
-            completed = self.instants()
-            planned = (instant for file in self.files() for instant in self._planned[file])
-            self._timeline = self.files(), Timeline.of((*completed, *planned))
+        self.instants()
+        files = frozenset(self.files())
+        if self._timeline[0] != files:
+            before, known = self._timeline if self._timeline[0] <= files else (frozenset(), Timeline())
+            new = sorted(files - before)
+            states = (state for file in new for state in (*self._instants[file], *self._planned[file]))
+            self._timeline = files, known.with_states(states)
         return self._timeline[1]
 
     def holds(self, instant: Instant) -> bool:

@@ -81,7 +81,7 @@ class Instant:
         return html.table(COLUMNS, [self.row])
 
 
-@lru_cache(maxsize=1 << 15)
+@lru_cache(maxsize=1 << 12)
 def parse_instant(name: str) -> Instant | None:
     """Return the instant that a file name in the timeline folder represents; None for other names, which readers
     ignore.

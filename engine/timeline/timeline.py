@@ -70,7 +70,12 @@ class Timeline:
             return replace(self, archived=False)
         begun = (Instant(requested, action, "requested") for (requested, _), action in self.begun_as.items())
         whole = archived.with_states((*begun, *self.instants))
-        vars(joined := replace(whole, restores=self.restores, undone=self.undone))["_highest"] = whole._highest
+        joined = replace(whole, restores=self.restores, undone=self.undone)
+        vars(joined)["_highest"] = whole._highest
+        later = tuple(i for i in self.completed if archived._highest.get((i.requested, i.completes_as)) != i)
+        times = [completion_of(i) for i in (*archived.completed[-1:], *later)]
+        if times == sorted({*times}) and all((i.requested, i.completes_as) not in archived._highest for i in later):
+            vars(joined)["completed"] = (*archived.completed, *later)  # a long history is not sorted again
         return joined
 
     def without_undone(self, restores: Iterable[RestorePlan]) -> Timeline:
@@ -133,16 +138,16 @@ class Timeline:
         Completion times of savepoints do not count, because savepoints may be deleted. The requested time of a restore
         counts as a completion time, because no later instant can complete at or before it.
         """
-        completed = (i.completed for i in self.instants if i.completed and i.action != "savepoint")
-        return max((*completed, *(plan.requested for plan in self.restores)), default=None)
+        newest = next((completion_of(i) for i in reversed(self.completed) if i.action != "savepoint"), None)
+        return max((*([newest] if newest else ()), *(plan.requested for plan in self.restores)), default=None)
 
     @cached_property
     def newest(self) -> str | None:
         """The greatest requested or completion time on the timeline, which every new instant must exceed; None for an
         empty timeline.
         """
-        last = [instant.requested for instant in self.instants[-1:]]
-        return max((*last, *(i.completed for i in self.instants if i.completed)), default=None)
+        last = (instant.requested for instant in self.instants[-1:])
+        return max((*last, *map(completion_of, self.completed[-1:])), default=None)
 
     def find(self, requested: str, action: str | None = None) -> Instant | None:
         """Return the instant with the given requested time and action; without an action, any instant that writes data.
