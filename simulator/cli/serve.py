@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
 import signal
 import sys
@@ -121,6 +122,8 @@ def command(
                 click.echo(f"this pass failed, the next begins in {every:g} s: {failed}", err=True)
             else:
                 collected = time.monotonic() if collects else collected
+            if collects:
+                _return_memory()
             if once or dry_run or stop.wait(every):
                 break
         if stop.is_set():
@@ -165,6 +168,15 @@ def _report(step: ServiceStep, as_json: bool) -> None:
     else:
         click.echo(str(step))
     sys.stdout.flush()
+
+
+def _return_memory() -> None:
+    """Return freed memory to the operating system. Arrow and glibc keep what a merge of archive files needed once."""
+    import pyarrow as pa
+
+    pa.default_memory_pool().release_unused()
+    if (trim := getattr(ctypes.CDLL(None), "malloc_trim", None)) is not None:  # glibc alone has it
+        trim(0)
 
 
 @contextmanager
