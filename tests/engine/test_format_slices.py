@@ -18,6 +18,7 @@ from nbcc.engine.rules import HUDI, NBCC, Rules
 from nbcc.engine.storage import Entry
 from nbcc.engine.timeline import (
     Archive,
+    Archived,
     CommitMetadata,
     Commits,
     Instant,
@@ -216,10 +217,11 @@ def test_an_archived_write_counts_and_a_failed_one_older_than_the_timeline_does_
         def completion(self, requested: str) -> str | None:
             raise AssertionError("the whole instant is asked for")
 
-        def find(self, requested: str) -> Any:
-            from nbcc.engine.timeline import Archived
+        def find(self, requested: str) -> Instant | None:
+            return Instant(requested, "deltacommit", "completed", t(4)) if requested == t(1) else None
 
-            return Archived(requested, t(4), "deltacommit", None, None) if requested == t(1) else None
+        def row(self, instant: Instant) -> Archived:
+            return Archived(instant.requested, t(4), "deltacommit", None, None)
 
     writer = own_table(tmp_path)
     entries = [Entry(f".f_{t(n)}.log.1_0-0-0", 1) for n in (1, 2, 10)]
