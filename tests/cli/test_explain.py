@@ -42,7 +42,9 @@ def test_a_protocol_shows_its_pinned_counterexample(protocol: str) -> None:
     assert (again.fits, again.same, again.verdict) == (True, True, "VIOLATED")
 
 
-@pytest.mark.parametrize("action", ACTIONS)
+@pytest.mark.parametrize(
+    "action", [pytest.param(name, marks=pytest.mark.nightly if n % 3 else ()) for n, name in enumerate(ACTIONS)]
+)
 def test_an_action_shows_a_run_that_ends_with_it(action: str) -> None:
     trace = explain(action)[0].run()
     assert trace is not None

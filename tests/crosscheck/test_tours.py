@@ -32,6 +32,7 @@ def test_the_rarest_runs_of_a_tour_agree(world: str) -> None:
     assert 0 < report.edges < report.all_edges
 
 
+@pytest.mark.nightly
 def test_no_attempt_deletes_the_files_that_the_log_decides() -> None:
     """The first run: a log compactor without the lock and its rival both try to put the next entry of the log."""
     report = tour(on_engine("lost_lock_log_compaction", "decision-log"), share=0.0002)

@@ -35,6 +35,7 @@ def run(there: Cluster, master: str, *scenarios: str) -> None:
     assert ran.stdout.splitlines() == [f"{name} has run" for name in scenarios]
 
 
+@pytest.mark.nightly
 def test_a_cluster_without_nbcc(standalone: Cluster) -> None:
     run(standalone, standalone.url, "lacking", "registered", "other_disk", "upsert_after_file")
 
