@@ -139,9 +139,9 @@ class Archive:
         """Return a timeline of all archived instants, with their requested and completed states. `timeline` reads every
         archive file once, and is computed once for each manifest.
         """
-        self.instants()
-        files = frozenset(self.files())
-        if self._timeline[0] != files:
+        if self._timeline[0] != frozenset(self.files()):
+            self.instants()
+            files = frozenset(self.files())  # possibly of a newer manifest
             before, known = self._timeline if self._timeline[0] <= files else (frozenset(), Timeline())
             new = sorted(files - before)
             states = (state for file in new for state in (*self._instants[file], *self._planned[file]))

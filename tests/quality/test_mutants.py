@@ -37,7 +37,7 @@ MORE = SEEDS if NIGHTLY else range(5)
 FEWER = SEEDS if NIGHTLY else range(2)
 MOST = 50  # histories until a variant must be seen, each drawn for itself
 RARE = {"restore-plan-takes-no-number": 200, "decision-left-unpublished": 200, "archive-reads-its-last-two-files": 200}
-"""Mutants that few histories reach. An archive of three files: an archiver must run three times (seen after 25 to 75
+"""Mutants that few histories reach. An archive of three files: an archiver must run three times (seen after 19 to 174
 histories in seeds 0 to 3). A restore's plan: locks can be lost at three steps before its decision. A decision
 that is left unpublished: an actor must crash between its decision and its publication (seen after 12 to 50 histories in
 seeds 0 to 5)."""
