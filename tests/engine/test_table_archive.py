@@ -13,8 +13,7 @@ from nbcc import Table
 from nbcc.engine.actions.upsert import write_task
 from nbcc.engine.errors import BadInput, Conflict
 from nbcc.engine.storage import NotFound
-from nbcc.engine.timeline import Instant, loading, lsm
-from nbcc.engine.timeline import archive as archived
+from nbcc.engine.timeline import Instant, lsm
 from nbcc.engine.timeline.archive import HISTORY, VERSION, Archive
 from nbcc.engine.timeline.timeline import FOLDER
 from nbcc.engine.writes.commit_protocol import complete, request
@@ -192,35 +191,6 @@ def test_files_of_a_level_are_merged_and_old_ones_go(tmp_path: Path, monkeypatch
     fresh = reopened(table)
     for number, write in enumerate(done):
         assert state(fresh.as_of(write)) == {("k1", number, f"{number}")}
-
-
-def test_content_that_is_no_longer_in_memory_is_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(archived, "ROWS_KEPT", 1)
-    table, done = grown(tmp_path)
-    before = answers(table, done)
-    for retained in (4, 2, 1):
-        table.archive(retained=retained)
-    fresh = reopened(table)
-    assert answers(fresh, done) == before
-    archive = fresh.context.commits.archive
-    assert len(archive.files()) == 3
-    archive.instants()
-    assert len(archive._rows) == 1
-
-
-def test_a_process_forgets_what_a_merge_has_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lsm, "LEVEL_FILES", 3)
-    table = make_table(tmp_path)
-    archive = Archive(table.context.storage)
-    for number in range(8):
-        table.upsert(batch(("k1", number, f"{number}")))
-        table.compact()
-        table.archive(retained=1)
-        archive.refresh()
-        archive.timeline()
-    assert archive._rows.keys() == archive._instants.keys() == set(archive.files())
-    paths = {f"{FOLDER}/{instant.file_name}" for instant in table.timeline() if instant.completed}
-    assert loading._SOUND[table.context.storage.url] == paths
 
 
 def test_a_reader_that_holds_an_old_manifest_asks_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

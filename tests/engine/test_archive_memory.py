@@ -1,0 +1,44 @@
+"""What a process remembers of the archived timeline: no more than a long-lived service can hold."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from nbcc.engine.timeline import archive as archived
+from nbcc.engine.timeline import loading, lsm
+from nbcc.engine.timeline.archive import Archive
+from nbcc.engine.timeline.timeline import FOLDER
+from tests.builders.tables import batch, make_table
+
+from .test_table_archive import answers, grown, reopened
+
+
+def test_content_that_is_no_longer_in_memory_is_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(archived, "ROWS_KEPT", 1)
+    table, done = grown(tmp_path)
+    before = answers(table, done)
+    for retained in (4, 2, 1):
+        table.archive(retained=retained)
+    fresh = reopened(table)
+    assert answers(fresh, done) == before
+    archive = fresh.context.commits.archive
+    assert len(archive.files()) == 3
+    archive.instants()
+    assert len(archive._rows) == 1
+
+
+def test_a_process_forgets_what_a_merge_has_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lsm, "LEVEL_FILES", 3)
+    table = make_table(tmp_path)
+    archive = Archive(table.context.storage)
+    for number in range(8):
+        table.upsert(batch(("k1", number, f"{number}")))
+        table.compact()
+        table.archive(retained=1)
+        archive.refresh()
+        archive.timeline()
+    assert archive._rows.keys() == archive._instants.keys() == set(archive.files())
+    paths = {f"{FOLDER}/{instant.file_name}" for instant in table.timeline() if instant.completed}
+    assert loading._SOUND[table.context.storage.url] == paths
