@@ -22,7 +22,8 @@ from ..files.group_files import data_file_of
 from ..parquet import decode_parquet
 from ..storage import Storage, paths_below, sizes_but
 from ..timeline import LOG_COMPACTION, CompactionPlan, Instant, Timeline, parse_instant
-from ..timeline.archive import HISTORY, Archived
+from ..timeline.archive import HISTORY
+from ..timeline.archive_files import Archived
 from ..timeline.cleans import CleanPlan, decode_clean_plan
 from ..timeline.container import decode_record
 from ..timeline.instant import is_layout_1

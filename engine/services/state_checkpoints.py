@@ -12,7 +12,7 @@ from ..files.slices import all_slices, to_read
 from ..reads.checkpointed import cleaned_by_others
 from ..reads.retention import horizon
 from ..timeline import CommitMetadata, Timeline, completion_of, encode_commit
-from ..timeline.archive import Archived
+from ..timeline.archive_files import Archived
 from ..timeline.loading import list_again, list_once, read_time
 from ..timeline.metadata import COVERS, OWN_KEY, REPLACES
 from ..timeline.state_checkpoint import StateCheckpoint

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from .archive import Archive, Archived
+from .archive import Archive
+from .archive_files import Archived
 from .commits import Commits
 from .instant import Instant, parse_instant
 from .loading import load, load_settled

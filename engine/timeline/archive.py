@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
-from typing import Any, Final, NamedTuple, cast
+from typing import Final
+
+import pyarrow as pa
 
 from ..errors import Damaged, NotATable
-from ..parquet import decode_parquet
 from ..storage import NotFound, Storage
-from .checked import Checked
-from .container import understood
+from .archive_files import (
+    INDEX,
+    Archived,
+    ArchiveFile,
+    count_rows,
+    decode_manifest,
+    decode_rows,
+    decode_table,
+    newest_of,
+)
 from .instant import Instant
 from .timeline import FOLDER, Timeline
 
@@ -20,64 +27,7 @@ HISTORY: Final = f"{FOLDER}/history"
 VERSION: Final = f"{HISTORY}/_version_"
 """The file with the number of the current manifest."""
 
-_PLANNED: Final = {"commit": "compaction", "deltacommit": "logcompaction"}
 _MANIFEST: Final = re.compile(r"manifest_(\d+)")
-_FILE: Final = re.compile(r"(\d+)_(\d+)_(\d+)\.parquet")
-
-
-class ArchiveFile(NamedTuple):
-    """An archive file as listed in a manifest; `size` is in bytes. Archive files never change, so two entries with
-    equal name and size have equal content.
-    """
-
-    name: str
-    size: int
-
-    @property
-    def level(self) -> int:
-        """The level of the archive file in the LSM tree; 0 if its name contains no level."""
-        match = _FILE.fullmatch(self.name)
-        return int(match[3]) if match else 0
-
-    def spans(self, requested: str) -> bool:
-        """Return whether the archive file may contain an instant with the given requested time."""
-        match = _FILE.fullmatch(self.name)
-        return match is None or match[1] <= requested <= match[2]
-
-
-def newest_of(path: str) -> str:
-    """Return the greatest requested time in the archive file at `path`, taken from its name; '' for other files."""
-    match = _FILE.fullmatch(path.rpartition("/")[2])
-    return match[2] if match else ""
-
-
-@dataclass(frozen=True, slots=True)
-class Archived:
-    """An archived instant. `metadata` contains the bytes of the instant's completed file. `plan` contains the bytes of
-    the instant's requested file.
-    """
-
-    requested: str
-    completed: str
-    action: str
-    metadata: bytes | None
-    plan: bytes | None
-
-    @property
-    def instant(self) -> Instant:
-        return Instant(self.requested, self.action, "completed", self.completed)
-
-    @property
-    def planned(self) -> Instant | None:
-        """The requested state of a (log) compaction with a plan; None for other instants."""
-        is_planned = self.plan and self.action in _PLANNED
-        return Instant(self.requested, _PLANNED[self.action], "requested") if is_planned else None
-
-    @property
-    def states(self) -> tuple[Instant, ...]:
-        """The timeline states of the archived instant: completed and, for a (log) compaction with a plan, requested."""
-        return (self.instant, self.planned) if self.planned else (self.instant,)
-
 
 ROWS_KEPT: Final = 1_024
 """The most rows of decoded archive files that an `Archive` keeps, if they are of several files. A row contains the
@@ -240,9 +190,12 @@ class Archive:
                     ) from None
 
     def _index(self, file: ArchiveFile) -> tuple[Instant, ...]:
-        """Return the completed instants of an archive file, and remember that the file contains them."""
+        """Return the completed instants of an archive file, and remember that the file contains them. The content of
+        instants is decoded with them only if the file has few.
+        """
         if file not in self._instants:
-            rows = self.rows(file)
+            data, name = self._get(file), f"{HISTORY}/{file.name}"
+            rows = decode_rows(data, name, INDEX) if count_rows(data, name) > ROWS_KEPT else self.rows(file, data)
             self._planned[file] = tuple(row.planned for row in rows if row.planned)
             self._instants[file] = tuple(row.instant for row in rows)
             self._known.update({(row.requested, row.action): file for row in rows})
@@ -255,39 +208,19 @@ class Archive:
             raise Damaged("read the archived timeline", exists, "restore the file from a copy")
         return data
 
-    def rows(self, file: ArchiveFile) -> tuple[Archived, ...]:
-        """Return the rows of one archive file. Raises `NotFound` if the archive file is missing."""
+    def table(self, file: ArchiveFile) -> pa.Table:
+        """Return the rows of one archive file as a table with the columns of `ARCHIVE_SCHEMA`. Raises `NotFound` if the
+        archive file is missing.
+        """
+        self._index(file)  # checks the times and actions
+        return decode_table(self._get(file), f"{HISTORY}/{file.name}")
+
+    def rows(self, file: ArchiveFile, data: bytes | None = None) -> tuple[Archived, ...]:
+        """Return the rows of one archive file. `data` is the content of the file if the caller has read it. Raises
+        `NotFound` if the archive file is missing.
+        """
         if file not in self._rows:
-            self._rows[file] = decode_rows(self._get(file), f"{HISTORY}/{file.name}")
+            self._rows[file] = decode_rows(data or self._get(file), f"{HISTORY}/{file.name}")
             while len(self._rows) > 1 and sum(map(len, self._rows.values())) > ROWS_KEPT:
                 del self._rows[next(iter(self._rows))]
         return self._rows[file]
-
-
-def decode_rows(data: bytes, name: str) -> tuple[Archived, ...]:
-    """Decode the content of an archive file. `name` is the name of the archive file in error messages."""
-    checked = Checked(name)
-    with understood(name):
-        rows = cast(list[dict[str, Any]], decode_parquet(data, name).to_pylist())
-        return tuple(
-            Archived(
-                checked.instant(row["instantTime"]),
-                checked.instant(row["completionTime"]),
-                checked.action(row["action"]),
-                row.get("metadata"),
-                row.get("plan"),
-            )
-            for row in rows
-        )
-
-
-def decode_manifest(data: bytes, name: str) -> list[ArchiveFile]:
-    """Decode a manifest; raises `NotATable` if it is invalid. `name` is the name of the manifest in error messages."""
-    checked = Checked(name)
-    try:
-        files = json.loads(data)["files"]
-        return [ArchiveFile(checked.name(entry["fileName"]), checked.size(entry.get("fileLen"))) for entry in files]
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as broken:
-        raise NotATable(
-            f"read the archived timeline's {name}", f"it is not the JSON of a manifest ({broken})", "restore the file"
-        ) from None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from .archive import Archived
+from .archive_files import Archived
 from .cleans import CleanPlan
 from .commits import Commits
 from .instant import Instant

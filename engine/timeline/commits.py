@@ -9,7 +9,8 @@ from functools import partial
 
 from ..errors import Unsupported
 from ..storage import NotFound, ObjectStorage, Storage, together
-from .archive import Archive, Archived
+from .archive import Archive
+from .archive_files import Archived
 from .cleans import CleanPlan, decode_clean_plan
 from .instant import Instant
 from .metadata import LOG_COMPACTION, CommitMetadata, CompactionPlan, decode_commit, decode_plan

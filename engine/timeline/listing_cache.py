@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Final, NamedTuple
 
 from ..errors import Unsupported
-from .archive import newest_of
+from .archive_files import newest_of
 from .instant import Instant, is_layout_1, parse_instant
 from .timeline import FOLDER, Timeline
 

@@ -7,17 +7,16 @@ version file has been written. The caller holds the table's lock, so manifest nu
 
 from __future__ import annotations
 
-import io
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from ..errors import Damaged
 from ..storage import NotFound, Storage
-from .archive import HISTORY, VERSION, Archive, Archived, ArchiveFile, decode_manifest, decode_rows
+from .archive import HISTORY, VERSION, Archive
+from .archive_files import Archived, ArchiveFile, decode_manifest, decode_table, encode_table, rows_table
 
 LEVEL_FILES: Final = 10
 """The number of files of one level that are merged into one of the next (hoodie.timeline.compaction.batch.size)."""
@@ -25,21 +24,9 @@ LEVEL_FILES: Final = 10
 MANIFESTS_KEPT: Final = 3
 """The number of manifests kept, with their files, for concurrent readers. Slower readers read the version again."""
 
-_SCHEMA: Final = pa.schema(
-    [
-        pa.field("instantTime", pa.string()),
-        pa.field("completionTime", pa.string()),
-        pa.field("action", pa.string()),
-        pa.field("metadata", pa.binary()),
-        pa.field("plan", pa.binary()),
-        pa.field("version", pa.int32(), nullable=False),
-    ]
-)
-
-
-def add(storage: Storage, archive: Archive, instants: Iterable[Archived]) -> None:
+def add(storage: Storage, archive: Archive, instants: Sequence[Archived]) -> None:
     """Archive the given instants in a new archive file of level 0."""
-    file = _put_file(storage, 0, instants)
+    file = _put_file(storage, 0, rows_table(instants))
     _put_manifest(storage, archive, [*archive.files(), file])
 
 
@@ -59,8 +46,7 @@ def merge_levels(storage: Storage, archive: Archive) -> bool:
     if level is None:
         return False
     merged = sorted(by_level[level])[:LEVEL_FILES]
-    rows = (row for file in merged for row in archive.rows(file))
-    file = _put_file(storage, level + 1, rows)
+    file = _put_file(storage, level + 1, pa.concat_tables(archive.table(file) for file in merged))
     _put_manifest(storage, archive, [*(other for other in archive.files() if other not in merged), file])
     return True
 
@@ -80,32 +66,14 @@ def drop_superfluous(storage: Storage, archive: Archive) -> None:
         storage.delete_all(superfluous)
 
 
-def encode_rows(instants: Sequence[Archived]) -> bytes:
-    """Encode archived instants as the content of an archive file."""
-    sink = io.BytesIO()
-    pq.write_table(rows_table(instants), sink, compression="gzip")
-    return sink.getvalue()
-
-
-def rows_table(instants: Sequence[Archived]) -> pa.Table:
-    columns = {
-        "instantTime": [row.requested for row in instants],
-        "completionTime": [row.completed for row in instants],
-        "action": [row.action for row in instants],
-        "metadata": [row.metadata for row in instants],
-        "plan": [row.plan for row in instants],
-        "version": [1] * len(instants),
-    }
-    return pa.table(columns, schema=_SCHEMA)
-
-
-def _put_file(storage: Storage, level: int, instants: Iterable[Archived]) -> ArchiveFile:
-    rows = sorted(instants, key=lambda row: (row.requested, row.action))
-    data = encode_rows(rows)
-    file = ArchiveFile(f"{rows[0].requested}_{rows[-1].requested}_{level}.parquet", len(data))
+def _put_file(storage: Storage, level: int, rows: pa.Table) -> ArchiveFile:
+    rows = rows.sort_by([("instantTime", "ascending"), ("action", "ascending")])
+    first, last = rows["instantTime"][0], rows["instantTime"][-1]
+    data = encode_table(rows)
+    file = ArchiveFile(f"{first}_{last}_{level}.parquet", len(data))
     path = f"{HISTORY}/{file.name}"
     storage.put(path, data)  # may replace a file of an archiver that died before its manifest
-    if decode_rows(storage.get(path), path) != tuple(rows):
+    if not decode_table(storage.get(path), path).equals(rows):
         raise _unlike(path)
     return file
 

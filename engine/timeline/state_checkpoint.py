@@ -19,8 +19,7 @@ import pyarrow.parquet as pq
 
 from ..errors import NbccError
 from ..storage import NotFound, Storage
-from .archive import Archived, decode_rows
-from .lsm import rows_table
+from .archive_files import Archived, decode_rows, rows_table
 from .timeline import Timeline
 
 FOLDER: Final = ".hoodie/.nbcc/state"

@@ -68,9 +68,9 @@ class Timeline:
         """Return this timeline joined with the instants in the archive."""
         if not archived.instants:
             return replace(self, archived=False)
-        begun = (Instant(requested, action, "requested") for (requested, _), action in self.begun_as.items())
-        whole = archived.with_states((*begun, *self.instants))
-        joined = replace(whole, restores=self.restores, undone=self.undone)
+        whole = archived.with_states(self.instants)
+        begun_as = {**whole.begun_as, **self.begun_as}
+        joined = replace(whole, begun_as=begun_as, restores=self.restores, undone=self.undone)
         vars(joined)["_highest"] = whole._highest
         later = tuple(i for i in self.completed if archived._highest.get((i.requested, i.completes_as)) != i)
         times = [completion_of(i) for i in (*archived.completed[-1:], *later)]

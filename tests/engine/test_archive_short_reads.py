@@ -12,8 +12,9 @@ import pytest
 from nbcc.engine import Table, open_table
 from nbcc.engine.errors import Damaged, NbccError
 from nbcc.engine.storage import Entry, Storage
-from nbcc.engine.timeline import load, lsm
+from nbcc.engine.timeline import load
 from nbcc.engine.timeline.archive import HISTORY, VERSION
+from nbcc.engine.timeline.archive_files import encode_rows
 from nbcc.engine.timeline.timeline import FOLDER
 from tests.builders.tables import batch, context, make_table
 
@@ -125,7 +126,7 @@ def test_what_is_read_back_must_be_what_was_written(tmp_path: Path) -> None:
             other.append(data)
             archive = table.context.commits.archive
             rows = [row for file in archive.files() for row in archive.rows(file)]
-            return lsm.encode_rows(rows[:1])
+            return encode_rows(rows[:1])
         return data
 
     with pytest.raises(Damaged, match="what was read back is not what was written"):
