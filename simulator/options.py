@@ -14,8 +14,6 @@ from typing import Any, NamedTuple
 
 from nbcc.engine.config.properties import decode_properties
 
-MODE = "hoodie.write.concurrency.mode"
-
 _MISSPELT = 0.93
 """The similarity above which an unknown name is a misspelling of a known one."""
 
@@ -95,14 +93,15 @@ def judge_writer(file: str, given: Mapping[str, str]) -> Writer:
     rules = _rules()
     named = {rules["aliases"].get(option, option): value for option, value in given.items()}
     unknown = tuple((option, _nearest(option)) for option in sorted(given) if not _is_known(option))
+    for option, values in rules["values"].items():
+        if option in named and named[option].upper() not in map(str.upper, values):
+            because = f"{option} = {named[option]} is not a value of Hudi, which has {', '.join(values)}"
+            return Writer(file, None, because, _decisions([option], named), unknown)
     for case in rules["outside"]:
         if _applies(case["when"], named):
             return Writer(file, None, case["because"], _decisions(case["when"], named), unknown)
-    for case in rules["rows"]:
-        if _applies(case["when"], named):
-            return Writer(file, case["row"], "", _decisions(case["when"], named), unknown)
-    mode = named.get(MODE, "")
-    return Writer(file, None, f"{MODE} = {mode} is not a mode of Hudi", (Decision(MODE, mode, True),), unknown)
+    case = next(case for case in rules["rows"] if _applies(case["when"], named))
+    return Writer(file, case["row"], "", _decisions(case["when"], named), unknown)
 
 
 def read(path: Path) -> dict[str, str]:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any, Final
 
 import click
 
 from .command import answer, users_words
 from .outcome import Exit
+
+VERDICTS: Final = ("VIOLATED", "UNDETERMINED", "HOLDS")
+"""The verdicts that are printed: not those on promises that do not apply."""
 
 
 def row_of(paths: tuple[Path, ...], as_json: bool) -> Exit:
@@ -18,8 +22,9 @@ def row_of(paths: tuple[Path, ...], as_json: bool) -> Exit:
 
     with users_words():
         found = judge(paths)
+    cells = _cells(found.row) if found.row else {}
     if as_json:
-        answer(found.to_mapping())
+        answer({**found.to_mapping(), "promises": {name: cell["verdict"] for name, cell in cells.items()}})
         return Exit.AGREES if found.row else Exit.UNDETERMINED
     for writer in found.writers:
         click.echo(f"{writer.file}: {writer.row or f'no row, {writer.because}'}")
@@ -33,5 +38,20 @@ def row_of(paths: tuple[Path, ...], as_json: bool) -> Exit:
     from nbcc.simulator import specs
 
     click.echo(f"row {found.row}: {specs.about('protocols', found.row)}")
-    click.echo(f"  verdicts: specs/verdicts.md, or nbcc verdicts; details: nbcc explain {found.row}")
+    for verdict in VERDICTS:
+        if promises := [_named(name, cell) for name, cell in cells.items() if cell["verdict"] == verdict]:
+            click.echo(f"  {verdict}: {', '.join(promises)}")
+    click.echo(f"  bounds: specs/verdicts.md; a promise: nbcc explain NAME; details: nbcc explain {found.row}")
     return Exit.AGREES
+
+
+def _cells(row: str) -> dict[str, dict[str, Any]]:
+    """Return the accepted verdicts of a row on each promise."""
+    from nbcc.simulator.verdicts.data import load
+
+    cells: dict[str, dict[str, Any]] = load("quick")["protocols"][row]["promises"]
+    return cells
+
+
+def _named(promise: str, cell: dict[str, Any]) -> str:
+    return f"{promise} ({cell['steps']} steps)" if "steps" in cell else promise

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from click.testing import CliRunner
 
 from nbcc.simulator import specs
 from nbcc.simulator.cli.main import nbcc
-from nbcc.simulator.options import MODE, _rules, judge, judge_writer
+from nbcc.simulator.options import _rules, judge, judge_writer
 
 NON_BLOCKING = {
     "hoodie.write.concurrency.mode": "NON_BLOCKING_CONCURRENCY_CONTROL",
@@ -38,6 +39,7 @@ PREFERS = "org.apache.hudi.client.transaction.PreferWriterConflictResolutionStra
         ({**NON_BLOCKING, "hoodie.record.merge.mode": "CUSTOM"}, None),
         ({"hoodie.datasource.write.payload.class": "org.apache.hudi.common.model.PartialUpdateAvroPayload"}, None),
         ({"hoodie.write.concurrency.mode": "SOME"}, None),
+        ({"hoodie.table.type": "MOR"}, None),
     ],
 )
 def test_a_writers_row(options: dict[str, str], row: str | None) -> None:
@@ -63,7 +65,10 @@ def test_the_deciding_options_are_printed_and_unknown_ones_with_the_nearest_name
 
 
 def test_a_misspelt_option_that_would_decide_is_named_although_others_begin_like_it() -> None:
-    misspelt = {"hoodie.write.concurrency.mod": MODE, "hoodie.index.typ": "hoodie.index.type"}
+    misspelt = {
+        "hoodie.write.concurrency.mod": "hoodie.write.concurrency.mode",
+        "hoodie.index.typ": "hoodie.index.type",
+    }
     found = judge_writer("w", dict.fromkeys(misspelt, "X"))
     assert dict(found.unknown) == misspelt
     real = ("hoodie.index.bucket.engine", "hoodie.write.lock.zookeeper.url", "hoodie.bucket.index.num.buckets",
@@ -85,6 +90,10 @@ def test_writers_that_disagree_have_no_row(tmp_path: Path) -> None:
     run = CliRunner().invoke(nbcc, ["verdicts", "--options", str(one), "--json"], standalone_mode=False)
     assert run.return_value == 0
     assert json.loads(run.output)["row"] == "hudi-1.2.0"
+    assert json.loads(run.output)["promises"]["INCR"] == "VIOLATED"
+    run = CliRunner().invoke(nbcc, ["verdicts", "--options", str(one)], standalone_mode=False)
+    assert re.search(r"^  VIOLATED: .*INCR \(6 steps\)", run.output, re.MULTILINE)
+    assert re.search(r"^  HOLDS: .*ATOM", run.output, re.MULTILINE)
 
 
 def test_a_file_without_options_is_refused(tmp_path: Path) -> None:
