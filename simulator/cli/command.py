@@ -8,6 +8,7 @@ import json
 import math
 import os
 from collections.abc import Callable, Iterable, Iterator
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -45,6 +46,21 @@ traces_option = click.option(
     "--traces", type=click.Path(file_okay=False, path_type=Path), default=TRACES, show_default=True, metavar="DIR",
     help="Folder of saved traces.",
 )  # fmt: skip
+
+
+class Commands(click.Group):
+    """A group of commands. A name that is none of them is refused with the nearest one."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as unknown:
+            known = self.list_commands(ctx)
+            near = get_close_matches(args[0], known, 1)
+            hint = f"did you mean '{near[0]}'?" if near else f"the commands are {', '.join(known)}"
+            raise click.UsageError(f"{unknown.message.rstrip('.')}; {hint}", ctx) from None
 
 
 class FileToWrite(click.Path):

@@ -13,7 +13,7 @@ from typing import Any
 
 import click
 
-from .command import Run, debug_option
+from .command import Commands, Run, debug_option
 from .outcome import Exit
 
 # In the order in which a newcomer needs them. Each is a module of this package.
@@ -23,7 +23,7 @@ COMMANDS = (
 )  # fmt: skip
 
 
-class _Commands(click.Group):
+class _Commands(Commands):
     def list_commands(self, ctx: click.Context) -> list[str]:
         return [*COMMANDS]
 

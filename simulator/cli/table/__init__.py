@@ -9,11 +9,11 @@ from pkgutil import iter_modules
 
 import click
 
-from ..command import debug_option
+from ..command import Commands, debug_option
 from .options import remember
 
 
-class _Commands(click.Group):
+class _Commands(Commands):
     def list_commands(self, ctx: click.Context) -> list[str]:
         return sorted(
             module.name.replace("_", "-")
