@@ -9,7 +9,6 @@ has been restored, no commit is retired, because a restore changes the set of li
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from typing import Final
 
 from ..rules import NBCC, Rules
@@ -32,8 +31,7 @@ def planned_slices(storage: Storage, timeline: Timeline, commits: Commits, rules
     """
     if timeline.restores or any(getattr(rules, name) != getattr(NBCC, name) for name in _RULES):
         return load_slices(storage, timeline, commits, rules)
-    left = tuple(i for i in timeline.instants if i.requested not in commits.retired or i.action not in RETIRED)
-    timeline = replace(timeline, instants=left)
+    timeline = timeline.without(commits.retired)
     slices = load_slices(storage, timeline, commits, rules)
     commits.retire(_not_needed(timeline, commits, slices))
     return slices

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import re
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple, cast
@@ -147,7 +148,7 @@ def decode_rows(data: bytes, name: str, columns: Sequence[str] | None = None) ->
             Archived(
                 checked.instant(row["instantTime"]),
                 checked.instant(row["completionTime"]),
-                checked.action(row["action"]),
+                sys.intern(checked.action(row["action"])),  # a long history has few actions
                 row.get("metadata"),
                 row.get("plan"),
             )

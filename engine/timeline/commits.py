@@ -15,14 +15,14 @@ from .cleans import CleanPlan, decode_clean_plan
 from .instant import Instant
 from .metadata import LOG_COMPACTION, CommitMetadata, CompactionPlan, decode_commit, decode_plan
 from .restores import restored_away
-from .timeline import FOLDER, Timeline
+from .timeline import FOLDER, Key, Timeline
 
 
 class Commits:
     """The cached content of one table's timeline files. One `Commits` object serves all timelines of a table while the
     table is open.
 
-    `retired` contains the requested times of archived commits that no service needs any more (`files.planned_slices`).
+    `retired` contains the keys of archived commits that no service needs any more (`files.planned_slices`).
     `has_read` is True after `whole` has read the archived timeline. `checkpointed` contains the commits loaded from a
     state checkpoint, if this process uses one.
     """
@@ -34,7 +34,7 @@ class Commits:
         self._plans: dict[str, CompactionPlan] = {}
         self._cleans: dict[str, CleanPlan] = {}
         self.has_read = False
-        self.retired: set[str] = set()
+        self.retired: set[Key] = set()
         self.checkpointed: Commits | None = None
 
     def whole(self, timeline: Timeline) -> Timeline:
@@ -46,13 +46,12 @@ class Commits:
         return timeline.with_archived(self.archive.timeline())
 
     def retire(self, instants: Iterable[Instant]) -> None:
-        """Record the archived instants that no table service needs any more, and remove their delta commits from the
-        cache.
+        """Record the archived instants that no table service needs any more, and remove their content from the cache.
         """
         for instant in instants:
-            self.retired.add(instant.requested)
-            if instant.action == "deltacommit":  # a clean reads the commits of all services
-                self._commits.pop(instant.file_name, None)
+            self.retired.add((instant.requested, instant.completes_as))
+            self._commits.pop(instant.file_name, None)
+            self._plans.pop(instant.requested, None)
 
     def archive_now(self) -> Archive:
         """Return a new view of the archived timeline, as of now."""

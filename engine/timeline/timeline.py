@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Final
@@ -14,6 +14,9 @@ from .restores import RestorePlan
 FOLDER: Final = HOME
 
 _ADVANCE: Final = {"requested": 0, "inflight": 1, "completed": 2}
+Key = tuple[str, str]
+"""Requested time and completed action, which identify an instant."""
+
 _WRITTEN_AS: Final = ("commit", "deltacommit", "replacecommit")
 """Completed actions of instants that add data files."""
 
@@ -77,6 +80,11 @@ class Timeline:
         if times == sorted({*times}) and all((i.requested, i.completes_as) not in archived._highest for i in later):
             vars(joined)["completed"] = (*archived.completed, *later)  # a long history is not sorted again
         return joined
+
+    def without(self, keys: Set[Key]) -> Timeline:
+        """Return this timeline without the instants with the given keys: pairs (requested time, completed action)."""
+        left = sorted(self._highest.keys() - keys)  # the keys that are left are few in a long history
+        return replace(self, instants=tuple(self._highest[key] for key in left))
 
     def without_undone(self, restores: Iterable[RestorePlan]) -> Timeline:
         """Return this timeline without the instants that the given restores have undone."""
@@ -202,7 +210,7 @@ class Timeline:
         return html.table(COLUMNS, (instant.row for instant in self.instants), str(self))
 
     @cached_property
-    def _highest(self) -> dict[tuple[str, str], Instant]:
+    def _highest(self) -> dict[Key, Instant]:
         """Map each pair (requested time, completed action) to its instant, ordered by requested time."""
         return {(instant.requested, instant.completes_as): instant for instant in self.instants}
 
