@@ -20,16 +20,17 @@ from typing import BinaryIO, Final, TypeVar
 
 from ..errors import BadInput, UnsafePath
 from .local_content import content, irregular, part
+from .local_folders import CHANGE, identity, make_folders, opened, remove_empty, sync_folder
 from .paths import REMEDY
 from .staged_files import staged, unlinked
 
 T = TypeVar("T")
 
 _SEARCH: Final = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY
-_CHANGE: Final = os.O_RDONLY | os.O_DIRECTORY  # a folder that was opened by O_PATH cannot be synced
 _LINK: Final = (errno.ELOOP, errno.ENOTDIR)
 _UNFIT: Final = (errno.EEXIST, errno.ENOTDIR, errno.EACCES, errno.EPERM, errno.EROFS, errno.ENAMETOOLONG, errno.ELOOP)
 _KNOWN: Final = 4096
+_TRIES: Final = 10
 
 
 class LocalFiles:
@@ -48,21 +49,21 @@ class LocalFiles:
         from which the content is read.
         """
         head, _, name = path.rpartition("/")
-        folder = self._open(head, make=True)
-        try:
+
+        def put(folder: int) -> bool:
             if not (_created_empty(folder, name) if not data else self._linked(folder, name, data)):
                 return False
             unlinked(folder, checksum_of(name))
             self._sync(folder)
             return True
-        finally:
-            os.close(folder)
+
+        return self._put(head, put)
 
     def replace(self, path: str, data: bytes, durable: bool = True) -> None:
         """Create a file atomically, replacing any existing file of the same name."""
         head, _, name = path.rpartition("/")
-        folder = self._open(head, make=True)
-        try:
+
+        def put(folder: int) -> None:
             stage = staged(folder, data, self._durable and durable)
             try:
                 os.rename(stage, name, src_dir_fd=folder, dst_dir_fd=folder)
@@ -72,8 +73,26 @@ class LocalFiles:
             unlinked(folder, checksum_of(name))
             if durable:
                 self._sync(folder)
-        finally:
-            os.close(folder)
+
+        self._put(head, put)
+
+    def _put(self, head: str, put: Callable[[int], T]) -> T:
+        """Call `put` with the open folder `head`, which is created if it is missing. If another process has removed the
+        folder because it was empty, try again.
+        """
+        for tries_left in reversed(range(_TRIES)):
+            folder = -1
+            try:
+                folder = self._open(head, make=True)
+                return put(folder)
+            except FileNotFoundError:
+                still_exists = folder >= 0 and os.fstat(folder).st_nlink
+                if still_exists or not tries_left:
+                    raise
+            finally:
+                if folder >= 0:
+                    os.close(folder)
+        raise AssertionError("the last try returns or raises")
 
     def read(self, path: str) -> bytes:
         """Return the content of a regular file. Raises FileNotFoundError if `path` does not exist or is a folder.
@@ -82,8 +101,7 @@ class LocalFiles:
         return self._read(path, content)
 
     def read_ranges(self, path: str, ranges: Sequence[tuple[int, int]]) -> list[bytes]:
-        """Return the bytes of each range (start, end) of a regular file; fewer bytes if the file ends within the range.
-        """
+        """Return the bytes of each range (start, end) of a regular file; fewer bytes if the file ends within the range."""
         return self._read(path, lambda file, _: [part(file, start, end) for start, end in ranges])
 
     def _read(self, path: str, take: Callable[[int, int], T]) -> T:
@@ -111,10 +129,12 @@ class LocalFiles:
         finally:
             os.close(file)
 
-    def remove(self, head: str, names: Iterable[str], durable: bool = True) -> None:
-        """Remove files of a folder and their checksum side files; missing files are ignored."""
+    def remove(self, head: str, names: Iterable[str], durable: bool = True, below: str = "") -> None:
+        """Remove files of a folder and their checksum side files; missing files are ignored. If the folder is below
+        `below`, it is removed when it is empty.
+        """
         try:
-            folder = self._open(head, flags=_CHANGE)
+            folder = self._open(head, flags=CHANGE)
         except (FileNotFoundError, NotADirectoryError):
             return
         try:
@@ -123,10 +143,11 @@ class LocalFiles:
                 self._sync(folder)
         finally:
             os.close(folder)
+        if below:
+            self._known.difference_update(remove_empty(self._root, head, below))
 
     def has_folder(self, head: str) -> bool:
-        """Return True if the folder `head` exists below the root; raises `UnsafePath` if a link leads outside the root.
-        """
+        """Return True if the folder `head` exists below the root; raises `UnsafePath` if a link leads outside the root."""
         try:
             os.close(self._open(head))
         except (FileNotFoundError, NotADirectoryError):
@@ -135,17 +156,18 @@ class LocalFiles:
 
     def _open(self, head: str, *, make: bool = False, flags: int = _SEARCH) -> int:
         """Return an open descriptor of the folder, which the caller closes."""
-        flags = _CHANGE if make else flags
-        if head and (identity := self._walks.get((head, make))):
+        flags = CHANGE if make else flags
+        if head and (first := self._walks.get((head, make))):
             with suppress(OSError):  # the walk below raises the precise error
                 folder = os.open(f"{self._root}/{head}", flags | os.O_NOFOLLOW)
-                if _identity(folder) == identity:
+                if identity(folder) == first:
                     return folder
                 os.close(folder)
+            self._known.discard(head)  # another process may have removed it and created it again
         folder = self._safely_walked(head, make, flags)
         if len(self._walks) >= _KNOWN:  # a long-lived writer keeps putting markers into new folders
             self._walks.clear()
-        self._walks[head, make] = _identity(folder)
+        self._walks[head, make] = identity(folder)
         return folder
 
     def _safely_walked(self, head: str, make: bool, flags: int) -> int:
@@ -165,7 +187,7 @@ class LocalFiles:
         try:
             for name in head.split("/") if head else ():
                 path = f"{path}/{name}"
-                below, created = _opened(folder, name, make, flags)
+                below, created = opened(folder, name, make, flags)
                 above, folder = folder, below
                 try:
                     if make and self._durable and (created or path not in self._known):
@@ -238,54 +260,12 @@ class LocalFiles:
         return True
 
 
-def make_folders(path: str, durable: bool) -> None:
-    """Create a folder and its missing parents; if `durable`, sync the parent of each new folder."""
-    missing = []
-    while not os.path.isdir(path):
-        missing.append(path)
-        path = os.path.dirname(path)
-    for folder in reversed(missing):
-        try:
-            os.mkdir(folder)
-        except FileExistsError:
-            if not os.path.isdir(folder):
-                raise
-        if durable:
-            above = os.open(os.path.dirname(folder), _CHANGE)
-            try:
-                sync_folder(above)
-            finally:
-                os.close(above)
-
-
-def sync_folder(folder: int) -> None:
-    """Sync a folder's entries if the file system supports it."""
-    try:
-        os.fsync(folder)
-    except OSError as refused:
-        if refused.errno not in (errno.EINVAL, errno.ENOTSUP):
-            raise
-
-
 def checksum_of(path: str) -> str:
     """Return the path of the checksum side file of `path`; if the side file is stale, Java readers refuse `path`
     (docs/hudi-format.md).
     """
     folder, _, name = path.rpartition("/")
     return f"{folder}/.{name}.crc" if folder else f".{name}.crc"
-
-
-def _opened(above: int, name: str, make: bool, flags: int) -> tuple[int, bool]:
-    """Return a descriptor of a subfolder, and True if this call created the subfolder."""
-    flags |= os.O_NOFOLLOW
-    try:
-        return os.open(name, flags, dir_fd=above), False
-    except FileNotFoundError:
-        if not make:
-            raise
-    with suppress(FileExistsError):
-        os.mkdir(name, dir_fd=above)
-    return os.open(name, flags, dir_fd=above), True
 
 
 def _exists(folder: int, name: str) -> bool:
@@ -302,8 +282,3 @@ def _created_empty(folder: int, name: str) -> bool:
     except FileExistsError:
         return False
     return True
-
-
-def _identity(folder: int) -> tuple[int, int]:
-    status = os.fstat(folder)
-    return status.st_dev, status.st_ino

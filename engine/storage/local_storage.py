@@ -25,6 +25,8 @@ from .ranged import ByteRange
 
 _HEARTBEATS: Final = ".hoodie/.heartbeat/"
 _TEMPORARY: Final = (_HEARTBEATS, ".hoodie/.temp/")
+_FOLDERS_OF_ONE: Final = (".hoodie/.temp", ".hoodie/.nbcc/batches")
+"""Each instant or batch has a folder of its own below these, which is removed with its last file."""
 
 
 class LocalStorage:
@@ -152,8 +154,9 @@ class LocalStorage:
         split = [confined(path).rpartition("/")[::2] for path in paths]
         for folder, names in groupby(split, lambda each: each[0]):
             durable = not f"{folder}/".startswith(_TEMPORARY)
+            below = next((above for above in _FOLDERS_OF_ONE if folder.startswith(f"{above}/")), "")
             try:
-                self._files.remove(folder, [name for _, name in names], durable)
+                self._files.remove(folder, [name for _, name in names], durable, below)
             except OSError as refused:
                 raise of_file_system("delete", folder, self.url, refused) from refused
 
