@@ -56,7 +56,7 @@ def _undo(context: Context, timeline: Timeline, instant: Instant) -> list[str]:
     files = sorted({*marked, *listed})
     if files:
         context.storage.delete_all(files)
-    actions = {instant.action, timeline.begun_as.get((instant.requested, instant.completes_as), instant.action)}
+    actions = {instant.action, timeline.begun_as.get(instant.key, instant.action)}
     states = (Instant(instant.requested, action, state) for action in sorted(actions) for state in PENDING)
     saved = (each for each in timeline.undone if each.requested == instant.requested)
     last = dict.fromkeys((*states, *saved, instant))  # what it has put is found by its completed file, which goes last

@@ -31,7 +31,7 @@ def planned_slices(storage: Storage, timeline: Timeline, commits: Commits, rules
     """
     if timeline.restores or any(getattr(rules, name) != getattr(NBCC, name) for name in _RULES):
         return load_slices(storage, timeline, commits, rules)
-    timeline = timeline.without(commits.retired)
+    timeline = commits.unretired(timeline)
     slices = load_slices(storage, timeline, commits, rules)
     commits.retire(_not_needed(timeline, commits, slices))
     return slices

@@ -94,7 +94,7 @@ def pending_files(timeline: Timeline, instants: Iterable[Instant]) -> Iterator[s
 
 def begun_as(timeline: Timeline, instant: Instant) -> str:
     """Return the action that a completed instant had while pending, such as `compaction` for a `commit`."""
-    return timeline.begun_as.get((instant.requested, instant.completes_as), instant.action)
+    return timeline.begun_as.get(instant.key, instant.action)
 
 
 def to_archived(context: Context, timeline: Timeline, instant: Instant) -> Archived:

@@ -96,7 +96,7 @@ def plan_clean(
     files = by_partition((gone | skipped_by_cleans(context, timeline, horizon)) - keep)
     if not files:
         return None
-    newest = max((instant.requested for instant in timeline.completed), default="")
+    newest = next((instant.requested for instant in reversed(timeline.instants) if instant.completed), "")
     saved = tuple(instant.requested for instant in timeline.savepoints)
     return CleanPlan(policy.name, files, _earliest(timeline, kept, horizon), newest, horizon, saved)
 
@@ -116,7 +116,7 @@ def skipped_by_cleans(context: Context, timeline: Timeline, horizon: str) -> fro
     A clean must search all slices for files that earlier cleans skipped, because `load_slices` omits the slices before
     the horizon.
     """
-    done = [i for i in timeline.instants if i.action == "clean"]
+    done = timeline.cleans
     cleans = [context.commits.clean(i.requested) for i in done]
     if not any(plan.savepoints for plan in cleans) and not _during_log_compactions(timeline, done):
         return frozenset()

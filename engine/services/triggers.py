@@ -70,7 +70,7 @@ def clean_due(context: Context, timeline: Timeline, policy: MaintenancePolicy) -
     """If there were at least `policy.clean_commits` writes since the newest clean, return their number; otherwise,
     return an empty result.
     """
-    since = next((instant.requested for instant in reversed(timeline.instants) if instant.action == "clean"), "")
+    since = next((instant.requested for instant in reversed(timeline.cleans)), "")
     writes = _writes_since(context, timeline, since)
     return {"commits": writes} if writes >= policy.clean_commits else {}
 

@@ -101,7 +101,8 @@ class LocalFiles:
         return self._read(path, content)
 
     def read_ranges(self, path: str, ranges: Sequence[tuple[int, int]]) -> list[bytes]:
-        """Return the bytes of each range (start, end) of a regular file; fewer bytes if the file ends within the range."""
+        """Return the bytes of each range (start, end) of a regular file; fewer bytes if the file ends within the range.
+        """
         return self._read(path, lambda file, _: [part(file, start, end) for start, end in ranges])
 
     def _read(self, path: str, take: Callable[[int, int], T]) -> T:
@@ -147,7 +148,8 @@ class LocalFiles:
             self._known.difference_update(remove_empty(self._root, head, below))
 
     def has_folder(self, head: str) -> bool:
-        """Return True if the folder `head` exists below the root; raises `UnsafePath` if a link leads outside the root."""
+        """Return True if the folder `head` exists below the root; raises `UnsafePath` if a link leads outside the root.
+        """
         try:
             os.close(self._open(head))
         except (FileNotFoundError, NotADirectoryError):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from typing import Final
 
 import pyarrow as pa
@@ -93,10 +93,17 @@ class Archive:
             self.instants()
             files = frozenset(self.files())  # possibly of a newer manifest
             before, known = self._timeline if self._timeline[0] <= files else (frozenset(), Timeline())
-            new = sorted(files - before)
-            states = (state for file in new for state in (*self._instants[file], *self._planned[file]))
-            self._timeline = files, known.with_states(states)
+            self._timeline = files, known.with_states(self.states(files - before))
         return self._timeline[1]
+
+    @property
+    def built(self) -> Timeline:
+        """The timeline that `timeline` returned last."""
+        return self._timeline[1]
+
+    def states(self, files: Collection[ArchiveFile]) -> Iterator[Instant]:
+        """Yield the states (requested and completed) of all instants in archive files that have been read."""
+        return (state for file in sorted(files) for state in (*self._instants[file], *self._planned[file]))
 
     def holds(self, instant: Instant) -> bool:
         """Return whether one of the archive files that have already been read contains an instant."""

@@ -10,7 +10,7 @@ from functools import partial
 from ..errors import Unsupported
 from ..storage import NotFound, ObjectStorage, Storage, together
 from .archive import Archive
-from .archive_files import Archived
+from .archive_files import Archived, ArchiveFile
 from .cleans import CleanPlan, decode_clean_plan
 from .instant import Instant
 from .metadata import LOG_COMPACTION, CommitMetadata, CompactionPlan, decode_commit, decode_plan
@@ -35,6 +35,7 @@ class Commits:
         self._cleans: dict[str, CleanPlan] = {}
         self.has_read = False
         self.retired: set[Key] = set()
+        self._unretired: tuple[frozenset[ArchiveFile], Timeline, int] = frozenset(), Timeline(), 0
         self.checkpointed: Commits | None = None
 
     def whole(self, timeline: Timeline) -> Timeline:
@@ -49,9 +50,21 @@ class Commits:
         """Record the archived instants that no table service needs any more, and remove their content from the cache.
         """
         for instant in instants:
-            self.retired.add((instant.requested, instant.completes_as))
+            self.retired.add(instant.key)
             self._commits.pop(instant.file_name, None)
             self._plans.pop(instant.requested, None)
+
+    def unretired(self, timeline: Timeline) -> Timeline:
+        """Return a timeline without the retired instants."""
+        if timeline.parts is None or timeline.parts[1] is not self.archive.built:
+            return timeline.without(self.retired)
+        files = frozenset(self.archive.files())
+        known, archived, retired = self._unretired
+        states = [each for each in self.archive.states(files - known) if each.key not in self.retired]
+        archived = archived.with_states(states) if states else archived
+        archived = archived.without(self.retired) if retired < len(self.retired) else archived
+        self._unretired = files, archived, len(self.retired)
+        return timeline.parts[0].without(self.retired).with_archived(archived)
 
     def archive_now(self) -> Archive:
         """Return a new view of the archived timeline, as of now."""
@@ -161,7 +174,7 @@ class Commits:
         """Return the horizon that nbcc's completed and pending cleans imply: the completion time before which reads are
         refused.
         """
-        cleans = (self.clean(instant.requested) for instant in timeline.instants if instant.action == "clean")
+        cleans = (self.clean(instant.requested) for instant in timeline.cleans)
         return max((plan.horizon for plan in cleans if plan.horizon), default=None)
 
 

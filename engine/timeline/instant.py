@@ -54,6 +54,11 @@ class Instant:
         return COMPLETES_AS.get(self.action, self.action)
 
     @property
+    def key(self) -> tuple[str, str]:
+        """The requested time and the completed action, which identify the instant."""
+        return self.requested, self.completes_as
+
+    @property
     def writes(self) -> bool:
         """Return whether the instant's action adds data files."""
         return self.action in WRITE_ACTIONS

@@ -17,6 +17,7 @@ _ADVANCE: Final = {"requested": 0, "inflight": 1, "completed": 2}
 Key = tuple[str, str]
 """Requested time and completed action, which identify an instant."""
 
+_MANY: Final = ("commit", "deltacommit")
 _WRITTEN_AS: Final = ("commit", "deltacommit", "replacecommit")
 """Completed actions of instants that add data files."""
 
@@ -75,11 +76,18 @@ class Timeline:
         begun_as = {**whole.begun_as, **self.begun_as}
         joined = replace(whole, begun_as=begun_as, restores=self.restores, undone=self.undone)
         vars(joined)["_highest"] = whole._highest
-        later = tuple(i for i in self.completed if archived._highest.get((i.requested, i.completes_as)) != i)
+        vars(joined)["parts"] = self, archived
+        later = tuple(i for i in self.completed if archived._highest.get(i.key) != i)
         times = [completion_of(i) for i in (*archived.completed[-1:], *later)]
-        if times == sorted({*times}) and all((i.requested, i.completes_as) not in archived._highest for i in later):
+        if times == sorted({*times}) and all(i.key not in archived._highest for i in later):
             vars(joined)["completed"] = (*archived.completed, *later)  # a long history is not sorted again
         return joined
+
+    @property
+    def parts(self) -> tuple[Timeline, Timeline] | None:
+        """The listed and the archived timeline from which `with_archived` made this one; None for other timelines."""
+        parts: tuple[Timeline, Timeline] | None = vars(self).get("parts")
+        return parts
 
     def without(self, keys: Set[Key]) -> Timeline:
         """Return this timeline without the instants with the given keys: pairs (requested time, completed action)."""
@@ -105,7 +113,20 @@ class Timeline:
     @cached_property
     def pending(self) -> tuple[Instant, ...]:
         """The requested and inflight instants, ordered by requested time."""
-        return tuple(i for i in self.instants if not i.completed)
+        return tuple(i for i in self._few if not i.completed)
+
+    @cached_property
+    def cleans(self) -> tuple[Instant, ...]:
+        """The pending and completed cleans, ordered by requested time."""
+        return tuple(i for i in self._few if i.action == "clean")
+
+    @cached_property
+    def _few(self) -> tuple[Instant, ...]:
+        """All instants but the completed commits and delta commits, which make up nearly all of a long history."""
+        if self.parts is None:
+            return tuple(i for i in self.instants if not (i.completed and i.action in _MANY))
+        keys = sorted({i.key for part in self.parts for i in part._few})
+        return tuple(i for i in map(self._highest.__getitem__, keys) if not (i.completed and i.action in _MANY))
 
     @property
     def pending_compactions(self) -> tuple[Instant, ...]:
@@ -132,7 +153,7 @@ class Timeline:
         """The completed savepoints, ordered by requested time. A savepoint has the same requested time as the instant
         that it pins.
         """
-        return tuple(i for i in self.instants if i.action == "savepoint" and i.completed)
+        return tuple(i for i in self._few if i.action == "savepoint" and i.completed)
 
     def is_pinned(self, time: str) -> bool:
         """Return whether a savepoint pins the table's state as of the completion time `time`."""
@@ -166,11 +187,11 @@ class Timeline:
 
     def is_compaction(self, instant: Instant) -> bool:
         """Return whether the pending or completed `instant` executes a compaction plan."""
-        return self.begun_as.get((instant.requested, instant.completes_as)) == "compaction"
+        return self.begun_as.get(instant.key) == "compaction"
 
     def is_log_compaction(self, instant: Instant) -> bool:
         """Return whether the pending or completed `instant` executes a log compaction plan."""
-        return self.begun_as.get((instant.requested, instant.completes_as)) == "logcompaction"
+        return self.begun_as.get(instant.key) == "logcompaction"
 
     def is_service(self, instant: Instant) -> bool:
         """Return whether `instant` is a compaction or log compaction, which rewrites files without changing rows."""
@@ -197,7 +218,7 @@ class Timeline:
         )
 
     def _reopened(self, instant: Instant) -> Instant:
-        action = self.begun_as.get((instant.requested, instant.completes_as), instant.action)
+        action = self.begun_as.get(instant.key, instant.action)
         return Instant(instant.requested, action, "inflight")
 
     def __str__(self) -> str:
@@ -212,7 +233,7 @@ class Timeline:
     @cached_property
     def _highest(self) -> dict[Key, Instant]:
         """Map each pair (requested time, completed action) to its instant, ordered by requested time."""
-        return {(instant.requested, instant.completes_as): instant for instant in self.instants}
+        return {instant.key: instant for instant in self.instants}
 
 
 def _supersedes(instant: Instant, other: Instant) -> bool:
