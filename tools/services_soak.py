@@ -57,11 +57,11 @@ def write(path: str, column: str, commits: int, per_second: float) -> None:
 
 
 def _small_files(path: str) -> int:
-    """The files in `.hoodie` without the ids of batches, which the policy retains for an hour."""
+    """The files and folders in `.hoodie` without the ids of batches, which the policy retains for an hour."""
     count = 0
     for _, folders, files in os.walk(Path(path, ".hoodie")):
         folders[:] = [folder for folder in folders if folder != "batches"]  # os.walk leaves out what is removed here
-        count += len(files)
+        count += len(folders) + len(files)
     return count
 
 
