@@ -96,10 +96,9 @@ class Archive:
             self._timeline = files, known.with_states(self.states(files - before))
         return self._timeline[1]
 
-    @property
-    def built(self) -> Timeline:
-        """The timeline that `timeline` returned last."""
-        return self._timeline[1]
+    def is_current(self, timeline: Timeline) -> bool:
+        """Return whether a timeline is the one that `timeline` returns now, without reading anything."""
+        return timeline is self._timeline[1] and self._files is not None and self._timeline[0] == {*self._files}
 
     def states(self, files: Collection[ArchiveFile]) -> Iterator[Instant]:
         """Yield the states (requested and completed) of all instants in archive files that have been read."""

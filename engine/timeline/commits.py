@@ -56,7 +56,7 @@ class Commits:
 
     def unretired(self, timeline: Timeline) -> Timeline:
         """Return a timeline without the retired instants."""
-        if timeline.parts is None or timeline.parts[1] is not self.archive.built:
+        if timeline.parts is None or not self.archive.is_current(timeline.parts[1]):
             return timeline.without(self.retired)
         files = frozenset(self.archive.files())
         known, archived, retired = self._unretired
