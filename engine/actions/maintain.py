@@ -154,11 +154,13 @@ class _Pass:
             return
         for pending in [i for i in load(self.context.storage).pending if i.action == "clean"]:
             yield from self._cleaned(pending, {})
-        if because := clean_due(self.context, self._timeline(), self.policy):
-            name, retained = self.policy.clean_policy, self.policy.clean_retained
-            arguments: dict[str, Any] = {"policy": name, "retained": retained}
-            if planned := schedule_clean.run(self.context, self.config, **arguments):
-                yield from self._cleaned(planned, because)
+        arguments: dict[str, Any] = {"policy": self.policy.clean_policy, "retained": self.policy.clean_retained}
+        timeline = self._timeline()
+        because = clean_due(self.context, timeline, self.policy)
+        if not because or not schedule_clean.is_useful(self.context, self.config, timeline=timeline, **arguments):
+            return
+        if planned := schedule_clean.run(self.context, self.config, **arguments):
+            yield from self._cleaned(planned, because)
 
     def archive(self) -> Iterator[ServiceStep]:
         if self.policy.archive and (because := archive_due(load(self.context.storage), self.policy)):

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import time
+
+from ..clock import to_instant
 from ..config import TableConfig
 from ..context import Context
 from ..files.planned_slices import planned_slices
+from ..files.slices import FileSlice
 from ..lock import held
 from ..reads.retention import refuse_unlisted
 from ..services.cleaning import Policy, PolicyName, horizon_of, plan_clean
 from ..services.consumers import waits_for_consumers
-from ..timeline import Instant, load
-from ..timeline.cleans import encode_clean_plan
+from ..timeline import Instant, Timeline, load
+from ..timeline.cleans import CleanPlan, encode_clean_plan
 from ..writes.claims import new_time
 from ..writes.decision_log import latest_decision, put_plan
 
@@ -39,10 +43,30 @@ def run(
             return None
         slices = planned_slices(context.storage, timeline, context.commits, context.rules)
         requested = new_time(context, timeline)
-        horizon = horizon_of(chosen, timeline, context.commits, slices, requested)
-        if horizon is not None:
-            horizon = waits_for_consumers(context, timeline, horizon, requested, config.consumer_hours)
-        plan = plan_clean(context, timeline, slices, chosen, horizon) if horizon is not None else None
+        plan = _plan(context, config, chosen, timeline, slices, requested)
         if plan is None:
             return None
         return put_plan(context, last, requested, ACTION, encode_clean_plan(plan, context.storage.url))
+
+
+def is_useful(context: Context, config: TableConfig, policy: PolicyName, retained: int, timeline: Timeline) -> bool:
+    """Return whether a clean that is planned now would delete files. A service asks before it takes the table's lock,
+    because most commits leave nothing to delete.
+    """
+    slices = planned_slices(context.storage, timeline, context.commits, context.rules)
+    now = max(to_instant(time.time_ns() // 1_000_000), timeline.newest or "")
+    return _plan(context, config, Policy(policy, retained), timeline, slices, now) is not None
+
+
+def _plan(
+    context: Context,
+    config: TableConfig,
+    policy: Policy,
+    timeline: Timeline,
+    slices: tuple[FileSlice, ...],
+    now: str,
+) -> CleanPlan | None:
+    horizon = horizon_of(policy, timeline, context.commits, slices, now)
+    if horizon is not None:
+        horizon = waits_for_consumers(context, timeline, horizon, now, config.consumer_hours)
+    return plan_clean(context, timeline, slices, policy, horizon) if horizon is not None else None
