@@ -1,7 +1,8 @@
 """A soak test of the services: two streams of commits, two services and a killer work on one table of a local folder.
 
 ``python -m tools.services_soak --commits 20000`` prints one JSON object: the largest numbers of logs per slice, active
-writes and small files, the p95 of the first and last commits, and the memory of the daemons. The writers are processes
+writes and small files, the p95 of the first and last commits, and the memory of the daemons. The p95 of commits to a
+new table, measured right afterwards, tells how much the machine itself has slowed down. The writers are processes
 without Spark. The killer ends a writer by SIGKILL; the writer is started again and sends its last batch again. At the
 end the commits are counted: each batch must have exactly one, or `lost_batches` or `doubled_batches` lists it.
 """
@@ -163,7 +164,11 @@ def _figures(path: str, logs: list[Path], small: list[int], resident: list[int])
         "most_active_writes_not_held": max(state["active_writes"] - state["held_writes"] for state in states),
         "small_files": _tenths(small),
         "daemons_kB": _tenths(resident),
-        "p95_seconds": {"first": _p95(seconds, slice(0, tenth)), "last": _p95(seconds, slice(-tenth, None))},
+        "p95_seconds": {
+            "all": _p95(seconds, slice(None)),
+            "first": _p95(seconds, slice(0, tenth)),
+            "last": _p95(seconds, slice(-tenth, None)),
+        },
         "actions": {name: sum(s["service"] == name for s in steps) for name in sorted({s["service"] for s in steps})},
     }
 
@@ -205,6 +210,7 @@ def main() -> None:
     parser.add_argument("--kill-every", type=float, default=20.0, metavar="SECONDS")
     parser.add_argument("--heartbeat-ms", type=int, default=2000, help="it expires after four times this")
     parser.add_argument("--per-second", type=float, default=5.0, help="commits of each stream, at most")
+    parser.add_argument("--control", type=int, default=1000, metavar="COMMITS", help="into a new table afterwards")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--write", nargs=4, help=argparse.SUPPRESS)
     given = parser.parse_args()
@@ -212,7 +218,10 @@ def main() -> None:
         path, column, commits, per_second = given.write
         write(path, column, int(commits), float(per_second))
     else:
-        figures = soak(given.commits, given.minutes, given.kill_every, given.heartbeat_ms, given.seed, given.per_second)
+        settings = (given.minutes, given.kill_every, given.heartbeat_ms, given.seed, given.per_second)
+        figures = soak(given.commits, *settings)
+        if given.control:
+            figures["p95_seconds"]["new_table"] = soak(given.control, *settings)["p95_seconds"]["all"]
         print(json.dumps(figures, indent=2))
 
 
