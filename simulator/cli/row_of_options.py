@@ -10,8 +10,8 @@ import click
 from .command import answer, users_words
 from .outcome import Exit
 
-VERDICTS: Final = ("VIOLATED", "UNDETERMINED", "HOLDS")
-"""The verdicts that are printed: not those on promises that do not apply."""
+VERDICTS: Final = {"VIOLATED": "breaks", "UNDETERMINED": "undetermined", "HOLDS": "keeps"}
+"""The accepted verdicts that are printed, each with the word for it. Nothing was searched, so they are no answer."""
 
 
 def row_of(paths: tuple[Path, ...], as_json: bool) -> Exit:
@@ -38,9 +38,9 @@ def row_of(paths: tuple[Path, ...], as_json: bool) -> Exit:
     from nbcc.simulator import specs
 
     click.echo(f"row {found.row}: {specs.about('protocols', found.row)}")
-    for verdict in VERDICTS:
+    for verdict, word in VERDICTS.items():
         if promises := [_named(name, cell) for name, cell in cells.items() if cell["verdict"] == verdict]:
-            click.echo(f"  {verdict}: {', '.join(promises)}")
+            click.echo(f"  {word} {', '.join(promises)}")
     click.echo(f"  bounds: specs/verdicts.md; a promise: nbcc explain NAME; details: nbcc explain {found.row}")
     return Exit.AGREES
 

@@ -92,8 +92,8 @@ def test_writers_that_disagree_have_no_row(tmp_path: Path) -> None:
     assert json.loads(run.output)["row"] == "hudi-1.2.0"
     assert json.loads(run.output)["promises"]["INCR"] == "VIOLATED"
     run = CliRunner().invoke(nbcc, ["verdicts", "--options", str(one)], standalone_mode=False)
-    assert re.search(r"^  VIOLATED: .*INCR \(6 steps\)", run.output, re.MULTILINE)
-    assert re.search(r"^  HOLDS: .*ATOM", run.output, re.MULTILINE)
+    assert re.search(r"^  breaks .*INCR \(6 steps\)", run.output, re.MULTILINE)
+    assert re.search(r"^  keeps .*ATOM", run.output, re.MULTILINE)
 
 
 def test_a_file_without_options_is_refused(tmp_path: Path) -> None:
