@@ -2,7 +2,7 @@
 
 ``python -m tools.services_soak --commits 20000`` prints one JSON object: the largest numbers of logs per slice, active
 writes and small files, the p95 of the first and last commits, and the memory of the daemons. The p95 of commits to a
-new table, measured right afterwards, tells how much the machine itself has slowed down. The writers are processes
+new table, measured right afterwards, shows how much the machine itself has slowed down. The writers are processes
 without Spark. The killer ends a writer by SIGKILL; the writer is started again and sends its last batch again. At the
 end the commits are counted: each batch must have exactly one, or `lost_batches` or `doubled_batches` lists it.
 """
