@@ -19,6 +19,7 @@ from .archive_files import (
     decode_rows,
     decode_table,
     newest_of,
+    rows_table,
 )
 from .instant import Instant
 from .timeline import FOLDER, Timeline
@@ -219,7 +220,8 @@ class Archive:
         archive file is missing.
         """
         self._index(file)  # checks the times and actions
-        return decode_table(self._get(file), f"{HISTORY}/{file.name}")
+        kept = self._rows.get(file)
+        return decode_table(self._get(file), f"{HISTORY}/{file.name}") if kept is None else rows_table(kept)
 
     def rows(self, file: ArchiveFile, data: bytes | None = None) -> tuple[Archived, ...]:
         """Return the rows of one archive file. `data` is the content of the file if the caller has read it. Raises

@@ -33,7 +33,6 @@ ARCHIVE_SCHEMA: Final = pa.schema(
     ]
 )
 
-
 INDEX: Final = ("instantTime", "completionTime", "action", "plan")
 """The columns without the content of the instants, which is nearly all of an archive file."""
 

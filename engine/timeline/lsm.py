@@ -24,6 +24,7 @@ LEVEL_FILES: Final = 10
 MANIFESTS_KEPT: Final = 3
 """The number of manifests kept, with their files, for concurrent readers. Slower readers read the version again."""
 
+
 def add(storage: Storage, archive: Archive, instants: Sequence[Archived]) -> None:
     """Archive the given instants in a new archive file of level 0."""
     file = _put_file(storage, 0, rows_table(instants))
