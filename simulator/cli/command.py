@@ -49,7 +49,7 @@ traces_option = click.option(
 
 
 class Commands(click.Group):
-    """A group of commands. A name that is none of them is refused with the nearest one."""
+    """A command group that suggests the most similar command if a name is misspelled."""
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
