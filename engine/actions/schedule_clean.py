@@ -53,6 +53,7 @@ def is_useful(context: Context, config: TableConfig, policy: PolicyName, retaine
     """Return whether a clean that is planned now would delete files. A service asks before it takes the table's lock,
     because most commits leave nothing to delete.
     """
+    refuse_unlisted(context, timeline, "clean the table")
     slices = planned_slices(context.storage, timeline, context.commits, context.rules)
     now = max(to_instant(time.time_ns() // 1_000_000), timeline.newest or "")
     return _plan(context, config, Policy(policy, retained), timeline, slices, now) is not None

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pytest
 
 from nbcc.engine import Table
-from nbcc.engine.actions import maintain, run_compaction
+from nbcc.engine.actions import maintain, run_compaction, schedule_clean
 from nbcc.engine.clock import to_instant
 from nbcc.engine.config.maintenance import MaintenancePolicy
 from nbcc.engine.errors import Cleaned, Conflict
@@ -54,6 +54,15 @@ class HourClock:
 
     def not_before(self, instant: str) -> None:
         assert instant <= to_instant(EPOCH + self.now * 3_600_000)
+
+
+def test_no_lock_is_taken_to_plan_a_clean_that_would_delete_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = make_table(tmp_path)
+    written(table, 2)
+    monkeypatch.setattr(schedule_clean, "run", lambda *_, **__: pytest.fail("it takes the lock"))
+    assert services(table.maintain(MaintenancePolicy(clean_commits=1))) == ["state"]
 
 
 def test_a_pass_runs_what_is_due_and_changes_no_answer(tmp_path: Path) -> None:
