@@ -2,9 +2,10 @@
 
 ``python -m tools.services_soak --commits 20000`` prints one JSON object: the largest numbers of logs per slice, active
 writes and small files, the p95 of the first and last commits, and the memory of the daemons. The p95 of commits to a
-new table, measured right afterwards, shows how much the machine itself has slowed down. The writers are processes
-without Spark. The killer ends a writer by SIGKILL; the writer is started again and sends its last batch again. At the
-end the commits are counted: each batch must have exactly one, or `lost_batches` or `doubled_batches` lists it.
+new table, measured right afterwards, shows how much the machine itself has slowed down. `TMPDIR` chooses the file
+system. The writers are processes without Spark. The killer ends a writer by SIGKILL; the writer is started again and
+sends its last batch again. At the end the commits are counted: each batch must have exactly one, or `lost_batches` or
+`doubled_batches` lists it.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import tempfile
 import time
 from collections import Counter
 from pathlib import Path
+from statistics import median
 from typing import Any, Final
 
 import pyarrow as pa
@@ -31,10 +33,10 @@ from nbcc.engine.writes.idempotency import EXTRA
 SCHEMA: Final = pa.schema([("id", pa.string()), ("ts", pa.int64()), ("a", pa.int64()), ("b", pa.int64())])
 KEYS: Final = 50
 DAEMON: Final = (
-    "--every", "0.5s", "--json", "--compact-commits", "20", "--compact-logs", "40", "--retain", "20", "--keep", "30",
-    "--active", "50", "--batch-ids", "1",
+    "--every", "0.5s", "--json", "--compact-commits", "20", "--compact-logs", "40", "--retain", "10", "--keep", "15",
+    "--active", "45", "--batch-ids", "1",
 )  # fmt: skip
-"""The policy of the two daemons: an archive is due above 50 active writes, because more arrive while a pass runs. The
+"""The policy of the two daemons: an archive is due above 45 active writes, because more arrive while a pass runs. The
 limit of the soak is 60.
 """
 
@@ -75,10 +77,11 @@ def writer(path: str, column: str, commits: int, per_second: float) -> subproces
 
 
 def daemon(path: str, log: Path) -> subprocess.Popen[str]:
-    """Start a process of `nbcc serve`."""
+    """Start a process of `nbcc serve`, which leaves the processors to the writers, as background work does."""
     start = "from nbcc.simulator.cli.start import main; main()"
+    command = ["nice", "-n", "10", sys.executable, "-c", start, "serve", path, *DAEMON]
     with log.open("w", encoding="utf-8") as out:
-        return subprocess.Popen([sys.executable, "-c", start, "serve", path, *DAEMON], stdout=out, text=True)
+        return subprocess.Popen(command, stdout=out, text=True)
 
 
 def memory(process: subprocess.Popen[str]) -> int:
@@ -188,10 +191,11 @@ def _batches(table: Table, done: dict[str, int]) -> dict[str, list[str]]:
     }
 
 
-def _tenths(samples: list[int]) -> dict[str, int]:
-    """Return the largest sample of each tenth of the run that the report compares: the second and the last tenth."""
+def _tenths(samples: list[int]) -> dict[str, dict[str, int]]:
+    """Return the median and the largest sample of the second and the last tenth of the run."""
     tenth = max(1, len(samples) // 10)
-    return {"second_tenth": max(samples[tenth : 2 * tenth] or samples), "last_tenth": max(samples[-tenth:])}
+    parts = {"second_tenth": samples[tenth : 2 * tenth] or samples, "last_tenth": samples[-tenth:]}
+    return {name: {"median": round(median(part)), "most": max(part)} for name, part in parts.items()}
 
 
 def _last(count: int, key: int) -> int | None:

@@ -18,6 +18,7 @@ SECONDS = 400  # a minute on an idle machine of two cores
 
 
 @pytest.mark.spark
+@pytest.mark.nightly
 @pytest.mark.timeout(SECONDS + 60)
 @pytest.mark.skipif(find_spec("grpc") is None, reason="Spark Connect needs grpcio: pip install 'nbcc[connect]'")
 def test_a_table_through_spark_connect(tmp_path: Path) -> None:

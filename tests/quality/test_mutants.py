@@ -102,7 +102,7 @@ def test_the_listing_after_the_unlock_is_seen_by_footprints_alone() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=pytest.mark.nightly if n % 3 else ()) for n, name in enumerate(HARNESS)]
+    "name", [pytest.param(name, marks=pytest.mark.nightly if n % 6 else ()) for n, name in enumerate(HARNESS)]
 )
 def test_a_mutant_of_the_harness_turns_its_test_red(name: str) -> None:
     named = ALL[name].test
