@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterator
-from typing import Final
+from typing import Final, NamedTuple
 
 import pyarrow as pa
 
@@ -36,6 +36,14 @@ content of an instant, some kilobytes.
 """
 
 
+class _Rows(NamedTuple):
+    """The decoded rows of an archive file, also by requested time and action, because a cold query looks up each row.
+    """
+
+    rows: tuple[Archived, ...]
+    by_key: dict[tuple[str, str], Archived]
+
+
 class Archive:
     """The archived timeline. The first query reads the current manifest, which stays cached until `refresh` is called.
 
@@ -49,7 +57,7 @@ class Archive:
         self._files: list[ArchiveFile] | None = None
         self._seen = True
         self._timeline: tuple[frozenset[ArchiveFile], Timeline] = frozenset(), Timeline()
-        self._rows: dict[ArchiveFile, tuple[Archived, ...]] = {}
+        self._rows: dict[ArchiveFile, _Rows] = {}
         self._instants: dict[ArchiveFile, tuple[Instant, ...]] = {}
         self._planned: dict[ArchiveFile, tuple[Instant, ...]] = {}
         self._known: dict[tuple[str, str], ArchiveFile] = {}
@@ -116,14 +124,14 @@ class Archive:
         key = instant.requested, instant.action
         while (file := self._known.get(key)) is not None:
             try:
-                rows = self.rows(file)
+                decoded = self._decoded(file)
             except NotFound:  # a merge has replaced the file
                 self.refresh()
                 self.instants()
                 if self._known.get(key) == file:
                     raise
             else:
-                return next(row for row in rows if (row.requested, row.action) == key)
+                return decoded.by_key[key]
         return None
 
     def files(self) -> list[ArchiveFile]:
@@ -221,14 +229,20 @@ class Archive:
         """
         self._index(file)  # checks the times and actions
         kept = self._rows.get(file)
-        return decode_table(self._get(file), f"{HISTORY}/{file.name}") if kept is None else rows_table(kept)
+        return decode_table(self._get(file), f"{HISTORY}/{file.name}") if kept is None else rows_table(kept.rows)
 
     def rows(self, file: ArchiveFile, data: bytes | None = None) -> tuple[Archived, ...]:
         """Return the rows of one archive file. `data` is the content of the file if the caller has read it. Raises
         `NotFound` if the archive file is missing.
         """
-        if file not in self._rows:
-            self._rows[file] = decode_rows(data or self._get(file), f"{HISTORY}/{file.name}")
-            while len(self._rows) > 1 and sum(map(len, self._rows.values())) > ROWS_KEPT:
-                del self._rows[next(iter(self._rows))]
-        return self._rows[file]
+        return self._decoded(file, data).rows
+
+    def _decoded(self, file: ArchiveFile, data: bytes | None = None) -> _Rows:
+        """Return the rows of one archive file, and keep them for later queries."""
+        if (kept := self._rows.get(file)) is not None:
+            return kept
+        rows = decode_rows(data or self._get(file), f"{HISTORY}/{file.name}")
+        decoded = self._rows[file] = _Rows(rows, {(row.requested, row.action): row for row in rows})
+        while len(self._rows) > 1 and sum(len(each.rows) for each in self._rows.values()) > ROWS_KEPT:
+            del self._rows[next(iter(self._rows))]
+        return decoded
