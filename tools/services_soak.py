@@ -33,7 +33,7 @@ from nbcc.engine.writes.idempotency import EXTRA
 SCHEMA: Final = pa.schema([("id", pa.string()), ("ts", pa.int64()), ("a", pa.int64()), ("b", pa.int64())])
 KEYS: Final = 50
 DAEMON: Final = (
-    "--every", "0.5s", "--json", "--compact-commits", "20", "--compact-logs", "40", "--retain", "10", "--keep", "15",
+    "--every", "1s", "--json", "--compact-commits", "20", "--compact-logs", "40", "--retain", "10", "--keep", "12",
     "--active", "45", "--batch-ids", "1",
 )  # fmt: skip
 """The policy of the two daemons: an archive is due above 45 active writes, because more arrive while a pass runs. The

@@ -14,7 +14,7 @@ from .in_process import InProcessLock
 FILE: Final = ".hoodie/.nbcc.lock"
 """An empty file that is never deleted. The operating system releases the lock when its holder dies."""
 
-_POLL_SECONDS: Final = 0.005
+_POLL_SECONDS: Final = 0.001
 
 
 class BetweenProcesses:
