@@ -54,7 +54,7 @@ def cleaned_by_others(context: Context, timeline: Timeline) -> bool:
     state checkpoints, because its horizon depends on all commits.
     """
     cleans = (instant for instant in timeline.completed if instant.action == "clean")
-    return any(not context.commits.clean(clean.requested).horizon for clean in cleans)
+    return any(not context.commits.clean_summary(clean.requested).horizon for clean in cleans)
 
 
 def has_checkpoints(rules: Rules) -> bool:

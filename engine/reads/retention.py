@@ -42,7 +42,7 @@ def horizon(context: Context, timeline: Timeline) -> str | None:
     was requested before the earliest retained instant.
     """
     ours = context.commits.horizon(timeline)
-    cleans = [i for i in timeline.cleans if i.completed and not context.commits.clean(i.requested).horizon]
+    cleans = [i for i in timeline.cleans if i.completed and not context.commits.clean_summary(i.requested).horizon]
     retained = [kept for clean in cleans if (kept := _earliest_retained(context, clean)) is not None]
     if not retained:
         return ours

@@ -117,12 +117,13 @@ def skipped_by_cleans(context: Context, timeline: Timeline, horizon: str) -> fro
     the horizon.
     """
     done = timeline.cleans
-    cleans = [context.commits.clean(i.requested) for i in done]
-    if not any(plan.savepoints for plan in cleans) and not _during_log_compactions(timeline, done):
+    summaries = (context.commits.clean_summary(clean.requested) for clean in done)
+    if not any(summary.savepoints for summary in summaries) and not _during_log_compactions(timeline, done):
         return frozenset()
     every = all_slices(context.storage, timeline, context.commits, context.rules)
     stay = {path for piece in kept_since(every, horizon, context.rules) for path in piece.paths}
-    return frozenset(path for piece in every for path in piece.paths) - stay - {p for c in cleans for p in c.paths}
+    deleted = (path for clean in done for path in context.commits.clean(clean.requested).paths)
+    return frozenset(path for piece in every for path in piece.paths) - stay - {*deleted}
 
 
 def _during_log_compactions(timeline: Timeline, cleans: Iterable[Instant]) -> bool:

@@ -7,7 +7,8 @@ against the newest completion time, so files in an idle table do not age.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
+from itertools import groupby
 from typing import Final, NamedTuple
 
 from ..clock import to_instant, to_millis
@@ -56,14 +57,14 @@ def leftovers(
     newest = whole.greatest_completion
     if newest is None:
         return Leftovers()
-    bound, instants = _before(newest, leftover_seconds * 1000), _by_requested(whole)
-    markers = dict(_ended(instants, listing.markers, bound))
+    bound = _before(newest, leftover_seconds * 1000)
+    markers = dict(_ended(whole, listing.markers, bound))
     files = set[str]()
     for path, requested in markers.items():
         file = marked_file(requested, path)
-        if file is not None and file not in _listed(context, instants.get(requested, ())):
+        if file is not None and file not in _listed(context, whole.at(requested)):
             files.add(file)
-    beats = (path for path, _ in _ended(instants, listing.heartbeats, bound))
+    beats = (path for path, _ in _ended(whole, listing.heartbeats, bound))
     ids = _batch_ids(whole, listing.batch_ids, _before(newest, batch_hours * 3_600_000))
     return Leftovers(tuple(sorted(files)), tuple(markers), tuple(beats), tuple(ids))
 
@@ -72,20 +73,13 @@ def _before(time: str, millis: int) -> str:
     return to_instant(max(to_millis(time) - millis, 0))
 
 
-def _by_requested(whole: Timeline) -> dict[str, list[Instant]]:
-    instants: dict[str, list[Instant]] = {}
-    for instant in whole.instants:
-        instants.setdefault(instant.requested, []).append(instant)
-    return instants
-
-
-def _ended(instants: Mapping[str, list[Instant]], entries: Iterable[Entry], bound: str) -> Iterator[tuple[str, str]]:
+def _ended(whole: Timeline, entries: Iterable[Entry], bound: str) -> Iterator[tuple[str, str]]:
     """Yield the path and the requested time of each marker or heartbeat whose instant was requested before `bound` and
     is no longer pending.
     """
     for entry in entries:
         requested = entry.path.split("/")[2]
-        if requested < bound and all(instant.completed for instant in instants.get(requested, ())):
+        if requested < bound and all(instant.completed for instant in whole.at(requested)):
             yield entry.path, requested
 
 
@@ -100,10 +94,8 @@ def _batch_ids(whole: Timeline, claims: Collection[Entry], bound: str) -> Iterat
     No batch id file is deleted while a write of its batch is pending, because the pending write reads all files of the
     batch.
     """
-    attempts: dict[str, list[tuple[str, Instant | None]]] = {}
-    for entry in claims:
-        batch, _, requested = entry.path.rpartition("/")
-        attempts.setdefault(batch, []).append((entry.path, whole.find(requested)))
-    for each in attempts.values():
-        if not any(instant is not None and not instant.completed for _, instant in each):
-            yield from (path for path, instant in each if instant is None or (instant.completed or "") < bound)
+    paths = sorted(entry.path for entry in claims)
+    for _, batch in groupby(paths, key=lambda path: path.rpartition("/")[0]):
+        attempts = [(path, whole.find(path.rpartition("/")[2])) for path in batch]
+        if not any(instant is not None and not instant.completed for _, instant in attempts):
+            yield from (path for path, instant in attempts if instant is None or (instant.completed or "") < bound)

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from .archive_files import Archived
-from .cleans import CleanPlan
+from .cleans import CleanSummary
 from .commits import Commits
 from .instant import Instant
 from .metadata import CommitMetadata, decode_commit
@@ -57,13 +57,13 @@ class CheckpointedCommits(Commits):
         """Read the commits of those instants that the checkpoint does not cover."""
         super().fetch(instant for instant in instants if not self._is_covered(instant))
 
-    def clean(self, requested: str) -> CleanPlan:
-        """Return the clean plan with the requested time `requested`. If the clean was requested at or before the
-        checkpoint's time, the returned plan contains only the checkpoint's horizon (the oldest readable time).
+    def clean_summary(self, requested: str) -> CleanSummary:
+        """Return the horizon and the savepoints of a clean plan. If the clean was requested at or before the
+        checkpoint's time, the result contains only the checkpoint's horizon (the oldest readable time).
         """
         if requested <= self.checkpoint.time:
-            return CleanPlan("", {}, horizon=self.checkpoint.horizon or None)
-        return super().clean(requested)
+            return CleanSummary(self.checkpoint.horizon or None)
+        return super().clean_summary(requested)
 
     def horizon(self, timeline: Timeline) -> str | None:
         """Return the horizon (the oldest readable time) that results from all cleans, before and after the checkpoint.

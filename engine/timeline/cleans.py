@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from ..errors import Cleaned
 from ..storage import Storage
@@ -52,6 +52,13 @@ class CleanPlan:
         """The paths of the files to delete, sorted by partition."""
         names = ((partition, name) for partition in sorted(self.files) for name in self.files[partition])
         return tuple(f"{partition}/{name}" if partition else name for partition, name in names)
+
+
+class CleanSummary(NamedTuple):
+    """What later operations need of each clean of a long history: `horizon` and `savepoints` as in `CleanPlan`."""
+
+    horizon: str | None = None
+    savepoints: tuple[str, ...] = ()
 
 
 def encode_clean_plan(plan: CleanPlan, url: str) -> bytes:

@@ -11,7 +11,7 @@ from ..errors import Unsupported
 from ..storage import NotFound, ObjectStorage, Storage, together
 from .archive import Archive
 from .archive_files import Archived, ArchiveFile
-from .cleans import CleanPlan, decode_clean_plan
+from .cleans import CleanPlan, CleanSummary, decode_clean_plan
 from .instant import Instant
 from .metadata import LOG_COMPACTION, CommitMetadata, CompactionPlan, decode_commit, decode_plan
 from .restores import restored_away
@@ -32,7 +32,7 @@ class Commits:
         self.archive = Archive(storage)
         self._commits: dict[str, CommitMetadata] = {}
         self._plans: dict[str, CompactionPlan] = {}
-        self._cleans: dict[str, CleanPlan] = {}
+        self._cleans: dict[str, CleanSummary] = {}
         self.has_read = False
         self.retired: set[Key] = set()
         self._unretired: tuple[frozenset[ArchiveFile], Timeline, int] = frozenset(), Timeline(), 0
@@ -104,14 +104,21 @@ class Commits:
         return self._plans[requested]
 
     def clean(self, requested: str) -> CleanPlan:
-        """Return the clean plan with the requested time `requested`; an empty plan if another engine left no plan file.
+        """Read the clean plan with the requested time `requested`; an empty plan if another engine left no plan file.
+        """
+        instant = Instant(requested, "clean", "requested")
+        try:
+            return decode_clean_plan(self._planned(instant, "clean"), instant.file_name)
+        except NotFound:
+            return CleanPlan("", {})
+
+    def clean_summary(self, requested: str) -> CleanSummary:
+        """Return the horizon and the savepoints of a clean plan. They stay cached without the plan's file names, which
+        are as many as all files that were ever deleted.
         """
         if requested not in self._cleans:
-            instant = Instant(requested, "clean", "requested")
-            try:
-                self._cleans[requested] = decode_clean_plan(self._planned(instant, "clean"), instant.file_name)
-            except NotFound:
-                self._cleans[requested] = CleanPlan("", {})
+            plan = self.clean(requested)
+            self._cleans[requested] = CleanSummary(plan.horizon, plan.savepoints)
         return self._cleans[requested]
 
     def content(self, instant: Instant) -> bytes:
@@ -174,8 +181,8 @@ class Commits:
         """Return the horizon that nbcc's completed and pending cleans imply: the completion time before which reads are
         refused.
         """
-        cleans = (self.clean(instant.requested) for instant in timeline.cleans)
-        return max((plan.horizon for plan in cleans if plan.horizon), default=None)
+        cleans = (self.clean_summary(instant.requested) for instant in timeline.cleans)
+        return max((clean.horizon for clean in cleans if clean.horizon), default=None)
 
 
 def _content_or_none(storage: Storage, path: str) -> bytes | None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Final
 
 from .. import html
-from .instant import COLUMNS, COMPLETES_AS, HOME, Instant
+from .instant import ACTIONS, COLUMNS, COMPLETES_AS, HOME, Instant
 from .restores import RestorePlan
 
 FOLDER: Final = HOME
@@ -20,6 +21,8 @@ Key = tuple[str, str]
 _MANY: Final = ("commit", "deltacommit")
 _WRITTEN_AS: Final = ("commit", "deltacommit", "replacecommit")
 """Completed actions of instants that add data files."""
+
+_COMPLETED_ACTIONS: Final = sorted(ACTIONS - COMPLETES_AS.keys())
 
 
 @dataclass(frozen=True)
@@ -51,6 +54,7 @@ class Timeline:
         """Return this timeline with additional instant states, given in any order."""
         highest, begun_as = dict(self._highest), dict(self.begun_as)
         last, rising = next(reversed(highest), ("", "")), True
+        ended, is_renamed = list[Instant](), False
         for instant in states:
             action = instant.action
             key = (instant.requested, COMPLETES_AS.get(action, action))
@@ -59,28 +63,30 @@ class Timeline:
             other = highest.get(key)
             if other is None:
                 last, rising = key, rising and key > last
-                highest[key] = instant
             elif _supersedes(instant, other):
-                highest[key] = instant
+                is_renamed = is_renamed or other.state == "completed"
+            else:
+                continue
+            highest[key] = instant
+            if instant.completed:
+                ended.append(instant)
         if not rising:
             highest = {key: highest[key] for key in sorted(highest)}
         timeline = replace(self, instants=tuple(highest.values()), begun_as=begun_as, archived=archived)
-        vars(timeline)["_highest"] = highest  # fill the cached property, which would compute the same
+        vars(timeline)["_highest"] = highest  # fill the cached properties, which would compute the same
+        if "completed" in vars(self) and not is_renamed:
+            vars(timeline)["completed"] = _with_ended(self.completed, ended)
         return timeline
 
     def with_archived(self, archived: Timeline) -> Timeline:
         """Return this timeline joined with the instants in the archive."""
         if not archived.instants:
             return replace(self, archived=False)
+        _ = archived.completed  # computed once for all timelines that are joined with this one
         whole = archived.with_states(self.instants)
         begun_as = {**whole.begun_as, **self.begun_as}
         joined = replace(whole, begun_as=begun_as, restores=self.restores, undone=self.undone)
-        vars(joined)["_highest"] = whole._highest
-        vars(joined)["parts"] = self, archived
-        later = tuple(i for i in self.completed if archived._highest.get(i.key) != i)
-        times = [completion_of(i) for i in (*archived.completed[-1:], *later)]
-        if times == sorted({*times}) and all(i.key not in archived._highest for i in later):
-            vars(joined)["completed"] = (*archived.completed, *later)  # a long history is not sorted again
+        vars(joined).update({"_highest": whole._highest, "completed": whole.completed, "parts": (self, archived)})
         return joined
 
     @property
@@ -91,8 +97,7 @@ class Timeline:
 
     def without(self, keys: Set[Key]) -> Timeline:
         """Return this timeline without the instants with the given keys: pairs (requested time, completed action)."""
-        left = sorted(self._highest.keys() - keys)  # the keys that are left are few in a long history
-        return replace(self, instants=tuple(self._highest[key] for key in left))
+        return replace(self, instants=tuple(instant for key, instant in self._highest.items() if key not in keys))
 
     def without_undone(self, restores: Iterable[RestorePlan]) -> Timeline:
         """Return this timeline without the instants that the given restores have undone."""
@@ -108,7 +113,7 @@ class Timeline:
     @cached_property
     def completed(self) -> tuple[Instant, ...]:
         """The completed instants, ordered by completion time."""
-        return tuple(sorted((i for i in self.instants if i.completed), key=completion_of))
+        return tuple(sorted((i for i in self.instants if i.completed), key=_order))
 
     @cached_property
     def pending(self) -> tuple[Instant, ...]:
@@ -185,6 +190,11 @@ class Timeline:
         candidates = (self._highest.get((requested, completes_as)) for completes_as in wanted)
         return next((instant for instant in candidates if instant is not None), None)
 
+    def at(self, requested: str) -> tuple[Instant, ...]:
+        """Return the instants of all actions with the given requested time."""
+        found = (self._highest.get((requested, action)) for action in _COMPLETED_ACTIONS)
+        return tuple(instant for instant in found if instant is not None)
+
     def is_compaction(self, instant: Instant) -> bool:
         """Return whether the pending or completed `instant` executes a compaction plan."""
         return self.begun_as.get(instant.key) == "compaction"
@@ -243,6 +253,19 @@ def _supersedes(instant: Instant, other: Instant) -> bool:
     """
     advance = _ADVANCE[instant.state] - _ADVANCE[other.state]
     return advance > 0 or (advance == 0 and instant.file_name < other.file_name)
+
+
+def _with_ended(known: tuple[Instant, ...], ended: Iterable[Instant]) -> tuple[Instant, ...]:
+    """Return the completed instants `known`, which are ordered by completion time, and `ended` in the same order.
+    Instants that end are newer than nearly all of `known`, so a long history is not sorted again.
+    """
+    added = sorted(ended, key=_order)
+    first = bisect_left(known, _order(added[0]), key=_order) if added else len(known)
+    return (*known[:first], *sorted((*known[first:], *added), key=_order))
+
+
+def _order(instant: Instant) -> tuple[str, Key]:
+    return completion_of(instant), instant.key
 
 
 def completion_of(instant: Instant) -> str:
