@@ -53,25 +53,21 @@ class Timeline:
     def with_states(self, states: Iterable[Instant], archived: bool = False) -> Timeline:
         """Return this timeline with additional instant states, given in any order."""
         highest, begun_as = dict(self._highest), dict(self.begun_as)
-        last, rising = next(reversed(highest), ("", "")), True
-        ended, is_renamed = list[Instant](), False
+        added, ended, is_renamed = dict[Key, Instant](), list[Instant](), False
         for instant in states:
             action = instant.action
             key = (instant.requested, COMPLETES_AS.get(action, action))
             if action in COMPLETES_AS:
                 begun_as[key] = action
-            other = highest.get(key)
-            if other is None:
-                last, rising = key, rising and key > last
-            elif _supersedes(instant, other):
-                is_renamed = is_renamed or other.state == "completed"
-            else:
+            home = highest if key in highest else added
+            other = home.get(key)
+            if other is not None and not _supersedes(instant, other):
                 continue
-            highest[key] = instant
+            is_renamed = is_renamed or (other is not None and other.state == "completed")
+            home[key] = instant
             if instant.completed:
                 ended.append(instant)
-        if not rising:
-            highest = {key: highest[key] for key in sorted(highest)}
+        _insert(highest, added)
         timeline = replace(self, instants=tuple(highest.values()), begun_as=begun_as, archived=archived)
         vars(timeline)["_highest"] = highest  # fill the cached properties, which would compute the same
         if "completed" in vars(self) and not is_renamed:
@@ -253,6 +249,17 @@ def _supersedes(instant: Instant, other: Instant) -> bool:
     """
     advance = _ADVANCE[instant.state] - _ADVANCE[other.state]
     return advance > 0 or (advance == 0 and instant.file_name < other.file_name)
+
+
+def _insert(highest: dict[Key, Instant], added: dict[Key, Instant]) -> None:
+    """Add instants to those of a timeline, ordered by key. Only the instants after the first added one are moved, so a
+    long history is not sorted again.
+    """
+    first = min(added, default=None)
+    while first is not None and highest and next(reversed(highest)) > first:
+        key, instant = highest.popitem()
+        added[key] = instant
+    highest.update((key, added[key]) for key in sorted(added))
 
 
 def _with_ended(known: tuple[Instant, ...], ended: Iterable[Instant]) -> tuple[Instant, ...]:

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from nbcc.engine.timeline import Timeline
 from nbcc.engine.timeline.instant import parse_instant
-from tests.engine.test_format_timeline import STATES, t
+from tests.builders.files import t
+from tests.engine.test_format_timeline import STATES
 
 MORE = [*STATES, *(f"{t(n)}_{t(end)}.commit" for n, end in ((4, 12), (5, 11), (7, 9), (8, 10), (8, 13)))]
 
@@ -18,5 +19,6 @@ def test_a_timeline_that_grows_is_ordered_like_a_new_one(names: list[str], first
     before = Timeline.of(states[:first])
     assert {*before.completed} <= {*states}  # kept, and then extended
     grown, listed = before.with_states(states[first:]), Timeline.of(states[first:])
+    assert grown.instants == listed.with_archived(before).instants == Timeline.of(states).instants
     assert grown.completed == listed.with_archived(before).completed == Timeline.of(states).completed
     assert grown.at(t(1)) == tuple(instant for instant in grown.instants if instant.requested == t(1))
