@@ -73,7 +73,7 @@ def left_behind(context: Context, timeline: Timeline) -> tuple[Instant, ...]:
 def _keep_tree(context: Context) -> None:
     """Merge the full LSM-tree levels of the archive, and delete archive files that no reader needs."""
     archive = context.commits.archive
-    if max((len(files) for files in lsm.levels(archive).values()), default=0) < lsm.LEVEL_FILES:
+    if not lsm.files_to_merge(archive):
         return
     with held(context.lock):
         archive.refresh()

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import Final
 
 import pyarrow as pa
@@ -20,6 +21,11 @@ from .archive_files import Archived, ArchiveFile, decode_manifest, decode_table,
 
 LEVEL_FILES: Final = 10
 """The number of files of one level that are merged into one of the next (hoodie.timeline.compaction.batch.size)."""
+
+MERGED_BYTES: Final = 2 << 20
+"""The most bytes of archive files that are merged into one. A merge holds the decoded rows in memory several times,
+which takes more than a hundred times as many bytes, and blocks writers meanwhile.
+"""
 
 MANIFESTS_KEPT: Final = 3
 """The number of manifests kept, with their files, for concurrent readers. Slower readers read the version again."""
@@ -38,16 +44,26 @@ def levels(archive: Archive) -> dict[int, list[ArchiveFile]]:
     return by_level
 
 
+def files_to_merge(archive: Archive) -> list[ArchiveFile]:
+    """Return the oldest archive files of the lowest full level, which together have at most `MERGED_BYTES`; an empty
+    list if no level is full. A level is full if it has `LEVEL_FILES` files of at most half that size.
+    """
+    for _, files in sorted(levels(archive).items()):
+        small = sorted(file for file in files if file.size <= MERGED_BYTES // 2)
+        if len(small) >= LEVEL_FILES:
+            sizes = accumulate(file.size for file in small[:LEVEL_FILES])
+            return [file for file, total in zip(small, sizes, strict=False) if total <= MERGED_BYTES]
+    return []
+
+
 def merge_levels(storage: Storage, archive: Archive) -> bool:
     """Merge the oldest archive files of the lowest full level into one file of the next level; return False if no level
     is full.
     """
-    by_level = levels(archive)
-    level = min((level for level, files in by_level.items() if len(files) >= LEVEL_FILES), default=None)
-    if level is None:
+    merged = files_to_merge(archive)
+    if not merged:
         return False
-    merged = sorted(by_level[level])[:LEVEL_FILES]
-    file = _put_file(storage, level + 1, pa.concat_tables(archive.table(file) for file in merged))
+    file = _put_file(storage, merged[0].level + 1, pa.concat_tables(archive.table(file) for file in merged))
     _put_manifest(storage, archive, [*(other for other in archive.files() if other not in merged), file])
     return True
 

@@ -6,11 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from nbcc.engine.storage import open_storage
 from nbcc.engine.timeline import archive as archived
 from nbcc.engine.timeline import loading, lsm
 from nbcc.engine.timeline.archive import Archive
+from nbcc.engine.timeline.archive_files import ArchiveFile
 from nbcc.engine.timeline.timeline import FOLDER
-from tests.builders.tables import batch, make_table
+from tests.builders.tables import batch, make_table, tick
 
 from .test_table_archive import answers, grown, reopened
 
@@ -42,3 +44,27 @@ def test_a_process_forgets_what_a_merge_has_replaced(tmp_path: Path, monkeypatch
     assert archive._rows.keys() == archive._instants.keys() == set(archive.files())
     paths = {f"{FOLDER}/{instant.file_name}" for instant in table.timeline() if instant.completed}
     assert loading._SOUND[table.context.storage.url] == paths
+
+
+HALF = lsm.MERGED_BYTES // 2
+
+
+@pytest.mark.parametrize(
+    ("sizes", "merged"),
+    [
+        ([1000] * 9, 0),
+        ([1000] * 12, 10),
+        ([HALF // 2] * 10, 4),
+        ([HALF + 1] * 20, 0),
+        ([HALF + 1] * 20 + [1000] * 9, 0),
+        ([HALF + 1] * 20 + [1000] * 10, 10),
+    ],
+)
+def test_a_merge_has_a_bound_in_bytes(
+    sizes: list[int], merged: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = [ArchiveFile(f"{tick(n)}_{tick(n)}_1.parquet", size) for n, size in enumerate(sizes)]
+    archive = Archive(open_storage(str(tmp_path)))
+    monkeypatch.setattr(archive, "files", lambda: files)
+    small = [file for file in files if file.size <= HALF]
+    assert lsm.files_to_merge(archive) == small[:merged]
