@@ -15,6 +15,7 @@ from nbcc.simulator import minimal_examples, specs
 from nbcc.simulator.cli.main import run
 from nbcc.simulator.explain import VERDICTS, explain, names, pinned
 from nbcc.simulator.replay import replay
+from tests.builders import by_day
 
 ACTIONS = [*actions()]
 
@@ -29,7 +30,7 @@ def test_every_name_is_known_once_per_kind() -> None:
             assert each.source, f"{name} has no source"
 
 
-@pytest.mark.parametrize("protocol", sorted(pinned()))
+@pytest.mark.parametrize("protocol", by_day.one_of(3, sorted(pinned())))
 def test_a_protocol_shows_its_pinned_counterexample(protocol: str) -> None:
     [told] = explain(protocol)
     trace = told.run()
@@ -42,9 +43,7 @@ def test_a_protocol_shows_its_pinned_counterexample(protocol: str) -> None:
     assert (again.fits, again.same, again.verdict) == (True, True, "VIOLATED")
 
 
-@pytest.mark.parametrize(
-    "action", [pytest.param(name, marks=pytest.mark.nightly if n % 3 else ()) for n, name in enumerate(ACTIONS)]
-)
+@pytest.mark.parametrize("action", by_day.one_of(3, ACTIONS))
 def test_an_action_shows_a_run_that_ends_with_it(action: str) -> None:
     trace = explain(action)[0].run()
     assert trace is not None
@@ -76,7 +75,7 @@ STRICTER = {"scheduling", "uniqueness", "unmarked"}
 take another engine's base file for one of ours."""
 
 
-@pytest.mark.parametrize("field", sorted(choices()))
+@pytest.mark.parametrize("field", by_day.one_of(3, sorted(choices())))
 def test_a_setting_shows_what_its_weaker_value_breaks(field: str) -> None:
     [told] = [each for each in explain(field) if each.kind == "option"]
     trace = told.run()
@@ -89,6 +88,7 @@ def test_a_setting_shows_what_its_weaker_value_breaks(field: str) -> None:
         assert field in trace.protocol.differences()
 
 
+@pytest.mark.nightly
 def test_worlds_show_a_run_of_all_their_actors() -> None:
     for name in specs.world_names():
         [told] = [each for each in explain(name) if each.kind == "world"]

@@ -12,6 +12,7 @@ from nbcc.model.variants.windows import Windows
 from nbcc.simulator import specs
 from nbcc.simulator.crosscheck.check import CheckOptions, run
 from nbcc.simulator.systems.registry import factory
+from tests.builders import by_day
 
 NOT_OURS = {
     "base-instant-naming", "exposed-in-order", "hudi-1.2.0", "hudi-rs-0.5.0", "minted-file-ids", "occ-by-file-id",
@@ -37,7 +38,7 @@ SEEDS = {"foreign-compaction": 3}
 """Seed 2 finds a disagreement named in specs/boundary.md: a log compaction during another engine's pending plan."""
 
 
-@pytest.mark.parametrize("name", WEAKER)
+@pytest.mark.parametrize("name", by_day.one_of(2, WEAKER))
 def test_engine_and_model_agree_under(name: str) -> None:
     protocol = specs.protocol(name)
     # The engine lists a window as it takes its end, the model later: by requested time a write may complete in between.

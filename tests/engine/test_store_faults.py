@@ -27,6 +27,7 @@ from nbcc.engine.storage import open_storage
 from nbcc.simulator.s3.faults import Fault
 from nbcc.simulator.s3.server import Bucket, s3_server
 from nbcc.simulator.validate import validate
+from tests.builders import by_day
 
 SCHEMA = pa.schema([("id", pa.string()), ("part", pa.string()), ("ts", pa.int64())])
 URL = "s3://lake/t"
@@ -146,7 +147,7 @@ ADDED: Final = {"rollback": lambda done: 0, "archive": lambda done: -len(done)}
 
 
 @pytest.mark.timeout(120)
-@pytest.mark.parametrize("name", [name for name, row in ROWS.items() if row.operation != "create"])
+@pytest.mark.parametrize("name", by_day.one_of(2, (name for name, row in ROWS.items() if row.operation != "create")))
 def test_a_put_that_is_answered_wrongly_loses_nothing_and_does_nothing_twice(name: str, bucket: Bucket) -> None:
     row = ROWS[name]
     table = made(bucket, row.options)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import defaultdict
 from random import Random
 from typing import Any
@@ -14,7 +15,7 @@ from nbcc.model.variants.slicing import Slicing
 from nbcc.model.world import chosen_by
 from nbcc.simulator import specs
 
-pytestmark = pytest.mark.xdist_group("options of actors")  # `looked_at` takes a minute: in one worker only
+pytestmark = pytest.mark.xdist_group("options of actors")  # `looked_at` takes a minute at night: in one worker only
 
 PROTOCOLS = (
     Protocol(),
@@ -27,6 +28,11 @@ PROTOCOLS = (
 )
 """Under each of them other choices matter."""
 
+
+NIGHTLY = os.environ.get("NBCC_BUDGET") == "nightly"
+
+RARE = ("bulk_inserter",)
+"""Kinds whose conflicts are rare."""
 
 OWN = frozenset(name for kind in kinds() for name in chosen_by(kind))
 """The options that actors of some kind choose for themselves. The others are the table's, whoever reads them."""
@@ -90,7 +96,7 @@ def _walk(world: World, protocol: Protocol) -> None:
     if world.actors.get("bulk_inserter") and protocol[Slicing].slicing != "completion":
         return  # is not modelled
     model, rng = Model(world, protocol), Random(f"{world.name} {protocol.differences()}")
-    for _ in range(60 if world.actors.get("bulk_inserter") else 3):  # its conflicts are rare
+    for _ in range(60 if NIGHTLY and any(world.actors.get(kind) for kind in RARE) else 3):
         state = model.initial
         for _ in range(60):
             if not (steps := list(model.successors(state))):
@@ -98,7 +104,9 @@ def _walk(world: World, protocol: Protocol) -> None:
             _, state = rng.choice(steps)
 
 
-@pytest.mark.parametrize("kind", sorted(kinds()))
+@pytest.mark.parametrize(
+    "kind", [pytest.param(each, marks=pytest.mark.nightly if each in RARE else ()) for each in sorted(kinds())]
+)
 def test_a_kind_looks_at_its_own_choices_and_at_all_of_them(kind: str, looked_at: dict[str, set[str]]) -> None:
     assert looked_at[kind] - RULES == set(chosen_by(kind)) - RULES
     assert looked_at[kind] >= set(chosen_by(kind))

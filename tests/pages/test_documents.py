@@ -19,9 +19,12 @@ from .readme import commands, programs, run_commands
 GALLERY = ROOT / "specs" / "traces" / "README.md"
 PAGES = [*sorted((ROOT / "docs").glob("*.md")), GALLERY, ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
+AT_NIGHT = ("streams", "clusters", "options")
+"""Pages whose programs take up to a minute each."""
+
 NIGHTLY = os.environ.get("NBCC_BUDGET") == "nightly"
 PROGRAMS = [
-    pytest.param(page, marks=pytest.mark.nightly if page.stem in ("streams", "clusters") else ())  # a minute each
+    pytest.param(page, marks=pytest.mark.nightly if page.stem in AT_NIGHT else ())
     for page in PAGES
     if page.parent.name == "docs" and programs(page)
 ]

@@ -18,6 +18,7 @@ from nbcc.simulator import mutants
 from nbcc.simulator.crosscheck.check import CheckOptions, run
 from nbcc.simulator.crosscheck.mutated import options_of
 from nbcc.simulator.systems.registry import factory
+from tests.builders import by_day
 
 ALL = {name: mutants.load(name) for name in mutants.names()}
 VARIANTS = sorted(name for name, mutant in ALL.items() if mutant.detector == "check")
@@ -101,9 +102,7 @@ def test_the_listing_after_the_unlock_is_seen_by_footprints_alone() -> None:
     assert "comes after lock.release" in report.disagreement.because
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=pytest.mark.nightly if n % 6 else ()) for n, name in enumerate(HARNESS)]
-)
+@pytest.mark.parametrize("name", by_day.one_of(6, HARNESS))
 def test_a_mutant_of_the_harness_turns_its_test_red(name: str) -> None:
     named = ALL[name].test
     assert (ROOT / named.partition("::")[0]).is_file()
