@@ -7,14 +7,14 @@ against the newest completion time, so files in an idle table do not age.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import Final, NamedTuple
 
 from ..clock import to_instant, to_millis
 from ..context import Context
 from ..file_names import marked_file
-from ..storage import Entry
+from ..storage import paths_below
 from ..timeline import Instant, Timeline
 from ..timeline.heartbeats import FOLDER as HEARTBEATS
 from ..writes.idempotency import FOLDER as BATCHES
@@ -37,15 +37,15 @@ class Leftovers(NamedTuple):
 
 
 class Listing(NamedTuple):
-    """A listing of the table's markers, heartbeats and batch ids, made before the timeline is listed."""
+    """The paths of the table's markers, heartbeats and batch ids, listed before the timeline."""
 
-    markers: list[Entry]
-    heartbeats: list[Entry]
-    batch_ids: list[Entry]
+    markers: Sequence[str]
+    heartbeats: Sequence[str]
+    batch_ids: Sequence[str]
 
     @classmethod
     def of(cls, context: Context) -> Listing:
-        return cls(*(context.storage.list(folder) for folder in (MARKERS, HEARTBEATS, BATCHES)))
+        return cls(*(sorted(paths_below(context.storage, folder)) for folder in (MARKERS, HEARTBEATS, BATCHES)))
 
 
 def leftovers(
@@ -73,14 +73,14 @@ def _before(time: str, millis: int) -> str:
     return to_instant(max(to_millis(time) - millis, 0))
 
 
-def _ended(whole: Timeline, entries: Iterable[Entry], bound: str) -> Iterator[tuple[str, str]]:
+def _ended(whole: Timeline, paths: Iterable[str], bound: str) -> Iterator[tuple[str, str]]:
     """Yield the path and the requested time of each marker or heartbeat whose instant was requested before `bound` and
     is no longer pending.
     """
-    for entry in entries:
-        requested = entry.path.split("/")[2]
+    for path in paths:
+        requested = path.split("/")[2]
         if requested < bound and all(instant.completed for instant in whole.at(requested)):
-            yield entry.path, requested
+            yield path, requested
 
 
 def _listed(context: Context, instants: Iterable[Instant]) -> frozenset[str]:
@@ -88,14 +88,13 @@ def _listed(context: Context, instants: Iterable[Instant]) -> frozenset[str]:
     return frozenset(stat.path for instant in done for stat in context.commits.commit(instant).stats)
 
 
-def _batch_ids(whole: Timeline, claims: Collection[Entry], bound: str) -> Iterator[str]:
+def _batch_ids(whole: Timeline, claims: Iterable[str], bound: str) -> Iterator[str]:
     """Yield the batch id files of writes that were undone, or that completed before `bound`.
 
-    No batch id file is deleted while a write of its batch is pending, because the pending write reads all files of the
-    batch.
+    `claims` are ordered by batch. No batch id file is deleted while a write of its batch is pending, because the
+    pending write reads all files of the batch.
     """
-    paths = sorted(entry.path for entry in claims)
-    for _, batch in groupby(paths, key=lambda path: path.rpartition("/")[0]):
+    for _, batch in groupby(claims, key=lambda path: path.rpartition("/")[0]):
         attempts = [(path, whole.find(path.rpartition("/")[2])) for path in batch]
         if not any(instant is not None and not instant.completed for _, instant in attempts):
             yield from (path for path, instant in attempts if instant is None or (instant.completed or "") < bound)

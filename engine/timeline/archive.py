@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterator
+from operator import attrgetter
 from typing import Final, NamedTuple
 
 import pyarrow as pa
@@ -60,7 +62,6 @@ class Archive:
         self._rows: dict[ArchiveFile, _Rows] = {}
         self._instants: dict[ArchiveFile, tuple[Instant, ...]] = {}
         self._planned: dict[ArchiveFile, tuple[Instant, ...]] = {}
-        self._known: dict[tuple[str, str], ArchiveFile] = {}
 
     def refresh(self, seen: bool = True) -> None:
         """Forget the manifest, so that the next query reads the current manifest. The instants of decoded archive files
@@ -115,23 +116,37 @@ class Archive:
 
     def holds(self, instant: Instant) -> bool:
         """Return whether one of the archive files that have already been read contains an instant."""
-        return (instant.requested, instant.action) in self._known
+        return self._file_with(instant) is not None
 
     def row(self, instant: Instant) -> Archived | None:
         """Return an archived instant with its content; None if the archive files that have already been read do not
         contain it.
         """
-        key = instant.requested, instant.action
-        while (file := self._known.get(key)) is not None:
+        while (file := self._file_with(instant)) is not None:
             try:
                 decoded = self._decoded(file)
             except NotFound:  # a merge has replaced the file
                 self.refresh()
                 self.instants()
-                if self._known.get(key) == file:
+                if self._file_with(instant) == file:
                     raise
             else:
-                return decoded.by_key[key]
+                return decoded.by_key[instant.requested, instant.action]
+        return None
+
+    def _file_with(self, instant: Instant) -> ArchiveFile | None:
+        """Return the archive file with an instant, among those that have already been read. No process keeps a map of
+        all instants, because a long history has many.
+        """
+        wanted = instant.requested
+        for file, found in reversed(self._instants.items()):
+            if not found or not found[0].requested <= wanted <= found[-1].requested:
+                continue
+            place = bisect_left(found, wanted, key=attrgetter("requested"))
+            while place < len(found) and found[place].requested == wanted:
+                if found[place].action == instant.action:
+                    return file
+                place += 1
         return None
 
     def files(self) -> list[ArchiveFile]:
@@ -212,8 +227,7 @@ class Archive:
             data, name = self._get(file), f"{HISTORY}/{file.name}"
             rows = decode_rows(data, name, INDEX) if count_rows(data, name) > ROWS_KEPT else self.rows(file, data)
             self._planned[file] = tuple(row.planned for row in rows if row.planned)
-            self._instants[file] = tuple(row.instant for row in rows)
-            self._known.update({(row.requested, row.action): file for row in rows})
+            self._instants[file] = tuple(sorted((row.instant for row in rows), key=attrgetter("requested")))
         return self._instants[file]
 
     def _get(self, file: ArchiveFile) -> bytes:

@@ -6,7 +6,7 @@ import json
 import os
 import threading
 import time
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,6 @@ from nbcc.engine.clock import to_instant
 from nbcc.engine.config.maintenance import MaintenancePolicy
 from nbcc.engine.errors import Cleaned, Conflict
 from nbcc.engine.services.consumers import publish_progress
-from nbcc.engine.storage import Entry
 from nbcc.engine.timeline import Timeline
 from nbcc.engine.timeline.heartbeats import FOLDER as HEARTBEATS
 from nbcc.engine.writes.commit_protocol import request
@@ -291,12 +290,12 @@ def test_a_sink_sets_some_columns_and_runs_services(tmp_path: Path) -> None:
     assert any(instant.action == "commit" for instant in table.timeline()), "a compaction"
 
 
-def collects_what_is_claimed(whole: Timeline, claims: Collection[Entry], bound: str) -> Iterator[str]:
+def collects_what_is_claimed(whole: Timeline, claims: Iterable[str], bound: str) -> Iterator[str]:
     """Selects batch ids as `collecting` does, but also those with a pending attempt."""
-    for entry in claims:
-        found = whole.find(entry.path.rpartition("/")[2])
+    for path in claims:
+        found = whole.find(path.rpartition("/")[2])
         if found is not None and (found.completed or "~") < bound:
-            yield entry.path
+            yield path
 
 
 @pytest.mark.parametrize(
