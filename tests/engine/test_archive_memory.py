@@ -11,9 +11,12 @@ from nbcc.engine.timeline import archive as archived
 from nbcc.engine.timeline import loading, lsm
 from nbcc.engine.timeline.archive import Archive
 from nbcc.engine.timeline.archive_files import ArchiveFile
+from nbcc.engine.timeline.instant import Instant
 from nbcc.engine.timeline.timeline import FOLDER
+from tests.builders.files import t
 from tests.builders.tables import batch, make_table, tick
 
+from .test_format_timeline import archive as write_archive
 from .test_table_archive import answers, grown, reopened
 
 
@@ -44,6 +47,16 @@ def test_a_process_forgets_what_a_merge_has_replaced(tmp_path: Path, monkeypatch
     assert archive._rows.keys() == archive._instants.keys() == set(archive.files())
     paths = {f"{FOLDER}/{instant.file_name}" for instant in table.timeline() if instant.completed}
     assert loading._SOUND[table.context.storage.url] == paths
+
+
+def test_an_archived_instant_is_found_by_its_time_and_action(tmp_path: Path) -> None:
+    storage = open_storage(tmp_path)
+    write_archive(storage, (2, 4), (6, 8))  # the last instant of a file has a clean at the same time
+    archive = Archive(storage)
+    archive.instants()
+    asked = [Instant(t(n), action, "completed") for n in range(1, 10) for action in ("clean", "commit", "deltacommit")]
+    found = {(row.requested, row.action) for instant in asked if (row := archive.row(instant))}
+    assert found == {*((t(n), "deltacommit") for n in (2, 4, 6, 8)), (t(4), "clean"), (t(8), "clean")}
 
 
 HALF = lsm.MERGED_BYTES // 2
