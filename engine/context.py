@@ -52,3 +52,7 @@ class Context:
         (``files="listed"``).
         """
         return self.commits.whole(timeline) if self.rules.files == "listed" else timeline
+
+    def unretired(self, timeline: Timeline) -> Timeline:
+        """Return what `whole` returns, without the archived instants that no table service needs any more."""
+        return self.commits.unretired(timeline) if self.rules.files == "listed" else timeline

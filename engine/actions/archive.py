@@ -44,13 +44,13 @@ def _archive_some(context: Context, retained: int) -> tuple[Instant, ...]:
     with held(context.lock):
         last = latest_decision(context)
         timeline = load(context.storage)
-        whole = context.whole(timeline)
-        refuse_unlisted(context, whole, "archive the timeline")
+        unretired = context.unretired(timeline)
+        refuse_unlisted(context, unretired, "archive the timeline")
         forget(context, timeline)
         cut(context, last)
         chosen = left_behind(context, timeline)
         if not chosen:
-            chosen = archivable(context, timeline, whole, retained, last)[:MOST]
+            chosen = archivable(context, timeline, unretired, retained, last)[:MOST]
             if not chosen:
                 return ()
             rows = [to_archived(context, timeline, instant) for instant in chosen]

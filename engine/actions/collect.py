@@ -38,7 +38,7 @@ def run(
         timeline = load(context.storage)
         forget(context, timeline)
         cut(context, last)
-        chosen = leftovers(context, context.commits.whole(timeline), listing, batch_hours, leftover_seconds)
+        chosen = leftovers(context, context.commits.unretired(timeline), listing, batch_hours, leftover_seconds)
         if chosen.batch_ids:  # a writer lists them under the lock
             context.storage.delete_all(chosen.batch_ids)
     for paths in (chosen.files, chosen.markers, chosen.heartbeats):

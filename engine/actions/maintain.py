@@ -238,7 +238,7 @@ class _Pass:
         yield self._step("clean", "deleted files", (plan,), begun, {"files": files}, because)
 
     def _timeline(self) -> Timeline:
-        return self.context.whole(load(self.context.storage))
+        return self.context.unretired(load(self.context.storage))
 
     def _step(
         self, service: str, did: str, instants: tuple[Instant, ...], begun: float, counts: Reasons,

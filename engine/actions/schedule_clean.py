@@ -37,7 +37,7 @@ def run(
     chosen = Policy(policy, retained)
     with held(context.lock):
         last = latest_decision(context)
-        timeline = context.whole(load(context.storage))
+        timeline = context.unretired(load(context.storage))
         refuse_unlisted(context, timeline, "clean the table")
         if any(instant.action == ACTION for instant in timeline.pending):
             return None

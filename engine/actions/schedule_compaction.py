@@ -28,7 +28,7 @@ def run(context: Context, config: TableConfig, sort_by: Sequence[str] = ()) -> I
     config.check_writable()
     with held(context.lock):
         last = latest_decision(context)
-        timeline = context.whole(load(context.storage))
+        timeline = context.unretired(load(context.storage))
         slices = worth_compacting(context, timeline)
         if not slices:
             return None

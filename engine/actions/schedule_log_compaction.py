@@ -22,7 +22,7 @@ def run(context: Context, config: TableConfig) -> Instant | None:
     config.check_writable()
     with held(context.lock):
         last = latest_decision(context)
-        timeline = context.whole(load(context.storage))
+        timeline = context.unretired(load(context.storage))
         slices = worth_log_compacting(context, timeline)
         if not slices:
             return None

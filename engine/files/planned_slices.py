@@ -1,9 +1,9 @@
 """Computes the file slices for the planning of table services, without reading commits that no plan needs any more.
 
-The history of a table grows without limit, so a long-lived service process stops reading old commits. A commit is
-retired, that is, no longer read, if it is archived and its files are only in slices older than the horizon of a clean.
-The horizon (the oldest readable time) never decreases, so no later plan needs the files of a retired commit. If a table
-has been restored, no commit is retired, because a restore changes the set of live files.
+The history of a table grows without limit, so a long-lived service process forgets old commits. A commit is retired,
+that is, no longer read, if it is archived and its files are only in slices older than the horizon of a clean. The
+horizon (the oldest readable time) never decreases, so no later plan needs the files of a retired commit. If a table has
+been restored, no commit is retired, because a restore changes the set of live files.
 """
 
 from __future__ import annotations
@@ -21,29 +21,34 @@ from .slices import FileSlice, load_slices
 RETIRED: Final = frozenset({"commit", "deltacommit"})
 """The actions that are retired. A replacecommit is not: it hides file groups."""
 
-_RULES: Final = ("archive_bound", "files", "retention", "slicing", "tombstone_logs", "visibility")
+_RULES: Final = ("archive_bound", "files", "plan_takes", "retention", "slicing", "tombstone_logs", "visibility")
 """Under weaker rules a slice that a clean has put before the horizon may be needed again."""
 
 
 def planned_slices(storage: Storage, timeline: Timeline, commits: Commits, rules: Rules) -> tuple[FileSlice, ...]:
-    """Return the table's current slices, like `load_slices`, but without reading commits that no plan needs. `timeline`
-    must be the current timeline, including the archived instants.
+    """Return the table's current slices, like `load_slices`, and retire the commits that no later plan needs.
+    `timeline` must be the current timeline, joined with the archived instants that are not retired (`unretired`).
     """
-    if timeline.restores or any(getattr(rules, name) != getattr(NBCC, name) for name in _RULES):
-        return load_slices(storage, timeline, commits, rules)
-    timeline = commits.unretired(timeline)
     slices = load_slices(storage, timeline, commits, rules)
-    commits.retire(_not_needed(timeline, commits, slices))
+    if not timeline.restores and all(getattr(rules, name) == getattr(NBCC, name) for name in _RULES):
+        commits.retire(_not_needed(timeline, commits, slices), timeline)
     return slices
 
 
 def _not_needed(timeline: Timeline, commits: Commits, slices: Iterable[FileSlice]) -> Iterator[Instant]:
-    """Yield the archived commits that completed before the horizon and have no file in the given slices."""
+    """Yield the archived commits that completed before the horizon and have no file in the given slices.
+
+    The newest compaction is kept, because services count the commits since. A log compaction that was pending while a
+    clean was planned is kept, because the clean did not delete its inputs (`services.cleaning`).
+    """
     horizon = commits.horizon(timeline) or ""
     needed = {path for piece in slices for path in piece.paths}
+    newest = timeline.compactions[-1:]
     for instant in timeline.instants:
         is_old = instant.action in RETIRED and instant.completed is not None and instant.completed < horizon
-        if not is_old or not commits.archive.holds(instant):
+        if not is_old or instant in newest or not commits.archive.holds(instant):
+            continue
+        if timeline.is_log_compaction(instant) and timeline.has_clean_during(instant):
             continue
         if needed.isdisjoint(stat.path for stat in commits.commit(instant).stats):
             yield instant

@@ -73,7 +73,7 @@ def group_rules(context: Context, timeline: Timeline, base: str | None) -> Rules
 def completed_write(context: Context, timeline: Timeline, requested: str) -> Instant | None:
     """Return the completed write with the given requested time, found in the timeline or in the archive."""
     found = timeline.find(requested)
-    return found or context.whole(timeline).find(requested)
+    return found or context.commits.find(context.unretired(timeline), requested)
 
 
 def read_task(piece: FileSlice, config: TableConfig, rules: Rules) -> ReadTask:

@@ -40,15 +40,15 @@ def refuse_retained(retained: int) -> None:
 
 
 def archivable(
-    context: Context, timeline: Timeline, whole: Timeline, retained: int, last: Decision | None
+    context: Context, timeline: Timeline, unretired: Timeline, retained: int, last: Decision | None
 ) -> tuple[Instant, ...]:
     """Return the instants of the active timeline that may be archived, ordered by requested time. The caller of
     `archivable` holds the table's lock.
 
-    `whole` is the active timeline joined with the archive. `last` is the newest entry of the decision log; None without
-    a decision log.
+    `unretired` is the active timeline joined with the archived instants that table services need. `last` is the newest
+    entry of the decision log; None without a decision log.
     """
-    stay = _stay(context, timeline, whole, retained, last)
+    stay = _stay(context, timeline, unretired, retained, last)
     waits = context.rules.archive_bound == "pending"
     bound = min((i.requested for i in (*timeline.pending, *timeline.savepoints) if waits), default="~")
     found = []
@@ -64,7 +64,7 @@ def archivable(
 
 
 def _stay(
-    context: Context, timeline: Timeline, whole: Timeline, retained: int, last: Decision | None
+    context: Context, timeline: Timeline, unretired: Timeline, retained: int, last: Decision | None
 ) -> frozenset[Instant]:
     """Return the completed instants that must remain on the active timeline.
 
@@ -77,7 +77,7 @@ def _stay(
     cleans = [instant for instant in timeline.completed if instant.action == "clean"][-1:]
     restores = [instant for instant in timeline.completed if instant.action == "restore"]
     decided = [instant for instant in timeline.completed if last and instant.requested == last.requested]
-    slices = planned_slices(context.storage, whole, context.commits, context.rules)
+    slices = planned_slices(context.storage, unretired, context.commits, context.rules)
     live = (log for piece in to_read(slices, context.rules) for log in piece.logs)
     logs = {each.requested for log in live for each in log.files}
     with_logs = (instant for instant in timeline.completed if instant.writes and instant.requested in logs)

@@ -15,7 +15,7 @@ from ..clock import to_instant, to_millis
 from ..context import Context
 from ..file_names import marked_file
 from ..storage import paths_below
-from ..timeline import Instant, Timeline
+from ..timeline import Timeline
 from ..timeline.heartbeats import FOLDER as HEARTBEATS
 from ..writes.idempotency import FOLDER as BATCHES
 
@@ -49,23 +49,23 @@ class Listing(NamedTuple):
 
 
 def leftovers(
-    context: Context, whole: Timeline, listing: Listing, batch_hours: int, leftover_seconds: int
+    context: Context, timeline: Timeline, listing: Listing, batch_hours: int, leftover_seconds: int
 ) -> Leftovers:
-    """Return the leftover files of a table. `whole` is the timeline joined with the archive. The caller must first
-    create `listing`, and then list the timeline under the lock.
+    """Return the leftover files of a table. `timeline` is joined with the archived instants that are not retired. The
+    caller must first create `listing`, and then list the timeline under the lock.
     """
-    newest = whole.greatest_completion
+    newest = timeline.greatest_completion
     if newest is None:
         return Leftovers()
     bound = _before(newest, leftover_seconds * 1000)
-    markers = dict(_ended(whole, listing.markers, bound))
+    markers = dict(_ended(timeline, listing.markers, bound))
     files = set[str]()
     for path, requested in markers.items():
         file = marked_file(requested, path)
-        if file is not None and file not in _listed(context, whole.at(requested)):
+        if file is not None and file not in _listed(context, timeline, requested):
             files.add(file)
-    beats = (path for path, _ in _ended(whole, listing.heartbeats, bound))
-    ids = _batch_ids(whole, listing.batch_ids, _before(newest, batch_hours * 3_600_000))
+    beats = (path for path, _ in _ended(timeline, listing.heartbeats, bound))
+    ids = _batch_ids(context, timeline, listing.batch_ids, _before(newest, batch_hours * 3_600_000))
     return Leftovers(tuple(sorted(files)), tuple(markers), tuple(beats), tuple(ids))
 
 
@@ -73,28 +73,30 @@ def _before(time: str, millis: int) -> str:
     return to_instant(max(to_millis(time) - millis, 0))
 
 
-def _ended(whole: Timeline, paths: Iterable[str], bound: str) -> Iterator[tuple[str, str]]:
+def _ended(timeline: Timeline, paths: Iterable[str], bound: str) -> Iterator[tuple[str, str]]:
     """Yield the path and the requested time of each marker or heartbeat whose instant was requested before `bound` and
-    is no longer pending.
+    is no longer pending. An instant that the timeline does not contain is retired or was undone.
     """
     for path in paths:
         requested = path.split("/")[2]
-        if requested < bound and all(instant.completed for instant in whole.at(requested)):
+        if requested < bound and all(instant.completed for instant in timeline.at(requested)):
             yield path, requested
 
 
-def _listed(context: Context, instants: Iterable[Instant]) -> frozenset[str]:
-    done = (instant for instant in instants if instant.writes)
-    return frozenset(stat.path for instant in done for stat in context.commits.commit(instant).stats)
+def _listed(context: Context, timeline: Timeline, requested: str) -> frozenset[str]:
+    done = {*timeline.at(requested), context.commits.find(timeline, requested)}
+    writes = (instant for instant in done if instant is not None and instant.writes)
+    return frozenset(stat.path for instant in writes for stat in context.commits.commit(instant).stats)
 
 
-def _batch_ids(whole: Timeline, claims: Iterable[str], bound: str) -> Iterator[str]:
+def _batch_ids(context: Context, timeline: Timeline, claims: Iterable[str], bound: str) -> Iterator[str]:
     """Yield the batch id files of writes that were undone, or that completed before `bound`.
 
     `claims` are ordered by batch. No batch id file is deleted while a write of its batch is pending, because the
     pending write reads all files of the batch.
     """
+    find = context.commits.find
     for _, batch in groupby(claims, key=lambda path: path.rpartition("/")[0]):
-        attempts = [(path, whole.find(path.rpartition("/")[2])) for path in batch]
+        attempts = [(path, find(timeline, path.rpartition("/")[2])) for path in batch]
         if not any(instant is not None and not instant.completed for _, instant in attempts):
             yield from (path for path, instant in attempts if instant is None or (instant.completed or "") < bound)

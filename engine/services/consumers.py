@@ -55,14 +55,18 @@ def waits_for_consumers(context: Context, timeline: Timeline, horizon: str, now:
     """Return the earlier of the clean's horizon and the progress of the slowest consumer; None if nothing may be
     cleaned.
 
-    A clean ignores a consumer whose oldest unprocessed write completed more than `hours` ago.
+    A clean ignores a consumer whose oldest unprocessed write completed more than `hours` ago. `timeline` is joined with
+    the archived instants that are not retired.
     """
+    last = context.commits.horizon(timeline) or ""
     for progress in progress_of_consumers(context).values():
         if progress < horizon:
+            # An earlier clean may have passed this consumer: then the oldest write it has not read may be retired.
+            whole = context.commits.with_retired(timeline) if progress < last else timeline
             unread = (
                 completion_of(instant)
-                for instant in timeline.completed
-                if instant.writes and completion_of(instant) > progress and is_write(timeline, context.commits, instant)
+                for instant in whole.completed
+                if instant.writes and completion_of(instant) > progress and is_write(whole, context.commits, instant)
             )
             oldest = min(unread, default=None)
             if oldest is not None and to_millis(now) - to_millis(oldest) <= hours * HOUR_MS:

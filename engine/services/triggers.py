@@ -108,7 +108,7 @@ def measure(context: Context, timeline: Timeline) -> dict[str, int]:
     `held_writes` counts the writes that a pending instant or savepoint keeps on the active timeline. A dead writer's
     instant remains pending until its heartbeat has expired and a rollback has ended.
     """
-    slices = planned_slices(context.storage, context.whole(timeline), context.commits, context.rules)
+    slices = planned_slices(context.storage, context.unretired(timeline), context.commits, context.rules)
     logs = logs_of(to_read(slices, context.rules))
     return {
         "active_instants": len(timeline.instants),

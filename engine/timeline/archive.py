@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from operator import attrgetter
 from typing import Final, NamedTuple
 
@@ -24,6 +24,7 @@ from .archive_files import (
     rows_table,
 )
 from .instant import Instant
+from .retired import RetiredInstants
 from .timeline import FOLDER, Timeline
 
 HISTORY: Final = f"{FOLDER}/history"
@@ -52,13 +53,18 @@ class Archive:
     Query the archive only after listing the active timeline. The archiver removes an instant from the active timeline
     only after publishing a manifest that includes it. An instant found in neither the active timeline nor the archive
     has never completed.
+
+    `retired` contains the instants that no table service needs any more (`files.planned_slices`). An `Archive` keeps
+    them in `retired` only, and not with the other instants of the archive files that it has read.
     """
 
     def __init__(self, storage: Storage) -> None:
         self._storage = storage
+        self.retired = RetiredInstants()
         self._files: list[ArchiveFile] | None = None
         self._seen = True
         self._timeline: tuple[frozenset[ArchiveFile], Timeline] = frozenset(), Timeline()
+        self._whole: tuple[int, frozenset[ArchiveFile], Timeline] | None = None
         self._rows: dict[ArchiveFile, _Rows] = {}
         self._instants: dict[ArchiveFile, tuple[Instant, ...]] = {}
         self._planned: dict[ArchiveFile, tuple[Instant, ...]] = {}
@@ -80,7 +86,7 @@ class Archive:
             for instant in instants:
                 if instant.requested == requested and instant.writes:
                     return instant
-        return None
+        return self.retired.find(requested)
 
     def completion(self, requested: str) -> str | None:
         """Return the completion time of the write with the given requested time; None if that write is not archived."""
@@ -93,46 +99,67 @@ class Archive:
 
     def instants(self) -> tuple[Instant, ...]:
         """Return all archived instants of all actions. `instants` reads every archive file once."""
-        return tuple(instant for instants in self._read(lambda file: True) for instant in instants)
+        found = self._read(lambda file: True)
+        return (*(instant for instants in found for instant in instants), *self.retired.instants())
 
     def timeline(self) -> Timeline:
-        """Return a timeline of all archived instants, with their requested and completed states. `timeline` reads every
-        archive file once, and is computed once for each manifest.
+        """Return a timeline of the archived instants that are not retired, with their requested and completed states.
+        `timeline` reads every archive file once, and is computed once for each manifest.
         """
         if self._timeline[0] != frozenset(self.files()):
-            self.instants()
+            self._read(lambda file: True)
             files = frozenset(self.files())  # possibly of a newer manifest
             before, known = self._timeline if self._timeline[0] <= files else (frozenset(), Timeline())
-            self._timeline = files, known.with_states(self.states(files - before))
+            self._timeline = files, known.with_states(self._states(files - before))
         return self._timeline[1]
 
-    def is_current(self, timeline: Timeline) -> bool:
-        """Return whether a timeline is the one that `timeline` returns now, without reading anything."""
-        return timeline is self._timeline[1] and self._files is not None and self._timeline[0] == {*self._files}
+    def whole(self) -> Timeline:
+        """Return a timeline of all archived instants, also the retired ones."""
+        known = self.timeline()
+        if not self.retired:
+            return known
+        if self._whole is None or self._whole[:2] != (len(self.retired), self._timeline[0]):
+            self._whole = len(self.retired), self._timeline[0], known.with_states(self.retired.states())
+        return self._whole[2]
 
-    def states(self, files: Collection[ArchiveFile]) -> Iterator[Instant]:
-        """Yield the states (requested and completed) of all instants in archive files that have been read."""
+    def _states(self, files: Collection[ArchiveFile]) -> Iterator[Instant]:
+        """Yield the states (requested and completed) of the instants in archive files that have been read."""
         return (state for file in sorted(files) for state in (*self._instants[file], *self._planned[file]))
+
+    def retire(self, instants: Iterable[Instant], timeline: Timeline) -> None:
+        """Record the archived instants that no table service needs any more. `timeline` contains them."""
+        keys = {each.key for each in instants if self.retired.add(each, timeline.begun_as.get(each.key, each.action))}
+        if keys:
+            for found in (self._instants, self._planned):
+                for file in [file for file, states in found.items() if any(each.key in keys for each in states)]:
+                    found[file] = tuple(each for each in found[file] if each.key not in keys)
+            self._timeline = self._timeline[0], self._timeline[1].without(keys)
 
     def holds(self, instant: Instant) -> bool:
         """Return whether one of the archive files that have already been read contains an instant."""
-        return self._file_with(instant) is not None
+        return self._file_with(instant) is not None or instant.key in self.retired
 
     def row(self, instant: Instant) -> Archived | None:
         """Return an archived instant with its content; None if the archive files that have already been read do not
         contain it.
         """
-        while (file := self._file_with(instant)) is not None:
+        key = instant.requested, instant.action
+        while self.holds(instant):
+            files = self.files()
             try:
-                decoded = self._decoded(file)
-            except NotFound:  # a merge has replaced the file
+                rows = (self._decoded(file).by_key.get(key) for file in self._files_with(instant))
+                return next((row for row in rows if row is not None), None)
+            except NotFound:  # a merge has replaced a file
                 self.refresh()
-                self.instants()
-                if self._file_with(instant) == file:
+                self._read(lambda file: True)
+                if self.files() == files:
                     raise
-            else:
-                return decoded.by_key[instant.requested, instant.action]
         return None
+
+    def _files_with(self, instant: Instant) -> list[ArchiveFile]:
+        """Return the archive file with an instant; for a retired instant, the files that may contain it."""
+        file = self._file_with(instant)
+        return [file] if file is not None else [file for file in self.files() if file.spans(instant.requested)]
 
     def _file_with(self, instant: Instant) -> ArchiveFile | None:
         """Return the archive file with an instant, among those that have already been read. No process keeps a map of
@@ -176,7 +203,8 @@ class Archive:
             return not newest_of(file.name) or newest_of(file.name) > requested
 
         completed = tuple(instant for instants in self._read(is_later) for instant in instants)
-        return (*completed, *(plan for file in self.files() if is_later(file) for plan in self._planned[file]))
+        plans = (plan for file in self.files() if is_later(file) for plan in self._planned[file])
+        return (*completed, *plans, *self.retired.states(after=requested))
 
     def version(self) -> int:
         """Return the number of the current manifest; 0 if there is no manifest."""
@@ -220,14 +248,15 @@ class Archive:
                     ) from None
 
     def _index(self, file: ArchiveFile) -> tuple[Instant, ...]:
-        """Return the completed instants of an archive file, and remember that the file contains them. The content of
-        instants is decoded with them only if the file has few.
+        """Return the completed instants of an archive file that are not retired, and remember that the file contains
+        them. The content of instants is decoded with them only if the file has few.
         """
         if file not in self._instants:
             data, name = self._get(file), f"{HISTORY}/{file.name}"
             rows = decode_rows(data, name, INDEX) if count_rows(data, name) > ROWS_KEPT else self.rows(file, data)
-            self._planned[file] = tuple(row.planned for row in rows if row.planned)
-            self._instants[file] = tuple(sorted((row.instant for row in rows), key=attrgetter("requested")))
+            needed = [row for row in rows if row.instant.key not in self.retired]
+            self._planned[file] = tuple(row.planned for row in needed if row.planned)
+            self._instants[file] = tuple(sorted((row.instant for row in needed), key=attrgetter("requested")))
         return self._instants[file]
 
     def _get(self, file: ArchiveFile) -> bytes:

@@ -27,7 +27,6 @@ class CheckpointedCommits(Commits):
     def __init__(self, commits: Commits, checkpoint: StateCheckpoint) -> None:
         vars(self).update(vars(commits))
         self.checkpoint = checkpoint
-        self.retired = set()  # a checkpoint lists fewer files than a service needs
         self._rows: dict[str, Archived] = {row.instant.file_name: row for row in checkpoint.rows}
         self._live: dict[str, CommitMetadata] = {}
 
@@ -38,6 +37,10 @@ class CheckpointedCommits(Commits):
         self.archive.refresh(timeline.archived)
         later = self.archive.states_after(self.checkpoint.archived)
         return timeline.with_archived(Timeline.of((*(row.instant for row in self.checkpoint.rows), *later)))
+
+    def unretired(self, timeline: Timeline) -> Timeline:
+        """Return the same as `whole`."""
+        return self.whole(timeline)
 
     def commit(self, instant: Instant) -> CommitMetadata:
         """Return the metadata of a completed instant; if the checkpoint covers the instant, only its live files are

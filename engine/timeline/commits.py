@@ -10,21 +10,20 @@ from functools import partial
 from ..errors import Unsupported
 from ..storage import NotFound, ObjectStorage, Storage, together
 from .archive import Archive
-from .archive_files import Archived, ArchiveFile
+from .archive_files import Archived
 from .cleans import CleanPlan, CleanSummary, decode_clean_plan
 from .instant import Instant
 from .metadata import LOG_COMPACTION, CommitMetadata, CompactionPlan, decode_commit, decode_plan
 from .restores import restored_away
-from .timeline import FOLDER, Key, Timeline
+from .timeline import FOLDER, Timeline
 
 
 class Commits:
     """The cached content of one table's timeline files. One `Commits` object serves all timelines of a table while the
     table is open.
 
-    `retired` contains the keys of archived commits that no service needs any more (`files.planned_slices`).
-    `has_read` is True after `whole` has read the archived timeline. `checkpointed` contains the commits loaded from a
-    state checkpoint, if this process uses one.
+    `has_read` is True after `whole` or `unretired` has read the archived timeline. `checkpointed` contains the commits
+    loaded from a state checkpoint, if this process uses one.
     """
 
     def __init__(self, storage: Storage) -> None:
@@ -34,8 +33,6 @@ class Commits:
         self._plans: dict[str, CompactionPlan] = {}
         self._cleans: dict[str, CleanSummary] = {}
         self.has_read = False
-        self.retired: set[Key] = set()
-        self._unretired: tuple[frozenset[ArchiveFile], Timeline, int] = frozenset(), Timeline(), 0
         self.checkpointed: Commits | None = None
 
     def whole(self, timeline: Timeline) -> Timeline:
@@ -44,27 +41,39 @@ class Commits:
         """
         self.has_read = True
         self.archive.refresh(timeline.archived)
-        return timeline.with_archived(self.archive.timeline())
-
-    def retire(self, instants: Iterable[Instant]) -> None:
-        """Record the archived instants that no table service needs any more, and remove their content from the cache.
-        """
-        for instant in instants:
-            self.retired.add(instant.key)
-            self._commits.pop(instant.file_name, None)
-            self._plans.pop(instant.requested, None)
+        return timeline.with_archived(self.archive.whole())
 
     def unretired(self, timeline: Timeline) -> Timeline:
-        """Return a timeline without the retired instants."""
-        if timeline.parts is None or not self.archive.is_current(timeline.parts[1]):
-            return timeline.without(self.retired)
-        files = frozenset(self.archive.files())
-        known, archived, retired = self._unretired
-        states = [each for each in self.archive.states(files - known) if each.key not in self.retired]
-        archived = archived.with_states(states) if states else archived
-        archived = archived.without(self.retired) if retired < len(self.retired) else archived
-        self._unretired = files, archived, len(self.retired)
-        return timeline.parts[0].without(self.retired).with_archived(archived)
+        """Return the listed timeline together with the archived instants that table services need. If a restore has
+        changed which files are live, services need all archived instants.
+        """
+        if timeline.restores:
+            return self.whole(timeline)
+        self.has_read = True
+        self.archive.refresh(timeline.archived)
+        archived = self.archive.timeline()
+        return timeline.without(self.archive.retired).with_archived(archived)
+
+    def with_retired(self, timeline: Timeline) -> Timeline:
+        """Return a result of `unretired` together with the retired instants."""
+        return timeline.with_states(self.archive.retired.states()) if self.archive.retired else timeline
+
+    def find(self, timeline: Timeline, requested: str) -> Instant | None:
+        """Return the write with the given requested time, from a result of `unretired` or among the retired instants.
+        """
+        return timeline.find(requested) or self.archive.retired.find(requested)
+
+    def retire(self, instants: Iterable[Instant], timeline: Timeline) -> None:
+        """Record the archived instants that no table service needs any more, and remove them and their content from the
+        cache. `timeline` contains them.
+        """
+        retired = tuple(instants)
+        self.archive.retire(retired, timeline)
+        for instant in retired:
+            if instant.key not in self.archive.retired:
+                continue
+            self._commits.pop(instant.file_name, None)
+            self._plans.pop(instant.requested, None)
 
     def archive_now(self) -> Archive:
         """Return a new view of the archived timeline, as of now."""
@@ -169,7 +178,7 @@ class Commits:
         Raises `Cleaned` if a restore has undone the instant, and `NotFound` if the archive does not contain it.
         """
         self.archive.refresh()
-        self.archive.instants()
+        self.archive.timeline()
         archived = self.archive.row(instant)
         if archived is None:
             raise restored_away(self._storage, instant.requested, f"the {instant}") or NotFound(

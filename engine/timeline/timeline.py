@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Final
@@ -91,9 +91,10 @@ class Timeline:
         parts: tuple[Timeline, Timeline] | None = vars(self).get("parts")
         return parts
 
-    def without(self, keys: Set[Key]) -> Timeline:
+    def without(self, keys: Container[Key]) -> Timeline:
         """Return this timeline without the instants with the given keys: pairs (requested time, completed action)."""
-        return replace(self, instants=tuple(instant for key, instant in self._highest.items() if key not in keys))
+        left = tuple(instant for key, instant in self._highest.items() if key not in keys)
+        return replace(self, instants=left, begun_as={k: v for k, v in self.begun_as.items() if k not in keys})
 
     def without_undone(self, restores: Iterable[RestorePlan]) -> Timeline:
         """Return this timeline without the instants that the given restores have undone."""
@@ -128,6 +129,10 @@ class Timeline:
             return tuple(i for i in self.instants if not (i.completed and i.action in _MANY))
         keys = sorted({i.key for part in self.parts for i in part._few})
         return tuple(i for i in map(self._highest.__getitem__, keys) if not (i.completed and i.action in _MANY))
+
+    def has_clean_during(self, instant: Instant) -> bool:
+        """Return whether a clean was requested after `instant` was requested, and before it completed."""
+        return any(instant.requested < clean.requested < (instant.completed or "~") for clean in self.cleans)
 
     @property
     def pending_compactions(self) -> tuple[Instant, ...]:

@@ -18,6 +18,7 @@ from nbcc.engine import Table
 from nbcc.engine.actions import maintain, run_compaction, schedule_clean
 from nbcc.engine.clock import to_instant
 from nbcc.engine.config.maintenance import MaintenancePolicy
+from nbcc.engine.context import Context
 from nbcc.engine.errors import Cleaned, Conflict
 from nbcc.engine.services.consumers import publish_progress
 from nbcc.engine.timeline import Timeline
@@ -290,10 +291,10 @@ def test_a_sink_sets_some_columns_and_runs_services(tmp_path: Path) -> None:
     assert any(instant.action == "commit" for instant in table.timeline()), "a compaction"
 
 
-def collects_what_is_claimed(whole: Timeline, claims: Iterable[str], bound: str) -> Iterator[str]:
+def collects_what_is_claimed(context: Context, timeline: Timeline, claims: Iterable[str], bound: str) -> Iterator[str]:
     """Selects batch ids as `collecting` does, but also those with a pending attempt."""
     for path in claims:
-        found = whole.find(path.rpartition("/")[2])
+        found = timeline.find(path.rpartition("/")[2])
         if found is not None and (found.completed or "~") < bound:
             yield path
 

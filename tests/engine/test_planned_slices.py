@@ -24,7 +24,7 @@ from tests.builders.tables import SCHEMA, batch, keys, make_table, table_of
 def same_slices(table: Table) -> None:
     """A process that has retired commits plans with the slices that all commits have."""
     context = table.context
-    timeline = context.whole(load(context.storage))
+    timeline = context.unretired(load(context.storage))
     every = Commits(context.storage)
     expected = load_slices(context.storage, every.whole(load(context.storage)), every, context.rules)
     assert planned_slices(context.storage, timeline, context.commits, context.rules) == expected
@@ -53,7 +53,7 @@ def test_retired_commits_change_no_slice(tmp_path: Path, seed: int) -> None:
         else:
             table.archive(retained=chance.randint(1, 4))
         same_slices(table)
-    assert len(table.context.commits.retired) > 10, "the test retires something"
+    assert len(table.context.commits.archive.retired) > 10, "the test retires something"
 
 
 def test_a_restore_needs_what_was_retired(tmp_path: Path) -> None:
@@ -68,7 +68,7 @@ def test_a_restore_needs_what_was_retired(tmp_path: Path) -> None:
     table.clean(retained=1)
     table.archive(retained=1)
     same_slices(table)
-    assert len(table.context.commits.retired) == 1
+    assert len(table.context.commits.archive.retired) == 1
     table.restore()
     same_slices(table)
     assert table.snapshot().column("ts").to_pylist() == [1]
@@ -97,4 +97,4 @@ def test_a_replace_is_not_retired(tmp_path: Path) -> None:
     table.archive(retained=1)
     for _ in range(2):
         same_slices(table)
-    assert table.context.commits.retired, "the test retires something"
+    assert table.context.commits.archive.retired, "the test retires something"
