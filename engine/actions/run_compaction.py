@@ -100,10 +100,9 @@ def _listed_with_base(
         return frozenset()
     base = in_partition(operation.partition, operation.base_file)
     for archived in (False, True):
-        there = context.whole(timeline) if archived else timeline
-        for action in ("commit", "deltacommit"):
-            instant = there.find(barrier, action)
-            if instant is not None and instant.completed:
+        there = context.unretired(timeline) if archived else timeline
+        for instant in context.commits.at(there, barrier):
+            if instant.completed and instant.action in ("commit", "deltacommit"):
                 listed = frozenset(stat.path for stat in context.commits.commit(instant).stats)
                 if base in listed:
                     return listed

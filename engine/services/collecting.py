@@ -84,9 +84,8 @@ def _ended(timeline: Timeline, paths: Iterable[str], bound: str) -> Iterator[tup
 
 
 def _listed(context: Context, timeline: Timeline, requested: str) -> frozenset[str]:
-    done = {*timeline.at(requested), context.commits.find(timeline, requested)}
-    writes = (instant for instant in done if instant is not None and instant.writes)
-    return frozenset(stat.path for instant in writes for stat in context.commits.commit(instant).stats)
+    done = (instant for instant in context.commits.at(timeline, requested) if instant.writes)
+    return frozenset(stat.path for instant in done for stat in context.commits.commit(instant).stats)
 
 
 def _batch_ids(context: Context, timeline: Timeline, claims: Iterable[str], bound: str) -> Iterator[str]:

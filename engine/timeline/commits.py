@@ -63,6 +63,13 @@ class Commits:
         """
         return timeline.find(requested) or self.archive.retired.find(requested)
 
+    def at(self, timeline: Timeline, requested: str) -> tuple[Instant, ...]:
+        """Return the instants of all actions with the given requested time, from a result of `unretired` and among the
+        retired instants.
+        """
+        found, retired = timeline.at(requested), self.archive.retired.find(requested)
+        return found if retired is None or retired in found else (*found, retired)
+
     def retire(self, instants: Iterable[Instant], timeline: Timeline) -> None:
         """Record the archived instants that no table service needs any more, and remove them and their content from the
         cache. `timeline` contains them.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from array import array
 from bisect import bisect_left
 from collections.abc import Iterator
@@ -18,7 +19,7 @@ _KINDS: Final = (
 )
 """The completed actions of retired instants, each with the action that the instant had while it was pending."""
 
-_DIGITS: Final = 17
+_TIME: Final = re.compile(r"[0-9]{17}")
 
 
 class RetiredInstants:
@@ -38,7 +39,7 @@ class RetiredInstants:
         if its times do not have 17 digits, or if another instant has the same requested time.
         """
         kind, completed = (instant.action, begun_as), completion_of(instant)
-        is_usual = kind in _KINDS and len(instant.requested) == len(completed) == _DIGITS
+        is_usual = kind in _KINDS and _TIME.fullmatch(instant.requested) and _TIME.fullmatch(completed)
         if not is_usual or self.find(instant.requested) is not None:
             return False
         place = bisect_left(self._requested, int(instant.requested))
@@ -48,11 +49,12 @@ class RetiredInstants:
         return True
 
     def find(self, requested: str) -> Instant | None:
-        """Return the instant with the given requested time; None if it is not retired."""
-        place = bisect_left(self._requested, int(requested))
-        if place == len(self) or _text(self._requested[place]) != requested:
+        """Return the instant with the given requested time; None if it is not retired, or if `requested` is no time."""
+        if not _TIME.fullmatch(requested):
             return None
-        return self._at(place)
+        place = bisect_left(self._requested, int(requested))
+        is_there = place < len(self) and self._requested[place] == int(requested)
+        return self._at(place) if is_there else None
 
     def __contains__(self, key: object) -> bool:
         return isinstance(key, tuple) and (found := self.find(key[0])) is not None and found.key == key
@@ -81,4 +83,4 @@ class RetiredInstants:
 
 
 def _text(time: int) -> str:
-    return f"{time:0{_DIGITS}d}"
+    return f"{time:017d}"

@@ -4,56 +4,140 @@ from __future__ import annotations
 
 import random
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from nbcc.engine import Table
-from nbcc.engine.errors import Conflict
+from nbcc.engine.actions.archive import left_behind
+from nbcc.engine.actions.schedule_clean import _plan
+from nbcc.engine.config import TableConfig
+from nbcc.engine.config.maintenance import MaintenancePolicy
+from nbcc.engine.context import Context
+from nbcc.engine.errors import BadInput, Cleaned, Conflict
 from nbcc.engine.files.planned_slices import planned_slices
-from nbcc.engine.files.slices import load_slices
 from nbcc.engine.lock import held
 from nbcc.engine.names import bucket_file_id
-from nbcc.engine.timeline import load, put_requested
+from nbcc.engine.reads.times import BEGINNING
+from nbcc.engine.services.cleaning import Policy, PolicyName
+from nbcc.engine.services.collecting import Listing, leftovers
+from nbcc.engine.services.consumers import publish_progress
+from nbcc.engine.services.plan import worth_compacting, worth_log_compacting
+from nbcc.engine.services.triggers import compaction_due
+from nbcc.engine.timeline import Timeline, load, lsm, put_requested
 from nbcc.engine.timeline.commits import Commits
+from nbcc.engine.timeline.heartbeats import FOLDER as HEARTBEATS
 from nbcc.engine.timeline.metadata import CommitMetadata, encode_commit, own_extra
+from nbcc.engine.timeline.timeline import FOLDER
 from nbcc.engine.writes.commit_protocol import complete, take_time
-from tests.builders.tables import SCHEMA, batch, keys, make_table, table_of
+from tests.builders.tables import SCHEMA, batch, keys, make_table, table_of, tick
+
+from .test_maintenance import HourClock
 
 
-def same_slices(table: Table) -> None:
-    """A process that has retired commits plans with the slices that all commits have."""
-    context = table.context
-    timeline = context.unretired(load(context.storage))
-    every = Commits(context.storage)
-    expected = load_slices(context.storage, every.whole(load(context.storage)), every, context.rules)
-    assert planned_slices(context.storage, timeline, context.commits, context.rules) == expected
+def decisions(context: Context, config: TableConfig) -> list[object]:
+    """What services decide about a table: slices, plans, leftovers and what to archive again."""
+    listed = load(context.storage)
+    timeline, now = context.unretired(listed), timeline_of(context).newest or tick(1)
+    slices = planned_slices(context.storage, timeline, context.commits, context.rules)
+    policies: list[PolicyName] = ["KEEP_LATEST_COMMITS", "KEEP_LATEST_BY_HOURS", "KEEP_LATEST_FILE_VERSIONS"]
+    return [
+        slices,
+        [worth(context, timeline) for worth in (worth_compacting, worth_log_compacting)],
+        [_plan(context, config, Policy(name, 2), timeline, slices, now) for name in policies],
+        leftovers(context, timeline, Listing.of(context), batch_hours=4, leftover_seconds=3600),
+        left_behind(context, listed),
+        compaction_due(context, timeline, MaintenancePolicy(compact_commits=1)),
+    ]
+
+
+def timeline_of(context: Context) -> Timeline:
+    return context.whole(load(context.storage))
+
+
+def same_decisions(table: Table) -> None:
+    """A process that has retired commits decides like one that has just started, and can read the same timeline."""
+    context, config = table.context, replace(table.config, consumer_hours=5)
+    fresh = replace(context, own_commits=Commits(context.storage))
+    assert decisions(context, config) == decisions(fresh, config)
+    assert timeline_of(context) == timeline_of(replace(context, own_commits=Commits(context.storage)))
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_retired_commits_change_no_slice(tmp_path: Path, seed: int) -> None:
-    chance, table = random.Random(seed), make_table(tmp_path, buckets=2)
-    for number in range(80):
-        step = chance.random()
-        if step < 0.6:
-            table.upsert(batch((f"k{chance.randrange(9)}", number, "x"), (f"k{chance.randrange(9)}", number, "x")))
-        elif step < 0.65:
-            table.delete(keys((f"k{chance.randrange(9)}", number)))
-        elif step < 0.68:
-            with suppress(Conflict):  # a plan is pending
-                table.insert_overwrite(batch((f"k{chance.randrange(9)}", number, "y")))
-        elif step < 0.72:
-            table.schedule_compaction()
-        elif step < 0.77:
-            table.log_compact()
-        elif step < 0.85:
-            table.compact()
-        elif step < 0.92:
-            table.clean(retained=chance.randint(1, 4))
-        else:
-            table.archive(retained=chance.randint(1, 4))
-        same_slices(table)
-    assert len(table.context.commits.archive.retired) > 10, "the test retires something"
+def test_a_process_that_forgets_decides_like_a_new_one(
+    tmp_path: Path, seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lsm, "LEVEL_FILES", 3)
+    chance, table = random.Random(seed), make_table(tmp_path, clock=HourClock(), buckets=2)
+    operations = {
+        write: 50, remove: 5, overwrite: 3, follow: 2, save: 2, clean: 12, archive: 12, collect: 8,
+        schedule_compaction: 4, log_compact: 5, compact: 8,
+    }  # fmt: skip
+    steps = chance.choices(list(operations), list(operations.values()), k=100)
+    for step in steps:
+        step(table, chance)
+        same_decisions(table)
+    archived = table.context.commits.archive
+    assert len(archived.retired) > 20, "the test retires something"
+    assert not [each for instants in archived._instants.values() for each in instants if each.key in archived.retired]
+
+
+def write(table: Table, chance: random.Random) -> None:
+    number = chance.randrange(1_000_000)
+    rows = batch((f"k{chance.randrange(9)}", number, "x"), (f"k{chance.randrange(9)}", number, "x"))
+    done = table.upsert(rows, batch_id=f"q/{number}")
+    requested, listed = done.requested, table.context.commits.commit(done).stats[0].path
+    for path in (f"{HEARTBEATS}/{requested}", f".hoodie/.temp/{requested}/{listed}.marker.CREATE"):
+        table.context.storage.put(path, b"")
+
+
+def remove(table: Table, chance: random.Random) -> None:
+    table.delete(keys((f"k{chance.randrange(9)}", chance.randrange(1_000_000))))
+
+
+def overwrite(table: Table, chance: random.Random) -> None:
+    with suppress(Conflict):  # a plan is pending
+        table.insert_overwrite(batch((f"k{chance.randrange(9)}", 1, "y")))
+
+
+def schedule_compaction(table: Table, chance: random.Random) -> None:
+    table.schedule_compaction()
+
+
+def log_compact(table: Table, chance: random.Random) -> None:
+    table.log_compact()
+
+
+def compact(table: Table, chance: random.Random) -> None:
+    table.compact()
+
+
+def follow(table: Table, chance: random.Random) -> None:
+    completed = [instant.completed for instant in table.timeline() if instant.completed]
+    publish_progress(table.context, "follower", chance.choice([*completed, BEGINNING]))
+
+
+def clean(table: Table, chance: random.Random) -> None:
+    table.clean(retained=chance.randint(1, 4))
+
+
+def archive(table: Table, chance: random.Random) -> None:
+    if (saved := load(table.context.storage).savepoints) and chance.random() < 0.7:  # a savepoint stops archiving
+        table.delete_savepoint(saved[0])
+    moved = table.archive(retained=chance.randint(1, 4))
+    if moved and chance.random() < 0.3:  # as an archiver that died before it had deleted the last instant
+        content = table.context.commits.content(moved[-1])
+        table.context.storage.put(f"{FOLDER}/{moved[-1].file_name}", content)
+
+
+def collect(table: Table, chance: random.Random) -> None:
+    table.run("collect", batch_hours=30)
+
+
+def save(table: Table, chance: random.Random) -> None:
+    with suppress(BadInput, Cleaned):  # there is nothing to pin
+        table.savepoint()
 
 
 def test_a_restore_needs_what_was_retired(tmp_path: Path) -> None:
@@ -67,10 +151,10 @@ def test_a_restore_needs_what_was_retired(tmp_path: Path) -> None:
         table.compact()
     table.clean(retained=1)
     table.archive(retained=1)
-    same_slices(table)
+    same_decisions(table)
     assert len(table.context.commits.archive.retired) == 1
     table.restore()
-    same_slices(table)
+    same_decisions(table)
     assert table.snapshot().column("ts").to_pylist() == [1]
 
 
@@ -96,5 +180,5 @@ def test_a_replace_is_not_retired(tmp_path: Path) -> None:
     table.clean(retained=1)
     table.archive(retained=1)
     for _ in range(2):
-        same_slices(table)
+        same_decisions(table)
     assert table.context.commits.archive.retired, "the test retires something"
