@@ -10,8 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
+from ..file_names import in_partition
 from ..rules import Rules
 from ..timeline.commits import Commits
+from ..timeline.instant import Instant
 from ..timeline.timeline import Timeline
 from .group_files import BaseFile, Group, LogFile, visible
 
@@ -66,6 +68,14 @@ def requested_place(log: LogFile, rules: Rules) -> str:
     if not log.covers or rules.log_compaction_rank == "own":
         return log.requested
     return max(requested_place(each, rules) for each in log.covers)
+
+
+def input_logs(instant: Instant, commits: Commits) -> frozenset[str]:
+    """Return the paths of the logs that a pending or completed log compaction replaces."""
+    if instant.completed:
+        return frozenset(path for paths in commits.commit(instant).covers.values() for path in paths)
+    operations = commits.log_plan(instant.requested).operations
+    return frozenset(in_partition(each.partition, name) for each in operations for name in each.logs)
 
 
 def pending_groups(timeline: Timeline, commits: Commits) -> frozenset[Group]:

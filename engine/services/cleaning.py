@@ -12,8 +12,8 @@ from typing import Final, Literal, get_args
 from ..clock import to_instant, to_millis
 from ..context import Context
 from ..errors import BadInput
-from ..file_names import in_partition
 from ..files.group_files import Group
+from ..files.log_compaction import input_logs
 from ..files.slices import FileSlice, all_slices, kept_since
 from ..timeline import Commits, Instant, Timeline, completion_of
 from ..timeline.cleans import CleanPlan
@@ -105,9 +105,8 @@ def planned_inputs(context: Context, timeline: Timeline) -> frozenset[str]:
     """Return the input logs of all pending log compactions. A clean keeps the inputs of a pending log compaction even
     if a replacing write has hidden their file slice.
     """
-    pending = (i for i in timeline.log_compactions if not i.completed)
-    operations = (each for i in pending for each in context.commits.log_plan(i.requested).operations)
-    return frozenset(in_partition(each.partition, name) for each in operations for name in each.logs)
+    pending = (instant for instant in timeline.log_compactions if not instant.completed)
+    return frozenset(path for instant in pending for path in input_logs(instant, context.commits))
 
 
 def skipped_by_cleans(context: Context, timeline: Timeline, horizon: str) -> frozenset[str]:

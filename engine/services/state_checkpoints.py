@@ -16,6 +16,7 @@ from ..timeline.archive_files import Archived
 from ..timeline.loading import list_again, list_once, read_time
 from ..timeline.metadata import COVERS, OWN_KEY, REPLACES
 from ..timeline.state_checkpoint import StateCheckpoint
+from .cleaning import planned_inputs
 
 _NEEDED: Final = frozenset({OWN_KEY, COVERS, REPLACES})
 """The extra metadata that a read of file slices uses."""
@@ -46,13 +47,14 @@ def state_checkpoint(context: Context, listed: Listed) -> StateCheckpoint | None
     """Return a state checkpoint; None if the table has no write, or if another engine has cleaned the table.
 
     A state checkpoint contains no pending instants. Readers take pending instants, and instants newer than the
-    checkpoint, from the timeline.
+    checkpoint, from the timeline. The inputs of a pending log compaction are listed even if a replacing write has
+    hidden them, because they determine the place of the new log.
     """
     timeline = listed.timeline
     writes = [instant for instant in timeline.completed if instant.writes]
     if not writes or cleaned_by_others(context, timeline):
         return None
-    live = frozenset(file.path for file in _live_files(context, timeline))
+    live = frozenset(file.path for file in _live_files(context, timeline)) | planned_inputs(context, timeline)
     rows = []
     for instant in writes:
         commit = _with_files(context.commits.commit(instant), live)

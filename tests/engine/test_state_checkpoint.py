@@ -134,6 +134,19 @@ def test_the_log_of_a_log_compaction_keeps_the_rank_of_its_inputs(tmp_path: Path
     assert answers(table, done) == without_checkpoints(table, done)
 
 
+def test_a_checkpoint_lists_the_hidden_inputs_of_a_pending_log_compaction(tmp_path: Path) -> None:
+    """The new log takes the place of its inputs, before the overwrite that hides them."""
+    table = make_table(tmp_path)
+    times = [table.upsert(batch(("old", number, "x"))) for number in range(2)]
+    planned = table.schedule_log_compaction()
+    times.append(table.insert_overwrite(batch(("new", 2, "y"))))
+    table.run("checkpoint_state")
+    table.run_log_compaction(planned)
+    times.append(table.upsert(batch(("new", 3, "z"))))
+    assert answers(table, times) == without_checkpoints(table, times)
+    assert state(cold(table).snapshot()) == {("new", 3, "z")}
+
+
 def test_a_restore_makes_older_checkpoints_useless(tmp_path: Path) -> None:
     table = make_table(tmp_path)
     times = [table.upsert(batch(("k1", 1, "kept")))]
