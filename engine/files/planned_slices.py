@@ -8,7 +8,7 @@ been restored, no commit is retired, because a restore changes the set of live f
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Final
 
 from ..rules import NBCC, Rules
@@ -16,6 +16,7 @@ from ..storage import Storage
 from ..timeline.commits import Commits
 from ..timeline.instant import Instant
 from ..timeline.timeline import Timeline
+from .log_compaction import input_logs
 from .slices import FileSlice, load_slices
 
 RETIRED: Final = frozenset({"commit", "deltacommit"})
@@ -35,20 +36,25 @@ def planned_slices(storage: Storage, timeline: Timeline, commits: Commits, rules
     return slices
 
 
-def _not_needed(timeline: Timeline, commits: Commits, slices: Iterable[FileSlice]) -> Iterator[Instant]:
-    """Yield the archived commits that completed before the horizon and have no file in the given slices.
+def _not_needed(timeline: Timeline, commits: Commits, slices: Iterable[FileSlice]) -> Iterable[Instant]:
+    """Return the archived commits that completed before the horizon and have no file in the given slices.
 
     The newest compaction is kept, because services count the commits since. A log compaction that was pending while a
-    clean was planned is kept, because the clean did not delete its inputs (`services.cleaning`).
+    clean was planned is kept, because the clean did not delete its inputs (`services.cleaning`). The inputs of a log
+    compaction that is kept are also kept, because they determine the place of its log.
     """
     horizon = commits.horizon(timeline) or ""
     needed = {path for piece in slices for path in piece.paths}
     newest = timeline.compactions[-1:]
-    for instant in timeline.instants:
+
+    def is_needed(instant: Instant) -> bool:
         is_old = instant.action in RETIRED and instant.completed is not None and instant.completed < horizon
         if not is_old or instant in newest or not commits.archive.holds(instant):
-            continue
-        if timeline.is_log_compaction(instant) and timeline.has_clean_during(instant):
-            continue
-        if needed.isdisjoint(stat.path for stat in commits.commit(instant).stats):
-            yield instant
+            return True
+        return not needed.isdisjoint(stat.path for stat in commits.commit(instant).stats)
+
+    for plan in reversed(timeline.log_compactions):  # a log compaction may have the log of an earlier one as its input
+        if timeline.has_clean_during(plan) or is_needed(plan):
+            needed |= input_logs(plan, commits)
+            needed |= {stat.path for stat in commits.commit(plan).stats} if plan.completed else set()
+    return (instant for instant in timeline.instants if not is_needed(instant))

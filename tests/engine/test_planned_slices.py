@@ -34,6 +34,9 @@ from nbcc.engine.writes.commit_protocol import complete, take_time
 from tests.builders.tables import SCHEMA, batch, keys, make_table, table_of, tick
 
 from .test_maintenance import HourClock
+from .test_table_archive import reopened
+
+CONSUMED = {"nbcc.consumer.hours": "5"}
 
 
 def decisions(context: Context, config: TableConfig) -> list[object]:
@@ -46,7 +49,7 @@ def decisions(context: Context, config: TableConfig) -> list[object]:
         slices,
         [worth(context, timeline) for worth in (worth_compacting, worth_log_compacting)],
         [_plan(context, config, Policy(name, 2), timeline, slices, now) for name in policies],
-        leftovers(context, timeline, Listing.of(context), batch_hours=4, leftover_seconds=3600),
+        leftovers(context, timeline, Listing.of(context), batch_hours=30, leftover_seconds=3600),
         left_behind(context, listed),
         compaction_due(context, timeline, MaintenancePolicy(compact_commits=1)),
     ]
@@ -58,7 +61,7 @@ def timeline_of(context: Context) -> Timeline:
 
 def same_decisions(table: Table) -> None:
     """A process that has retired commits decides like one that has just started, and can read the same timeline."""
-    context, config = table.context, replace(table.config, consumer_hours=5)
+    context, config = table.context, table.config
     fresh = replace(context, own_commits=Commits(context.storage))
     assert decisions(context, config) == decisions(fresh, config)
     assert timeline_of(context) == timeline_of(replace(context, own_commits=Commits(context.storage)))
@@ -69,10 +72,10 @@ def test_a_process_that_forgets_decides_like_a_new_one(
     tmp_path: Path, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(lsm, "LEVEL_FILES", 3)
-    chance, table = random.Random(seed), make_table(tmp_path, clock=HourClock(), buckets=2)
+    chance, table = random.Random(seed), make_table(tmp_path, clock=HourClock(), buckets=2, options=CONSUMED)
     operations = {
-        write: 50, remove: 5, overwrite: 3, follow: 2, save: 2, clean: 12, archive: 12, collect: 8,
-        schedule_compaction: 4, log_compact: 5, compact: 8,
+        write: 45, remove: 5, overwrite: 3, follow: 3, save: 2, clean: 14, archive: 12, collect: 8,
+        schedule_compaction: 4, schedule_log_compaction: 5, log_compact: 5, compact: 8,
     }  # fmt: skip
     steps = chance.choices(list(operations), list(operations.values()), k=100)
     for step in steps:
@@ -105,6 +108,10 @@ def schedule_compaction(table: Table, chance: random.Random) -> None:
     table.schedule_compaction()
 
 
+def schedule_log_compaction(table: Table, chance: random.Random) -> None:
+    table.schedule_log_compaction()
+
+
 def log_compact(table: Table, chance: random.Random) -> None:
     table.log_compact()
 
@@ -114,7 +121,7 @@ def compact(table: Table, chance: random.Random) -> None:
 
 
 def follow(table: Table, chance: random.Random) -> None:
-    completed = [instant.completed for instant in table.timeline() if instant.completed]
+    completed = [instant.completed for instant in timeline_of(table.context).instants if instant.completed]
     publish_progress(table.context, "follower", chance.choice([*completed, BEGINNING]))
 
 
@@ -132,7 +139,7 @@ def archive(table: Table, chance: random.Random) -> None:
 
 
 def collect(table: Table, chance: random.Random) -> None:
-    table.run("collect", batch_hours=30)
+    table.run("collect", batch_hours=60)
 
 
 def save(table: Table, chance: random.Random) -> None:
@@ -156,6 +163,30 @@ def test_a_restore_needs_what_was_retired(tmp_path: Path) -> None:
     table.restore()
     same_decisions(table)
     assert table.snapshot().column("ts").to_pylist() == [1]
+
+
+def test_inputs_of_a_pending_log_compaction_are_not_retired(tmp_path: Path) -> None:
+    """An overwrite hides the inputs of a log compaction. Its log takes their place, before the overwrite."""
+    table = make_table(tmp_path)
+    for number in range(2):
+        table.upsert(batch(("old", number, "x")))
+    plan = table.schedule_log_compaction()
+    for number in range(2, 4):
+        table.insert_overwrite(batch(("new", number, "x")))
+    table.clean(retained=1)
+    table.archive(retained=1)
+    same_decisions(table)
+    table.run_log_compaction(plan)
+    for number in range(4, 6):
+        table.upsert(batch(("new", number, "x")))
+        same_decisions(table)
+    assert table.compact()
+    assert reopened(table).snapshot().column("id").to_pylist() == ["new"]
+    for _ in range(2):
+        table.clean(retained=1)
+        table.archive(retained=1)
+        same_decisions(table)
+    assert table.context.commits.archive.retired
 
 
 def hide(table: Table, partition: str) -> None:
