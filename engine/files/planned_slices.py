@@ -37,24 +37,22 @@ def planned_slices(storage: Storage, timeline: Timeline, commits: Commits, rules
 
 
 def _not_needed(timeline: Timeline, commits: Commits, slices: Iterable[FileSlice]) -> Iterable[Instant]:
-    """Return the archived commits that completed before the horizon and have no file in the given slices.
+    """Return the archived commits that completed before the horizon and before the newest compaction was planned, and
+    that have no file in the given slices.
 
-    The newest compaction is kept, because services count the commits since. A log compaction that was pending while a
-    clean was planned is kept, because the clean did not delete its inputs (`services.cleaning`). The inputs of a log
-    compaction that is kept are also kept, because they determine the place of its log.
+    Services count the commits since the newest compaction. The inputs of a log compaction are needed as long as the log
+    compaction is, because they determine the place of its log.
     """
-    horizon = commits.horizon(timeline) or ""
+    bound = min(commits.horizon(timeline) or "", max((i.requested for i in timeline.compactions), default="~"))
     needed = {path for piece in slices for path in piece.paths}
-    newest = timeline.compactions[-1:]
 
     def is_needed(instant: Instant) -> bool:
-        is_old = instant.action in RETIRED and instant.completed is not None and instant.completed < horizon
-        if not is_old or instant in newest or not commits.archive.holds(instant):
+        is_old = instant.action in RETIRED and instant.completed is not None and instant.completed < bound
+        if not is_old or not commits.archive.holds(instant):
             return True
         return not needed.isdisjoint(stat.path for stat in commits.commit(instant).stats)
 
     for plan in reversed(timeline.log_compactions):  # a log compaction may have the log of an earlier one as its input
-        if timeline.has_clean_during(plan) or is_needed(plan):
+        if is_needed(plan):
             needed |= input_logs(plan, commits)
-            needed |= {stat.path for stat in commits.commit(plan).stats} if plan.completed else set()
     return (instant for instant in timeline.instants if not is_needed(instant))

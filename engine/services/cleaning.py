@@ -117,15 +117,21 @@ def skipped_by_cleans(context: Context, timeline: Timeline, horizon: str) -> fro
     """
     done = timeline.cleans
     summaries = (context.commits.clean_summary(clean.requested) for clean in done)
-    if not any(summary.savepoints for summary in summaries) and not any(
-        timeline.has_clean_during(plan) for plan in timeline.log_compactions
-    ):
+    if not any(summary.savepoints for summary in summaries) and not _during_log_compactions(timeline, done):
         return frozenset()
     whole = context.commits.with_retired(timeline)
     every = all_slices(context.storage, whole, context.commits, context.rules)
     stay = {path for piece in kept_since(every, horizon, context.rules) for path in piece.paths}
     deleted = (path for clean in done for path in context.commits.clean(clean.requested).paths)
     return frozenset(path for piece in every for path in piece.paths) - stay - {*deleted}
+
+
+def _during_log_compactions(timeline: Timeline, cleans: Iterable[Instant]) -> bool:
+    """Return whether a log compaction was pending when any of `cleans` was planned. A retired log compaction does not
+    count, because a later clean has already deleted its inputs.
+    """
+    plans = timeline.log_compactions
+    return any(i.requested < clean.requested < (i.completed or "~") for clean in cleans for i in plans)
 
 
 def _earliest(timeline: Timeline, kept: Iterable[FileSlice], horizon: str) -> Instant | None:

@@ -130,10 +130,6 @@ class Timeline:
         keys = sorted({i.key for part in self.parts for i in part._few})
         return tuple(i for i in map(self._highest.__getitem__, keys) if not (i.completed and i.action in _MANY))
 
-    def has_clean_during(self, instant: Instant) -> bool:
-        """Return whether a clean was requested after `instant` was requested, and before it completed."""
-        return any(instant.requested < clean.requested < (instant.completed or "~") for clean in self.cleans)
-
     @property
     def pending_compactions(self) -> tuple[Instant, ...]:
         """The pending compaction plans, ordered by requested time."""

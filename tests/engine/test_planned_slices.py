@@ -189,6 +189,43 @@ def test_inputs_of_a_pending_log_compaction_are_not_retired(tmp_path: Path) -> N
     assert table.context.commits.archive.retired
 
 
+def test_a_consumer_that_was_passed_does_not_stop_cleaning(tmp_path: Path) -> None:
+    """The oldest write that the consumer has not read is retired."""
+    table = make_table(tmp_path, clock=HourClock(), options=CONSUMED)
+    first = table.upsert(batch(("k1", 0, "x")))
+    publish_progress(table.context, "follower", first.completed or "")
+    for number in range(1, 8):
+        table.upsert(batch(("k1", number, "x")))
+        table.compact()
+    assert table.clean(retained=1)
+    table.archive(retained=1)
+    same_decisions(table)
+    assert len(table.context.commits.archive.retired) > 4
+    table.upsert(batch(("k1", 9, "x")))
+    table.compact()
+    same_decisions(table)
+    assert table.clean(retained=1), "the consumer is too late"
+
+
+def test_the_commits_since_the_newest_compaction_are_counted(tmp_path: Path) -> None:
+    """A replace hides the files of the newest compaction and of the write after it."""
+    table = make_table(tmp_path)
+    for number in range(2):
+        table.upsert(batch(("k1", number, "x")))
+        table.compact()
+    table.upsert(batch(("k1", 2, "x")))
+    hide(table, "part=p")
+    for number in range(3, 5):
+        table.upsert(table_of(SCHEMA, ("kq", "q", number, "x")))
+    table.clean(retained=1)
+    table.archive(retained=1)
+    for _ in range(2):
+        same_decisions(table)
+    assert table.context.commits.archive.retired
+    timeline = table.context.unretired(load(table.context.storage))
+    assert compaction_due(table.context, timeline, MaintenancePolicy(compact_commits=4)) == {"commits": 4}
+
+
 def hide(table: Table, partition: str) -> None:
     """Hide the file group of a partition, as an engine that replaces by file ids does."""
     context, groups = table.context, {partition: (bucket_file_id(0),)}
