@@ -186,7 +186,8 @@ def test_inputs_of_a_pending_log_compaction_are_not_retired(tmp_path: Path) -> N
         table.clean(retained=1)
         table.archive(retained=1)
         same_decisions(table)
-    assert log_compaction and log_compaction.key in table.context.commits.archive.retired
+    assert log_compaction
+    assert log_compaction.key in table.context.commits.archive.retired
     content = table.context.commits.content(log_compaction)
     table.context.storage.put(f"{FOLDER}/{log_compaction.file_name}", content)  # left behind by an archiver that died
     same_decisions(table)
