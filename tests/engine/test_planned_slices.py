@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,11 +14,9 @@ from nbcc.engine.actions.schedule_clean import _plan
 from nbcc.engine.config import TableConfig
 from nbcc.engine.config.maintenance import MaintenancePolicy
 from nbcc.engine.context import Context
-from nbcc.engine.errors import BadInput, Cleaned, Conflict
 from nbcc.engine.files.planned_slices import planned_slices
 from nbcc.engine.lock import held
 from nbcc.engine.names import bucket_file_id
-from nbcc.engine.reads.times import BEGINNING
 from nbcc.engine.services.cleaning import Policy, PolicyName
 from nbcc.engine.services.collecting import Listing, leftovers
 from nbcc.engine.services.consumers import publish_progress
@@ -27,16 +24,14 @@ from nbcc.engine.services.plan import worth_compacting, worth_log_compacting
 from nbcc.engine.services.triggers import compaction_due
 from nbcc.engine.timeline import Timeline, load, lsm, put_requested
 from nbcc.engine.timeline.commits import Commits
-from nbcc.engine.timeline.heartbeats import FOLDER as HEARTBEATS
 from nbcc.engine.timeline.metadata import CommitMetadata, encode_commit, own_extra
 from nbcc.engine.timeline.timeline import FOLDER
 from nbcc.engine.writes.commit_protocol import complete, take_time
-from tests.builders.tables import SCHEMA, batch, keys, make_table, table_of, tick
+from tests.builders.tables import SCHEMA, batch, make_table, table_of, tick
 
 from .test_maintenance import HourClock
 from .test_table_archive import reopened
-
-CONSUMED = {"nbcc.consumer.hours": "5"}
+from .walk import CONSUMED, OPERATIONS
 
 
 def decisions(context: Context, config: TableConfig) -> list[object]:
@@ -73,78 +68,12 @@ def test_a_process_that_forgets_decides_like_a_new_one(
 ) -> None:
     monkeypatch.setattr(lsm, "LEVEL_FILES", 3)
     chance, table = random.Random(seed), make_table(tmp_path, clock=HourClock(), buckets=2, options=CONSUMED)
-    operations = {
-        write: 45, remove: 5, overwrite: 3, follow: 3, save: 2, clean: 14, archive: 12, collect: 8,
-        schedule_compaction: 4, schedule_log_compaction: 5, log_compact: 5, compact: 8,
-    }  # fmt: skip
-    steps = chance.choices(list(operations), list(operations.values()), k=100)
-    for step in steps:
+    for step in chance.choices(list(OPERATIONS), list(OPERATIONS.values()), k=100):
         step(table, chance)
         same_decisions(table)
     archived = table.context.commits.archive
     assert len(archived.retired) > 20, "the test retires something"
     assert not [each for instants in archived._instants.values() for each in instants if each.key in archived.retired]
-
-
-def write(table: Table, chance: random.Random) -> None:
-    number = chance.randrange(1_000_000)
-    rows = batch((f"k{chance.randrange(9)}", number, "x"), (f"k{chance.randrange(9)}", number, "x"))
-    done = table.upsert(rows, batch_id=f"q/{number}")
-    requested, listed = done.requested, table.context.commits.commit(done).stats[0].path
-    for path in (f"{HEARTBEATS}/{requested}", f".hoodie/.temp/{requested}/{listed}.marker.CREATE"):
-        table.context.storage.put(path, b"")
-
-
-def remove(table: Table, chance: random.Random) -> None:
-    table.delete(keys((f"k{chance.randrange(9)}", chance.randrange(1_000_000))))
-
-
-def overwrite(table: Table, chance: random.Random) -> None:
-    with suppress(Conflict):  # a plan is pending
-        table.insert_overwrite(batch((f"k{chance.randrange(9)}", 1, "y")))
-
-
-def schedule_compaction(table: Table, chance: random.Random) -> None:
-    table.schedule_compaction()
-
-
-def schedule_log_compaction(table: Table, chance: random.Random) -> None:
-    table.schedule_log_compaction()
-
-
-def log_compact(table: Table, chance: random.Random) -> None:
-    table.log_compact()
-
-
-def compact(table: Table, chance: random.Random) -> None:
-    table.compact()
-
-
-def follow(table: Table, chance: random.Random) -> None:
-    completed = [instant.completed for instant in timeline_of(table.context).instants if instant.completed]
-    publish_progress(table.context, "follower", chance.choice([*completed, BEGINNING]))
-
-
-def clean(table: Table, chance: random.Random) -> None:
-    table.clean(retained=chance.randint(1, 4))
-
-
-def archive(table: Table, chance: random.Random) -> None:
-    if (saved := load(table.context.storage).savepoints) and chance.random() < 0.7:  # a savepoint stops archiving
-        table.delete_savepoint(saved[0])
-    moved = table.archive(retained=chance.randint(1, 4))
-    if moved and chance.random() < 0.3:  # as an archiver that died before it had deleted the last instant
-        content = table.context.commits.content(moved[-1])
-        table.context.storage.put(f"{FOLDER}/{moved[-1].file_name}", content)
-
-
-def collect(table: Table, chance: random.Random) -> None:
-    table.run("collect", batch_hours=60)
-
-
-def save(table: Table, chance: random.Random) -> None:
-    with suppress(BadInput, Cleaned):  # there is nothing to pin
-        table.savepoint()
 
 
 def test_a_restore_needs_what_was_retired(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -27,7 +28,9 @@ from nbcc.simulator.s3.server import Bucket
 from tests.builders.tables import SCHEMA, batch, keys, make_table, state, table_of, tick
 
 from .hooked import during, watched
+from .test_maintenance import HourClock
 from .test_table_hudi_rs import same
+from .walk import CONSUMED, OPERATIONS
 
 COPIES: dict[str, Any] = {"table_type": "COPY_ON_WRITE", "concurrency_mode": None}
 
@@ -94,6 +97,20 @@ def test_every_read_is_the_same_with_and_without_checkpoints(changes: dict[str, 
     assert len(checkpoint_paths(table.context.storage)) == KEPT
     assert any(FOLDER in call for call in used(table))
     assert answers(table, done) == without_checkpoints(table, done)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_reads_of_random_histories_are_the_same_with_and_without_checkpoints(seed: int, tmp_path: Path) -> None:
+    chance, table = random.Random(seed), make_table(tmp_path, clock=HourClock(), buckets=2, options=CONSUMED)
+    seen = 0
+    for step in chance.choices(list(OPERATIONS), list(OPERATIONS.values()), k=60):
+        step(table, chance)
+        if chance.random() < 0.1:
+            table.run("checkpoint_state")
+        times = [instant for instant in table.timeline() if instant.completed and instant.writes][-2:]
+        assert answers(table, times) == without_checkpoints(table, times)
+        seen += len(checkpoint_paths(table.context.storage))
+    assert seen
 
 
 def test_a_write_that_is_pending_at_the_checkpoint_is_read_when_it_completes(tmp_path: Path) -> None:
