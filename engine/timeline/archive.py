@@ -64,7 +64,7 @@ class Archive:
         self._files: list[ArchiveFile] | None = None
         self._seen = True
         self._timeline: tuple[frozenset[ArchiveFile], Timeline] = frozenset(), Timeline()
-        self._whole: tuple[int, frozenset[ArchiveFile], Timeline] | None = None
+        self._whole = 0, Timeline(), Timeline()
         self._rows: dict[ArchiveFile, _Rows] = {}
         self._instants: dict[ArchiveFile, tuple[Instant, ...]] = {}
         self._planned: dict[ArchiveFile, tuple[Instant, ...]] = {}
@@ -106,21 +106,26 @@ class Archive:
         """Return a timeline of the archived instants that are not retired, with their requested and completed states.
         `timeline` reads every archive file once, and is computed once for each manifest.
         """
-        if self._timeline[0] != frozenset(self.files()):
+        before, known = self._timeline
+        if before != frozenset(self.files()):
             self._read(lambda file: True)
             files = frozenset(self.files())  # possibly of a newer manifest
-            before, known = self._timeline if self._timeline[0] <= files else (frozenset(), Timeline())
-            self._timeline = files, known.with_states(self._states(files - before))
-        return self._timeline[1]
+            if not before <= files:
+                before, known = frozenset(), Timeline()
+            known = known.with_states(self._states(files - before))
+            self._timeline = files, known
+        return known
 
     def whole(self) -> Timeline:
         """Return a timeline of all archived instants, also the retired ones."""
-        known = self.timeline()
-        if not self.retired:
+        known, retired = self.timeline(), len(self.retired)  # an instant is retired before the timeline omits it
+        if not retired:
             return known
-        if self._whole is None or self._whole[:2] != (len(self.retired), self._timeline[0]):
-            self._whole = len(self.retired), self._timeline[0], known.with_states(self.retired.states())
-        return self._whole[2]
+        before, of, whole = self._whole
+        if before != retired or of is not known:
+            whole = known.with_states(self.retired.states())
+            self._whole = retired, known, whole
+        return whole
 
     def _states(self, files: Collection[ArchiveFile]) -> Iterator[Instant]:
         """Yield the states (requested and completed) of the instants in archive files that have been read."""
@@ -128,12 +133,14 @@ class Archive:
 
     def retire(self, instants: Iterable[Instant], timeline: Timeline) -> None:
         """Record the archived instants that no table service needs any more. `timeline` contains them."""
-        keys = {each.key for each in instants if self.retired.add(each, timeline.begun_as.get(each.key, each.action))}
+        keys = self.retired.add((each, timeline.begun_as.get(each.key, each.action)) for each in instants)
         if keys:
             for found in (self._instants, self._planned):
-                for file in [file for file, states in found.items() if any(each.key in keys for each in states)]:
-                    found[file] = tuple(each for each in found[file] if each.key not in keys)
-            self._timeline = self._timeline[0], self._timeline[1].without(keys)
+                for file, states in list(found.items()):
+                    if any(each.key in keys for each in states):
+                        found[file] = tuple(each for each in states if each.key not in keys)
+            files, known = self._timeline
+            self._timeline = files, known.without(keys)
 
     def holds(self, instant: Instant) -> bool:
         """Return whether one of the archive files that have already been read contains an instant."""
@@ -186,8 +193,8 @@ class Archive:
     def _forget_merged(self, files: Collection[ArchiveFile]) -> None:
         """Remove archive files that a merge has replaced from the cache."""
         for file in self._instants.keys() - files:
-            self._rows.pop(file, None)
-            del self._instants[file], self._planned[file]
+            for found in (self._rows, self._instants, self._planned):
+                found.pop(file, None)
 
     def newest(self) -> str:
         """Return the greatest requested time in the names of the archive files; '' if there is none."""

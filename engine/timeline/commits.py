@@ -75,12 +75,12 @@ class Commits:
         cache. `timeline` contains them.
         """
         retired = tuple(instants)
-        self.archive.retire(retired, timeline)
+        if retired:
+            self.archive.retire(retired, timeline)
         for instant in retired:
-            if instant.key not in self.archive.retired:
-                continue
-            self._commits.pop(instant.file_name, None)
-            self._plans.pop(instant.requested, None)
+            if instant.key in self.archive.retired:
+                self._commits.pop(instant.file_name, None)
+                self._plans.pop(instant.requested, None)
 
     def archive_now(self) -> Archive:
         """Return a new view of the archived timeline, as of now."""
