@@ -16,10 +16,13 @@ _ALL: Final[WeakSet[ThreadLock]] = WeakSet()
 
 
 class ThreadLock:
-    """A `threading.Lock` that is unlocked in a forked child."""
+    """A `threading.Lock` that is unlocked in a forked child. If `reentrant` is True, the thread that holds the lock can
+    acquire it again.
+    """
 
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
+    def __init__(self, *, reentrant: bool = False) -> None:
+        self._new = threading.RLock if reentrant else threading.Lock
+        self._lock = self._new()
         _ALL.add(self)
 
     def acquire(self, timeout: float = -1) -> bool:
@@ -38,7 +41,7 @@ class ThreadLock:
         self._lock.release()
 
     def _renew(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = self._new()
 
 
 def _renew_all() -> None:

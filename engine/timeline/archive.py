@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Iterator
+from functools import wraps
 from operator import attrgetter
-from typing import Final, NamedTuple
+from typing import Concatenate, Final, NamedTuple, ParamSpec, TypeVar
 
 import pyarrow as pa
 
 from ..errors import Damaged, NotATable
+from ..forks import ThreadLock
 from ..storage import NotFound, Storage
 from .archive_files import (
     INDEX,
@@ -26,6 +28,9 @@ from .archive_files import (
 from .instant import Instant
 from .retired import RetiredInstants
 from .timeline import FOLDER, Timeline
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 HISTORY: Final = f"{FOLDER}/history"
 VERSION: Final = f"{HISTORY}/_version_"
@@ -47,6 +52,17 @@ class _Rows(NamedTuple):
     by_key: dict[tuple[str, str], Archived]
 
 
+def _alone(method: Callable[Concatenate[Archive, P], T]) -> Callable[Concatenate[Archive, P], T]:
+    """Let only one thread at a time run a method of an `Archive`, because methods replace parts of its cache."""
+
+    @wraps(method)
+    def alone(archive: Archive, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        with archive.guard:
+            return method(archive, *args, **kwargs)
+
+    return alone
+
+
 class Archive:
     """The archived timeline. The first query reads the current manifest, which stays cached until `refresh` is called.
 
@@ -55,11 +71,13 @@ class Archive:
     has never completed.
 
     `retired` contains the instants that no table service needs any more (`files.planned_slices`). An `Archive` keeps
-    them in `retired` only, and not with the other instants of the archive files that it has read.
+    them in `retired` only, and not with the other instants of the archive files that it has read. Several threads may
+    use one `Archive`.
     """
 
     def __init__(self, storage: Storage) -> None:
         self._storage = storage
+        self.guard = ThreadLock(reentrant=True)
         self.retired = RetiredInstants()
         self._files: list[ArchiveFile] | None = None
         self._seen = True
@@ -69,6 +87,7 @@ class Archive:
         self._instants: dict[ArchiveFile, tuple[Instant, ...]] = {}
         self._planned: dict[ArchiveFile, tuple[Instant, ...]] = {}
 
+    @_alone
     def refresh(self, seen: bool = True) -> None:
         """Forget the manifest, so that the next query reads the current manifest. The instants of decoded archive files
         stay cached while a manifest lists the files, because archive files never change.
@@ -78,6 +97,7 @@ class Archive:
         """
         self._files, self._seen = None, seen
 
+    @_alone
     def find(self, requested: str) -> Instant | None:
         """Return the archived write with the given requested time, or None. `find` reads only the archive files that
         may contain the requested time.
@@ -97,11 +117,13 @@ class Archive:
         """Return the sorted completion times of all archived writes. `completions` reads every archive file."""
         return sorted(instant.completed or "" for instant in self.instants() if instant.writes)
 
+    @_alone
     def instants(self) -> tuple[Instant, ...]:
         """Return all archived instants of all actions. `instants` reads every archive file once."""
         found = self._read(lambda file: True)
         return (*(instant for instants in found for instant in instants), *self.retired.instants())
 
+    @_alone
     def timeline(self) -> Timeline:
         """Return a timeline of the archived instants that are not retired, with their requested and completed states.
         `timeline` reads every archive file once, and is computed once for each manifest.
@@ -116,9 +138,10 @@ class Archive:
             self._timeline = files, known
         return known
 
+    @_alone
     def whole(self) -> Timeline:
         """Return a timeline of all archived instants, also the retired ones."""
-        known, retired = self.timeline(), len(self.retired)  # an instant is retired before the timeline omits it
+        known, retired = self.timeline(), len(self.retired)
         if not retired:
             return known
         before, of, whole = self._whole
@@ -131,35 +154,38 @@ class Archive:
         """Yield the states (requested and completed) of the instants in archive files that have been read."""
         return (state for file in sorted(files) for state in (*self._instants[file], *self._planned[file]))
 
+    @_alone
     def retire(self, instants: Iterable[Instant], timeline: Timeline) -> None:
         """Record the archived instants that no table service needs any more. `timeline` contains them."""
         keys = self.retired.add((each, timeline.begun_as.get(each.key, each.action)) for each in instants)
         if keys:
             for found in (self._instants, self._planned):
-                for file, states in list(found.items()):
+                for file, states in found.items():
                     if any(each.key in keys for each in states):
                         found[file] = tuple(each for each in states if each.key not in keys)
             files, known = self._timeline
             self._timeline = files, known.without(keys)
 
+    @_alone
     def holds(self, instant: Instant) -> bool:
         """Return whether one of the archive files that have already been read contains an instant."""
         return self._file_with(instant) is not None or instant.key in self.retired
 
+    @_alone
     def row(self, instant: Instant) -> Archived | None:
         """Return an archived instant with its content; None if the archive files that have already been read do not
         contain it.
         """
         key = instant.requested, instant.action
         while self.holds(instant):
-            files = self.files()
+            files = self._files_with(instant)
             try:
-                rows = (self._decoded(file).by_key.get(key) for file in self._files_with(instant))
+                rows = (self._decoded(file).by_key.get(key) for file in files)
                 return next((row for row in rows if row is not None), None)
             except NotFound:  # a merge has replaced a file
                 self.refresh()
                 self._read(lambda file: True)
-                if self.files() == files:
+                if self._files_with(instant) == files:
                     raise
         return None
 
@@ -183,6 +209,7 @@ class Archive:
                 place += 1
         return None
 
+    @_alone
     def files(self) -> list[ArchiveFile]:
         if self._files is None:
             name = self._current()
@@ -200,6 +227,7 @@ class Archive:
         """Return the greatest requested time in the names of the archive files; '' if there is none."""
         return max((newest_of(file.name) for file in self.files()), default="")
 
+    @_alone
     def states_after(self, requested: str) -> tuple[Instant, ...]:
         """Return the timeline states (requested and completed) of all archived instants requested after `requested`,
         and possibly of earlier ones. Archive files that contain only instants requested at or before `requested` are
@@ -273,6 +301,7 @@ class Archive:
             raise Damaged("read the archived timeline", exists, "restore the file from a copy")
         return data
 
+    @_alone
     def table(self, file: ArchiveFile) -> pa.Table:
         """Return the rows of one archive file as a table with the columns of `ARCHIVE_SCHEMA`. Raises `NotFound` if the
         archive file is missing.
@@ -281,6 +310,7 @@ class Archive:
         kept = self._rows.get(file)
         return decode_table(self._get(file), f"{HISTORY}/{file.name}") if kept is None else rows_table(kept.rows)
 
+    @_alone
     def rows(self, file: ArchiveFile, data: bytes | None = None) -> tuple[Archived, ...]:
         """Return the rows of one archive file. `data` is the content of the file if the caller has read it. Raises
         `NotFound` if the archive file is missing.

@@ -7,7 +7,6 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from copy import copy
-from threading import Lock
 from typing import Final, NamedTuple
 
 from .instant import Instant
@@ -21,7 +20,6 @@ _KINDS: Final = (
 )
 """The completed actions of retired instants, each with the action that the instant had while it was pending."""
 
-_ADDING: Final = Lock()
 _TIME: Final = re.compile(r"[0-9]{17}")
 
 
@@ -46,7 +44,8 @@ class RetiredInstants:
     """Archived commits and delta commits that no table service needs any more, ordered by requested time.
 
     The history of a table grows without limit. A long-lived service process therefore stores 17 bytes for each of these
-    instants instead of an `Instant`. Several threads may use one object: `add` replaces all entries in one atomic step.
+    instants instead of an `Instant`. Other threads may read while one thread adds, because `add` replaces all entries
+    in one atomic step.
     """
 
     def __init__(self) -> None:
@@ -59,20 +58,19 @@ class RetiredInstants:
         commit, or if another instant has the same requested time.
         """
         added: set[Key] = set()
-        with _ADDING:
-            rows = _Rows(*map(copy, self._rows))
-            for instant, begun_as in instants:
-                kind, times = (instant.action, begun_as), (instant.requested, completion_of(instant))
-                if kind not in _KINDS or not all(map(_TIME.fullmatch, times)):
-                    continue
-                requested, completed = map(int, times)
-                place = rows.place(requested)
-                if rows.requested[place : place + 1] != array("q", [requested]):
-                    rows.requested.insert(place, requested)
-                    rows.completed.insert(place, completed)
-                    rows.kinds.insert(place, _KINDS.index(kind))
-                    added.add(instant.key)
-            self._rows = rows
+        rows = _Rows(*map(copy, self._rows))
+        for instant, begun_as in instants:
+            kind, times = (instant.action, begun_as), (instant.requested, completion_of(instant))
+            if kind not in _KINDS or not all(map(_TIME.fullmatch, times)):
+                continue
+            requested, completed = map(int, times)
+            place = rows.place(requested)
+            if rows.requested[place : place + 1] != array("q", [requested]):
+                rows.requested.insert(place, requested)
+                rows.completed.insert(place, completed)
+                rows.kinds.insert(place, _KINDS.index(kind))
+                added.add(instant.key)
+        self._rows = rows
         return added
 
     def find(self, requested: str) -> Instant | None:

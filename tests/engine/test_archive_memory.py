@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -57,6 +59,30 @@ def test_an_archived_instant_is_found_by_its_time_and_action(tmp_path: Path) -> 
     asked = [Instant(t(n), action, "completed") for n in range(1, 10) for action in ("clean", "commit", "deltacommit")]
     found = {(row.requested, row.action) for instant in asked if (row := archive.row(instant))}
     assert found == {*((t(n), "deltacommit") for n in (2, 4, 6, 8)), (t(4), "clean"), (t(8), "clean")}
+
+
+def test_a_thread_that_reads_does_not_bring_back_what_another_one_retires(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    storage = open_storage(tmp_path)
+    write_archive(storage, (2, 4))
+    archive = Archive(storage)
+    before, read = archive.timeline(), archive._read
+    assert before.instants
+    write_archive(storage, (2, 4), (6, 8))
+    archive.refresh()
+    retires = threading.Thread(target=lambda: archive.retire(before.instants, before))
+
+    def read_while_another_retires(wanted: Callable[[ArchiveFile], bool]) -> list[tuple[Instant, ...]]:
+        retires.start()
+        retires.join(0.2)  # it waits for this thread
+        return read(wanted)
+
+    monkeypatch.setattr(archive, "_read", read_while_another_retires)
+    assert len(archive.timeline().instants) > len(before.instants)
+    retires.join()
+    assert archive.retired
+    assert not [each for each in archive.timeline().instants if each.key in archive.retired]
 
 
 HALF = lsm.MERGED_BYTES // 2

@@ -14,7 +14,7 @@ from nbcc.engine.services.consumers import publish_progress
 from nbcc.engine.timeline import load
 from nbcc.engine.timeline.heartbeats import FOLDER as HEARTBEATS
 from nbcc.engine.timeline.timeline import FOLDER
-from tests.builders.tables import batch, keys
+from tests.builders.tables import SCHEMA, keys, table_of
 
 CONSUMED: Final = {"nbcc.consumer.hours": "5"}
 """The options of a table whose cleans do not wait long for the consumer."""
@@ -22,7 +22,7 @@ CONSUMED: Final = {"nbcc.consumer.hours": "5"}
 
 def write(table: Table, chance: random.Random) -> None:
     number = chance.randrange(1_000_000)
-    rows = batch((f"k{chance.randrange(9)}", number, "x"), (f"k{chance.randrange(9)}", number, "x"))
+    rows = table_of(SCHEMA, *((f"k{chance.randrange(9)}", chance.choice("ppq"), number, "x") for _ in range(2)))
     done = table.upsert(rows, batch_id=f"q/{number}")
     requested, listed = done.requested, table.context.commits.commit(done).stats[0].path
     for path in (f"{HEARTBEATS}/{requested}", f".hoodie/.temp/{requested}/{listed}.marker.CREATE"):
@@ -35,7 +35,7 @@ def remove(table: Table, chance: random.Random) -> None:
 
 def overwrite(table: Table, chance: random.Random) -> None:
     with suppress(Conflict):  # a plan is pending
-        table.insert_overwrite(batch((f"k{chance.randrange(9)}", 1, "y")))
+        table.insert_overwrite(table_of(SCHEMA, (f"k{chance.randrange(9)}", chance.choice("ppq"), 1, "y")))
 
 
 def schedule_compaction(table: Table, chance: random.Random) -> None:
