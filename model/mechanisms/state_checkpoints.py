@@ -22,6 +22,7 @@ from ..machine.options import Limits, Options, limit, option
 from ..machine.transition import Action, Changes, Guard, transition
 from ..rules import Rules
 from ..world import World
+from .insert_overwrite import replaced
 from .restores.rules import Restore
 
 TOOK_TIME, LISTED = "has taken the time of its checkpoint", "has listed the state of its checkpoint"
@@ -138,7 +139,12 @@ def live_files(rules: Rules, table: Table, groups: int) -> Table:
     read = [rules.base_and_writes(rules, table, group, inf) for group in range(groups)]
     logs = {(group, write.requested) for group, (_, writes) in enumerate(read) for write in writes}
     bases = {barrier for barrier, _ in read}
-    left = tuple(w._replace(files=tuple(f for f in w.files if (f[0], w.requested) in logs)) for w in table.writes)
+
+    def is_live(write: Write, group: int) -> bool:
+        """The base file of an overwrite counts as live, because later base files are derived from it."""
+        return (group, write.requested) in logs or group in replaced(write)
+
+    left = tuple(w._replace(files=tuple(f for f in w.files if is_live(w, f[0]))) for w in table.writes)
     done = zip(table.plans, table.completed, strict=True)
     return table._replace(writes=left, completed=tuple(c if p.requested in bases else None for p, c in done))
 
@@ -179,8 +185,8 @@ def table_through(rules: Rules, checkpoint: StateCheckpoint, table: Table, time:
 
 
 OTHERS = frozenset({
-    "archiver", "checkpointer", "compactor", "consumer", "querier", "reader", "restorer", "rollbacker", "savepointer",
-    "writer",
+    "archiver", "checkpointer", "compactor", "consumer", "log_compactor", "overwriter", "querier", "reader", "restorer",
+    "rollbacker", "savepointer", "writer",
 })  # fmt: skip
 """The kinds of actors that a world with a checkpointer may have."""
 

@@ -60,6 +60,9 @@ def hudi_rs(history: History, tally: Tally) -> None:
         tally.skipped[f"hudi-rs: {reason}"] += 1
         return
     with folder() as place:
+        if _has_base_taken_for_archived(history, place):
+            tally.skipped["hudi-rs: a pending base file older than the first commit (the boundary)"] += 1
+            return
         reader = HudiRs(place, ticks)
         refuses = _has_rival_base_file(history, place)
         if refuses:
@@ -102,6 +105,17 @@ def _has_rival_base_file(history: History, place: Path) -> bool:
     names = (parsed(path.relative_to(place).as_posix()) for path in place.rglob("*.parquet"))
     files = Counter((name.get("partition"), name["file"], name["instant"]) for name in names if "instant" in name)
     return any(count > 1 and instant in done for (_, _, instant), count in files.items())
+
+
+def _has_base_taken_for_archived(history: History, place: Path) -> bool:
+    """Return whether hudi-rs reads the base file of a pending replace, because the replace was requested before the
+    first commit of the timeline.
+    """
+    states = [(instant_of(requested), completed) for _, _, requested, completed in history.timeline]
+    first = min((instant for instant, completed in states if completed), default="")
+    pending = {instant for instant, completed in states if not completed and instant < first}
+    names = (parsed(path.relative_to(place).as_posix()) for path in place.rglob("*.parquet"))
+    return any(name.get("instant") in pending for name in names)
 
 
 def _failure(reader: HudiRs) -> str:

@@ -22,7 +22,7 @@ APART = {
     ("schema_evolver", other) for other in kinds() if other not in ("writer", "compactor")
 } | {("clusterer", "restorer"), ("bulk_inserter", "restorer"), ("restorer", "stream")} | {
     ("checkpointer", other)
-    for other in ("bulk_inserter", "clusterer", "cleaner", "overwriter", "log_compactor", "stream")
+    for other in ("bulk_inserter", "clusterer", "cleaner", "stream")
 }  # fmt: skip
 """What is not modelled beside each other."""
 
