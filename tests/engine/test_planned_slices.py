@@ -62,7 +62,7 @@ def same_decisions(table: Table) -> None:
     assert timeline_of(context) == timeline_of(replace(context, own_commits=Commits(context.storage)))
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", [0, 11, 15])
 def test_a_process_that_forgets_decides_like_a_new_one(
     tmp_path: Path, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
