@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import random
+
+import pytest
+
 from nbcc.model import Model, Protocol, Step, World
+from nbcc.simulator.crosscheck import readers
+from nbcc.simulator.crosscheck.disagreement import Disagreement
 from nbcc.simulator.crosscheck.generators import draw_batches
 from nbcc.simulator.crosscheck.history import History
 from nbcc.simulator.crosscheck.mapping import MAPPING
@@ -78,4 +84,29 @@ def test_only_the_keys_of_a_late_file_are_left_out() -> None:
     tally = Tally()
     hudi_rs(history, tally)
 
-    assert tally.skipped["hudi-rs: keys of a late file older than the timeline (a finding)"]
+    assert tally.skipped["hudi-rs: keys of a file older than the first commit (a finding, the boundary)"]
+
+
+REPLACED = World.from_mapping({
+    "actors": {"writer": 1, "overwriter": 1},
+    "limits": {"writes_per_writer": 1, "compactions": 0},
+    "data": {"keys": 2, "orderings": 1},
+})  # fmt: skip
+
+
+def test_the_keys_of_a_pending_replace_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The base file of the replace is older than the first commit, so hudi-rs takes it for archived."""
+    model = Model(REPLACED)
+    batches = draw_batches(random.Random(1).randrange, REPLACED)  # of two keys
+    history = History(model, factory("engine")(REPLACED, Protocol(), batches), batches, MAPPING)
+    for step in steps_of(model, ("over1", "overwriter_writes_base"), ("w1", "writer_publishes_instant")):
+        history.take(step)
+
+    tally = Tally()
+    hudi_rs(history, tally)
+
+    assert tally.skipped["hudi-rs: keys of a file older than the first commit (a finding, the boundary)"]
+    assert tally.skipped["hudi-rs: a window with the base file of a pending replace (the boundary)"]
+    monkeypatch.setattr(readers, "_replaces_taken_for_archived", lambda history, place: [])
+    with pytest.raises(Disagreement, match="by hudi-rs"):
+        hudi_rs(history, Tally())
