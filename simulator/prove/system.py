@@ -66,6 +66,10 @@ class Claim:
     step: Callable[[Any, Any], Term] | None = None
     by: tuple[str, ...] = ()
     """The clauses that imply it; all of them unless given. Fewer clauses make a shorter proof."""
+    missing: tuple[str, ...] = ()
+    """What the promise of the model says and neither this formula nor another of the relation covers: one sentence
+    each. A promise with such a sentence is PROVED IN PART.
+    """
 
 
 @dataclass(frozen=True)
