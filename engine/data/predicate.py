@@ -8,9 +8,11 @@ from functools import reduce
 from operator import and_
 from typing import Any, Final
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ..errors import BadInput
 from .columns import conform
 from .ranges import Range, Ranges
 
@@ -43,7 +45,11 @@ class Predicate:
 
         source = acero.Declaration("table_source", acero.TableSourceNodeOptions(conform(rows, self.schema)))
         project = acero.Declaration("project", acero.ProjectNodeOptions([self.expression], [_NAME]))
-        masks = acero.Declaration.from_sequence([source, project]).to_table(use_threads=False)
+        try:
+            masks = acero.Declaration.from_sequence([source, project]).to_table(use_threads=False)
+        except pa.ArrowException as failed:
+            remedy = "cast the column in the condition to a type that has room for all of its values"
+            raise BadInput(f"read where {text_of(self.expression)}", f"a row fails ({failed})", remedy) from None
         return pc.fill_null(masks[_NAME], False)
 
     def filter(self, rows: pa.Table) -> pa.Table:
@@ -56,8 +62,15 @@ class Predicate:
 
     def among(self, ranges: Sequence[Ranges]) -> list[bool]:
         """Return the result of `may_match` for each element of `ranges`, computed by pyarrow's partition pruning. If
-        pyarrow cannot simplify the expression, the result is True for every file.
+        pyarrow cannot simplify the expression, the result is True for every file. The result is also True for a file
+        for whose ranges pyarrow fails to compute the expression, because no selected row may have these values.
         """
+        try:
+            return self._among(ranges)
+        except pa.ArrowException:
+            return [True] if len(ranges) == 1 else [self.may_match(each) for each in ranges]
+
+    def _among(self, ranges: Sequence[Ranges]) -> list[bool]:
         import pyarrow.dataset as ds
         from pyarrow import fs
 
@@ -83,13 +96,32 @@ def _true(column: pc.Expression, known: Range) -> list[pc.Expression]:
     """Return conditions that every value of a column with the value range `known` satisfies."""
     if not known.values:
         return [column.is_null()]
-    if known.least is not None and known.most is not None and known.least.equals(known.most) and not known.nulls:
-        return [column == pc.scalar(known.least)]
+    least, most = _beyond_zero(known.least, -np.inf), _beyond_zero(known.most, np.inf)
+    if least is not None and most is not None and least.equals(most) and not known.nulls:
+        return [column == pc.scalar(least)]
     bounds = []
-    if known.least is not None:
-        bounds.append(column >= pc.scalar(known.least))
-    if known.most is not None:
-        bounds.append(column <= pc.scalar(known.most))
+    if least is not None:
+        bounds.append(column >= pc.scalar(least))
+    if most is not None:
+        bounds.append(column <= pc.scalar(most))
     if known.nulls:
         return [bound | column.is_null() for bound in bounds]
     return [*bounds, column.is_valid()]
+
+
+def _beyond_zero(bound: pa.Scalar | None, towards: float) -> pa.Scalar | None:
+    """Return a bound of a range, or the next number towards `towards` if the bound is a floating-point zero. Bounds do
+    not distinguish 0.0 from -0.0, but membership in a list, division and text do.
+    """
+    if bound is None or not pa.types.is_floating(bound.type) or bound.as_py() != 0:
+        return bound
+    zero = bound.type.to_pandas_dtype()(0)
+    return pa.scalar(np.nextafter(zero, zero.dtype.type(towards)), bound.type)
+
+
+def text_of(expression: pc.Expression) -> str:
+    """Return an expression as text for an error message."""
+    try:
+        return str(expression)
+    except UnicodeDecodeError:  # pyarrow shortens long values between the bytes of a character
+        return "the given expression"

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from ..config import TableConfig
 from ..context import Context
-from ..data.predicate import Predicate
+from ..data.predicate import Predicate, text_of
 from ..data.pruning import groups_to_read
 from ..data.ranges import LogRanges, decode_ranges
 from ..data.tasks import LogInput, ReadTask, TableShape
@@ -21,6 +21,7 @@ from ..timeline import Timeline
 from ..timeline.metadata import RANGES
 from ..writes.batch import named_paths
 from .tasks import completed_write, selected
+from .whole_numbers import compared, inside, is_number
 
 Triple = tuple[str, str, Any]
 Where: TypeAlias = "pc.Expression | Sequence[Triple]"
@@ -106,7 +107,7 @@ def selection(
 def predicate(where: Where, schema: pa.Schema) -> Predicate:
     """Return the predicate for a user's condition on the columns of `schema`."""
     if isinstance(where, pc.Expression):
-        return _checked(where, schema, str(where), {})
+        return _checked(where, schema, text_of(where), {})
     if isinstance(where, str | tuple | Mapping) or not isinstance(where, Sequence) or not where:
         raise BadInput(f"read where {where!r}", "that is not a condition", _FORMS)
     parts = [_condition(triple, schema) for triple in where]
@@ -124,15 +125,19 @@ def _condition(triple: object, schema: pa.Schema) -> pc.Expression:
     name, operator, value = triple
     if not isinstance(name, str):
         raise BadInput(asked, f"the column {name!r} is of type {type(name).__qualname__}", "give the name of a column")
-    column = pc.field(selected(schema, [name]).field(0).name)
+    column, kind = pc.field(selected(schema, [name]).field(0).name), schema.field(name).type
     try:
         if operator in ("in", "not in"):
-            inside = column.isin(list(value))
-            return inside if operator == "in" else ~inside
+            values = list(value)
+            is_exact = pa.types.is_integer(kind) and all(each is None or is_number(each) for each in values)
+            found = inside(column, values, kind) if is_exact else column.isin(values)
+            return found if operator == "in" else ~found
         if operator in _COMPARE:
-            return getattr(column, _COMPARE[operator])(value)
-    except (pa.ArrowException, TypeError, ValueError) as unfit:
-        remedy = f"compare with a value of type {schema.field(name).type}"
+            method = _COMPARE[operator]
+            is_exact = pa.types.is_integer(kind) and is_number(value)
+            return compared(column, method, value, kind) if is_exact else getattr(column, method)(value)
+    except (pa.ArrowException, TypeError, ValueError, OverflowError) as unfit:
+        remedy = f"compare with a value of type {kind}"
         raise BadInput(asked, f"its value does not fit ({unfit})", remedy) from None
     raise BadInput(asked, f"there is no operator {operator!r}", f"use one of {', '.join([*_COMPARE, 'in', 'not in'])}")
 
