@@ -30,7 +30,7 @@ def compared(column: pc.Expression, method: str, value: float, kind: pa.DataType
     least, most = _limits(kind)
     low, high = _interval(method, value)
     if math.isnan(value) or low > most or high < least or low > high:
-        return column != column  # false, but null where the column is null, like every comparison
+        return column > pa.scalar(most, kind)  # false for every number, and null for null
     if low == high:
         return column == pa.scalar(int(low), kind)
     bounds = []
