@@ -6,8 +6,8 @@ from typing import Any
 
 from nbcc.model import Model, State
 from nbcc.model.kernel.table import GroupPlan
-from nbcc.model.mechanisms.log_compaction.rules import LogCompaction
 
+from . import operations
 from .finite import Table
 
 
@@ -37,18 +37,13 @@ def interpret(model: Model, state: State, facts: Table, covered: dict[int, set[A
     """
     if "log_plans" not in model.components:
         return
-    plans = model.component(state, "log_plans")
-    place = {plan.requested: number for number, plan in enumerate(plans)}
-    for number, plan in enumerate(plans):
-        facts |= {("logs_planned", number): True, ("logs_started", number): plan.inflight,
-                  ("logs_requested", number): plan.requested}  # fmt: skip
+    place = operations.places(model, state)
+    for plan in model.component(state, "log_plans"):
+        number = place[plan.requested]
+        facts["logs_started", number] = plan.inflight
         facts |= {("logs_part", number, part.group): True for part in plan.groups}
         facts |= {("covers", number, log): True for log in covered[plan.requested]}
-    done = [each for each in model.component(state, "published") if isinstance(each, LogCompaction)]
-    for each in done:
-        facts |= {("logs_done", place[each.requested]): True, ("logs_completed", place[each.requested]): each.completed}
     for me in model.actors_of("log_compactor"):
         own = model.component(state, me)
         if own.step != "idle":
-            facts |= {("log_plan_of", me): place[own.plan], ("logs_completing", me): own.completed}
             facts |= {("log_written", me, group): True for group in own.groups[: own.logs]}

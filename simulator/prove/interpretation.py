@@ -14,18 +14,16 @@ from nbcc.model.kernel.table import Compaction, GroupPlan, Write
 from nbcc.model.machine.transition import DEAD, record_of
 from nbcc.model.mechanisms.archiving.reader import HELD, OPENED
 from nbcc.model.mechanisms.exactly_once import OTHER_ROWS, REPEATED, batch_of
-from nbcc.model.mechanisms.log_compaction.options import LogCompactionLimits
 from nbcc.model.mechanisms.occ.options import Occ, Validation
 from nbcc.model.mechanisms.occ.validation import ABORTED
 from nbcc.model.mechanisms.refusal import REFUSED
 from nbcc.model.mechanisms.rollback.heartbeat import Heartbeat
 from nbcc.model.promises.promise import protocol_of
 
-from . import covered, decided, replaced, rows
+from . import covered, decided, operations, replaced, rows
 from .finite import Instance, Table
 from .lemmas import state as core
-from .lemmas.log_compaction import LOG_PLAN
-from .lemmas.services import AT_WORK, HAS_TIME, SERVICE, UNDER_LOCK
+from .lemmas.services import OPERATION, SERVICE
 from .logic import Sort
 
 PHASES = {"requested": core.REQUESTED, "writing": core.WRITING, "written": core.WRITING, "under the lock": core.LOCKED,
@@ -34,8 +32,7 @@ WORKS = {"idle": 0, "about to start its plan": core.SCHEDULED, "running its plan
          "written": core.RUNNING, "under the lock": core.COMPLETING, "ready to publish": core.TIMED}  # fmt: skip
 READINGS = {"idle": 0, "listing": core.LISTING, "listed": core.LISTED, "listing again": core.LISTING_AGAIN,
             OPENED: core.OPENED, HELD: core.HELD, "sure of its instants": core.SURE,
-            "answered": core.ANSWERED}  # fmt: skip
-SERVICES = {"under the lock": UNDER_LOCK, "ready to publish": HAS_TIME}
+            "answered": core.ANSWERED, "refused": core.REFUSED, "lost": core.LOST, DEAD: core.DIED}  # fmt: skip
 GIVEN_UP: Final = (REFUSED, REPEATED, OTHER_ROWS, ABORTED)
 """Steps of a writer that has found a reason to give up its write."""
 
@@ -49,7 +46,6 @@ def instance(model: Model) -> Instance:
     """
     world = model.world
     writers = model.actors_of("writer")
-    services = (*model.actors_of("rollbacker"), *model.actors_of("cleaner"), *model.actors_of("log_compactor"))
     writes = [(writer, number) for writer in writers for number in range(1, world.writes_per_writer + 1)]
     logs = [(*write, group, version) for write in writes for group, version in world.files(*write)]
     overwriters = model.actors_of("overwriter")
@@ -68,13 +64,13 @@ def instance(model: Model) -> Instance:
             fixed["same_batch", other, write] = other == write or (batch > 0 and batch == batch_of(world, *other))
     fixed |= {("plan_before", a, b): a < b for a in plans for b in plans}
     fixed |= replaced.fixed(model, groups)
-    log_plans = range(world[LogCompactionLimits].log_compactions)
-    fixed |= {("log_plan_before", a, b): a < b for a in log_plans for b in log_plans}
+    planned = operations.operations(model)
+    fixed |= {("operation_before", a, b): a < b for a in planned for b in planned}
     fixed |= {("group_before", a, b): a < b for a in groups for b in groups}
     elements: dict[Sort, Sequence[Any]] = {
         core.WRITE: writes, core.LOG: logs, core.GROUP: groups, core.PLAN: plans,
         core.COMPACTOR: (*model.actors_of("compactor"), *overwriters), core.READER: model.actors_of("reader"),
-        SERVICE: services, LOG_PLAN: log_plans,
+        SERVICE: operations.services(model), OPERATION: planned,
     }  # fmt: skip
     return Instance(elements, fixed)
 
@@ -112,18 +108,17 @@ def interpret(model: Model, state: State, elements: Instance) -> Table:
     rows.interpret(model, state, elements, facts, place, by_time)
     if by_log:
         decided.interpret(model, state, elements, facts, place)
+    operations.interpret(model, state, facts)
+    instants = (("write", {entry.requested: write for write, entry in written.items()}),
+                ("plan", {each.requested: place[each.requested] for each in published if each.requested in place}),
+                ("operation", operations.places(model, state)))  # fmt: skip
     for me in model.actors_of("reader"):
         own = model.component(state, me)
         facts |= {("reading", me): READINGS[own.step], ("reads_at", me): own.time}
-        facts |= {("there_write", me, write): entry.requested in own.at_start for write, entry in written.items()}
-        facts |= {("kept_write", me, write): entry.requested in own.instants for write, entry in written.items()}
-        facts |= {("there_plan", me, n): done.requested in own.at_start for n, done in compactions.items()}
-        facts |= {("kept_plan", me, n): done.requested in own.instants for n, done in compactions.items()}
+        for noun, elements_of in instants:
+            facts |= {(f"there_{noun}", me, elements_of[time]): True for time in own.at_start if time in elements_of}
+            facts |= {(f"kept_{noun}", me, elements_of[time]): True for time in own.instants if time in elements_of}
         facts |= {("seen_plan", me, n): plan.requested in own.plans for n, plan in enumerate(plans)}
-    for me in elements.elements[SERVICE]:
-        step = model.component(state, me).step
-        work = 0 if step == "idle" else SERVICES.get(step, AT_WORK)
-        facts |= {("service_work", me): work, ("dead_service", me): step == DEAD, ("service_locks", me): lock == me}
     if "archive" in model.components:
         for name, times in (("archived", "archive"), ("removed", "removed")):
             there = model.component(state, times)

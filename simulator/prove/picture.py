@@ -14,7 +14,10 @@ from .obligations import Result
 from .system import System
 from .words import STEPS, Counterexample, counterexample, shown
 
-TIMES: Final = ("requested", "completed", "barrier", "compacted", "logs_requested", "logs_completed", "reads_at")
+TIMES: Final = (
+    "requested", "completed", "barrier", "compacted", "operation_requested",
+    "operation_completed", "reads_at",
+)  # fmt: skip
 """The relations of one element whose times are columns."""
 
 
@@ -30,7 +33,7 @@ def scene(system: System, found: Counterexample) -> Times:
     """
     relations = {relation.name: relation for relation in system.relations}
     needed = shown(relations, found)
-    lanes = sorted(each for each in needed if each.split()[0] in ("write", "plan", "logplan", "reader"))
+    lanes = sorted(each for each in needed if each.split()[0] in ("write", "plan", "operation", "reader"))
     times = sorted({value for (name, *elements), value in found.values.items()
                     if name in TIMES and len(elements) == 1 and elements[0] in lanes})  # fmt: skip
     columns = {time: place for place, time in enumerate(times)}
@@ -70,7 +73,7 @@ def _bars(values: dict[tuple[str, ...], Any], name: str, lane: int, columns: dic
         )  # fmt: skip
     for planned, done, since, until, word in (
         ("planned", "done", "barrier", "compacted", "compaction"),
-        ("logs_planned", "logs_done", "logs_requested", "logs_completed", "log compaction"),
+        ("operation_planned", "operation_done", "operation_requested", "operation_completed", "service"),
     ):
         if value(planned) and value(since):
             at = columns[value(until)] if value(done) and value(until) else end

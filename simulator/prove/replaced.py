@@ -32,7 +32,7 @@ def interpret(model: Model, state: State, elements: Instance, facts: Table, plan
     if not overwriters:
         return
     place = {plan.requested: number for number, plan in enumerate(plans)}
-    done = {e.actor: e for e in model.component(state, "published") if isinstance(e, Write) and e.actor in overwriters}
+    done = [e for e in model.component(state, "published") if isinstance(e, Write) and e.actor in overwriters]
     for number, plan in enumerate(plans):
         for part in plan.groups:
             if plan.runner in overwriters:
@@ -40,11 +40,8 @@ def interpret(model: Model, state: State, elements: Instance, facts: Table, plan
             elif part.base is not None:
                 facts |= {("shows", number, other, part.group): True for other in range(len(plans))
                           if facts.get(("shows", place[part.base], other, part.group))}  # fmt: skip
-    for me, entry in done.items():
-        number = place[entry.requested]
-        facts |= {("done", number): True, ("compacted", number): entry.completed, ("own_plan", me): number,
-                  ("completing", me): entry.completed}  # fmt: skip
-        facts |= {("base_written", me, part.group): True for part in plans[number].groups}
+    for entry in done:
+        facts |= {("done", place[entry.requested]): True, ("compacted", place[entry.requested]): entry.completed}
     for me in overwriters:
         own: Any = model.component(state, me)
         if own.step in WORKS:

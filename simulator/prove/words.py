@@ -21,13 +21,18 @@ STEPS: Final = {
              "4": "has a completion time"},
     "service_work": {"1": "at work", "2": "under the lock", "3": "has a completion time"},
     "reading": {"1": "listing", "2": "has listed", "3": "has read the archive", "4": "listing again",
-                "5": "has listed what it will read", "6": "sure of its instants", "7": "answered"},
+                "5": "has listed what it will read", "6": "sure of its instants", "7": "answered",
+                "8": "refused", "9": "found a file deleted", "-1": "dead"},
 }  # fmt: skip
 """The numbers of steps, as words."""
 MEANS_WITH: Final = {
     "requested": ("phase",), "completed": ("phase",), "compacted": ("done", "decided_plan"), "barrier": ("planned",),
     "runner": ("planned",), "own_plan": ("work",), "completing": ("work",), "reads_at": ("reading",),
-    **dict.fromkeys(("kept_write", "kept_plan", "there_write", "there_plan", "seen_plan"), ("reading",)),
+    **dict.fromkeys((
+        "kept_write", "kept_plan", "kept_operation", "there_write", "there_plan", "there_operation", "seen_plan",
+    ), ("reading",)),
+    "operation_requested": ("operation_planned",), "operation_completed": ("operation_done",),
+    "operation_of": ("service_work",), "service_completing": ("service_work",),
 }  # fmt: skip
 """Relation -> the relations of which one must be true of its first element, so that its value means anything."""
 

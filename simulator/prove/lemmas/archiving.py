@@ -14,7 +14,7 @@ from typing import Any, Final, Literal
 from ..logic import Relation, Term, Update, at, both, choose, either, implies, no
 from ..system import Action, Claim, Formula, Predicate
 from . import core, options
-from .readers import is_greatest
+from .instants import PLANS, WRITES, Instants, is_greatest
 from .state import HELD, IDLE, LISTED, OPENED, PLAN, PUBLISHED, READER, SURE, WRITE, published
 
 TIMELINES: Final = (
@@ -63,11 +63,9 @@ class Archiving(core.Core):
             not self.first or s.every(READER, lambda d: no(s.opened(d))),
         )  # fmt: skip
 
-    def is_listed(self, s: Any, w: Term) -> Term:
-        return both(published(s, w), no(s.removed(w)))
-
-    def is_listed_plan(self, s: Any, p: Term) -> Term:
-        return both(s.done(p), no(s.removed_plan(p)))
+    def is_listed(self, s: Any, kind: Instants, x: Term) -> Term:
+        removed = s.removed if kind is WRITES else s.removed_plan
+        return both(super().is_listed(s, kind, x), no(removed(x)))
 
     def actions(self) -> tuple[Action, ...]:
         archives = Action(
@@ -132,7 +130,7 @@ class Archiving(core.Core):
         again = actions["reader starts listing again"]
         actions[again.name] = replace(again, guard=lambda s, d: s.reading(d) == OPENED)
         last = actions["reader ends listing again"]
-        actions[last.name] = last.extend(None, lambda s, d, sw, sp: {"reading": at(s.reading, d, to=HELD)})
+        actions[last.name] = last.extend(None, lambda s, d, *_: {"reading": at(s.reading, d, to=HELD)})
         return (*actions.values(), *self.looks())
 
     def opens(self) -> Action:
@@ -146,12 +144,11 @@ class Archiving(core.Core):
             ("reader_opens_archive",),
         )  # fmt: skip
 
-    def keeps_found(self, s: Any, d: Term, sw: Term, sp: Term) -> Mapping[str, Update]:
-        write, plan = self.shown(s, d, sw, sp)
+    def keeps_found(self, s: Any, d: Term, *seen: Term) -> Mapping[str, Update]:
+        write, plan = self.shown(s, d, seen)
         t = s.reads_at(d)
         return {
-            "there_write": lambda r, w: both(r != d, s.there_write(r, w)),
-            "there_plan": lambda r, p: both(r != d, s.there_plan(r, p)),
+            **self.forget(s, d),
             "kept_write": lambda r, w: choose(
                 r == d, both(either(write(w), s.found(d, w)), s.completed(w) <= t), s.kept_write(r, w)),
             "kept_plan": lambda r, p: choose(
@@ -170,7 +167,7 @@ class Archiving(core.Core):
             Action(
                 "reader looks into archive", (READER, "time"),
                 lambda s, d, t: both(s.reading(d) == LISTED, is_greatest(
-                    s, s.archived, s.archived_plan, t)),
+                    s, self.kinds, (s.archived, s.archived_plan), t)),
                 lambda s, d, t: {
                     "reads_at": at(s.reads_at, d, to=choose(t > s.reads_at(d), t, s.reads_at(d))),
                     "reading": at(s.reading, d, to=OPENED),
@@ -243,9 +240,9 @@ class Archiving(core.Core):
     def is_found(self, s: Any) -> Term:
         return both(
             s.every(WRITE, lambda w: implies(
-                published(s, w), either(both(self.is_listed(s, w), no(s.removed(w))), s.archived(w)))),
+                published(s, w), either(both(self.is_listed(s, WRITES, w), no(s.removed(w))), s.archived(w)))),
             s.every(PLAN, lambda p: implies(
-                s.done(p), either(both(self.is_listed_plan(s, p), no(s.removed_plan(p))), s.archived_plan(p)))),
+                s.done(p), either(both(self.is_listed(s, PLANS, p), no(s.removed_plan(p))), s.archived_plan(p)))),
             s.every(WRITE, lambda w: implies(s.removed(w), both(
                 before_pending(s, s.requested(w), s.completed(w)),
                 s.every(WRITE, lambda v: implies(

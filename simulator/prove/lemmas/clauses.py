@@ -1,4 +1,8 @@
-"""The inductive invariant of the core transition relation: a dictionary from each clause's wording to its formula."""
+"""The inductive invariant of the core transition relation: a dictionary from each clause's wording to its formula.
+
+`CLAUSES` are about writers and compactors. The clauses about times and listings range over all kinds of instants, so
+that each mechanism states them for its own kinds, too.
+"""
 
 from __future__ import annotations
 
@@ -6,25 +10,25 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from ..logic import Term, both, either, iff, implies, no
+from .instants import Completing, Kinds, differ, newest_of_all, no_request_is_a_completion
 from .state import (
-    ANSWERED,
     COMPACTOR,
     COMPLETING,
+    DIED,
     GROUP,
     IDLE,
     LISTED,
     LISTING_AGAIN,
     LOCKED,
     LOG,
+    LOST,
     PLAN,
     PUBLISHED,
     READER,
-    READY,
     SURE,
     TIMED,
     WRITE,
     has_base,
-    newest_of_all,
     published,
 )  # fmt: skip
 
@@ -32,7 +36,7 @@ CLAUSES: Final[Mapping[str, Callable[[Any], Term]]] = {
     "phases, works and readings are in range": lambda s: both(
         s.every(WRITE, lambda w: both(s.phase(w) >= IDLE, s.phase(w) <= PUBLISHED)),
         s.every(COMPACTOR, lambda c: both(s.work(c) >= IDLE, s.work(c) <= TIMED)),
-        s.every(READER, lambda d: both(s.reading(d) >= 0, s.reading(d) <= ANSWERED)),
+        s.every(READER, lambda d: both(s.reading(d) >= DIED, s.reading(d) <= LOST)),
         s.clock() >= 0,
     ),
     "at most one actor has the lock": lambda s: both(
@@ -61,53 +65,6 @@ CLAUSES: Final[Mapping[str, Callable[[Any], Term]]] = {
         COMPACTOR, lambda c: both(
             implies(s.work(c) > IDLE, s.planned(s.own_plan(c))),
             implies(both(s.compactor_locks(c), no(s.dead_compactor(c))), no(s.done(s.own_plan(c)))))),
-    "a time is never ahead of the clock": lambda s: both(
-        s.every(WRITE, lambda w: both(
-            implies(s.phase(w) > IDLE, both(s.requested(w) > 0, s.requested(w) <= s.clock())),
-            implies(s.phase(w) >= READY, both(s.requested(w) < s.completed(w), s.completed(w) <= s.clock())))),
-        s.every(PLAN, lambda p: both(
-            implies(s.planned(p), both(s.barrier(p) > 0, s.barrier(p) <= s.clock())),
-            implies(s.done(p), both(s.planned(p), s.barrier(p) < s.compacted(p), s.compacted(p) <= s.clock())))),
-        s.every(COMPACTOR, lambda c: implies(
-            s.work(c) == TIMED,
-            both(s.barrier(s.own_plan(c)) < s.completing(c), s.completing(c) <= s.clock()))),
-    ),
-    "a completion time that is not published is the newest time": lambda s: both(
-        s.every(WRITE, lambda w: implies(both(s.phase(w) == READY, no(s.dead_writer(w))), both(
-            s.completed(w) == s.clock(), newest_of_all(s, s.completed(w))))),
-        s.every(COMPACTOR, lambda c: implies(both(s.work(c) == TIMED, no(s.dead_compactor(c))), both(
-            s.completing(c) == s.clock(), newest_of_all(s, s.completing(c))))),
-    ),
-    "completion times of instants are distinct": lambda s: both(
-        s.every(WRITE, WRITE, lambda w, v: implies(
-            both(published(s, w), published(s, v), s.completed(w) == s.completed(v)), w == v)),
-        s.every(PLAN, PLAN, lambda p, q: implies(
-            both(s.done(p), s.done(q), s.compacted(p) == s.compacted(q)), p == q)),
-        s.every(WRITE, PLAN, lambda w, p: implies(
-            both(published(s, w), s.done(p)), s.completed(w) != s.compacted(p))),
-    ),
-    "requested times are distinct": lambda s: both(
-        s.every(WRITE, WRITE, lambda w, v: implies(
-            both(s.phase(w) > IDLE, s.phase(v) > IDLE, s.requested(w) == s.requested(v)), w == v)),
-        s.every(PLAN, PLAN, lambda p, q: implies(
-            both(s.planned(p), s.planned(q), s.barrier(p) == s.barrier(q)), p == q)),
-        s.every(WRITE, PLAN, lambda w, p: implies(
-            both(s.phase(w) > IDLE, s.planned(p)), s.requested(w) != s.barrier(p))),
-    ),
-    "no requested time is a completion time": lambda s: both(
-        s.every(WRITE, PLAN, lambda w, p: implies(
-            both(s.phase(w) >= READY, s.planned(p)), s.completed(w) != s.barrier(p))),
-        s.every(WRITE, WRITE, lambda w, v: implies(
-            both(s.phase(w) >= READY, s.phase(v) > IDLE), s.completed(w) != s.requested(v))),
-        s.every(WRITE, PLAN, lambda w, p: implies(
-            both(s.phase(w) > IDLE, s.done(p)), s.requested(w) != s.compacted(p))),
-        s.every(PLAN, PLAN, lambda p, q: implies(
-            both(s.planned(p), s.done(q)), s.barrier(p) != s.compacted(q))),
-        s.every(WRITE, COMPACTOR, lambda w, c: implies(
-            both(s.phase(w) > IDLE, s.work(c) == TIMED), s.requested(w) != s.completing(c))),
-        s.every(PLAN, COMPACTOR, lambda p, c: implies(
-            both(s.planned(p), s.work(c) == TIMED), s.barrier(p) != s.completing(c))),
-    ),
     "only a plan that exists has parts": lambda s: s.every(
         PLAN, GROUP, lambda p, g: implies(s.part(p, g), s.planned(p))),
     "`newest` has the greatest barrier of the plans of a group": lambda s: s.every(
@@ -121,26 +78,46 @@ CLAUSES: Final[Mapping[str, Callable[[Any], Term]]] = {
             s.part(p, s.group_of(log)),
             iff(s.holds(p, log), both(
                 published(s, s.write_of(log)), s.completed(s.write_of(log)) < s.barrier(p))))),
-    "a reader's time is 0, or that of a published instant": lambda s: s.every(
-        READER, lambda d: implies(s.reading(d) >= LISTED, either(
-            s.reads_at(d) == 0,
-            s.some(WRITE, lambda w: both(published(s, w), s.completed(w) == s.reads_at(d))),
-            s.some(PLAN, lambda p: both(s.done(p), s.compacted(p) == s.reads_at(d)))))),
-    "a listing contains only published instants": lambda s: both(
-        s.every(READER, WRITE, lambda d, w: implies(s.there_write(d, w), published(s, w))),
-        s.every(READER, PLAN, lambda d, p: implies(s.there_plan(d, p), s.done(p))),
-    ),
-    "the second listing contains everything up to the reader's time": lambda s: both(
-        s.every(READER, WRITE, lambda d, w: implies(both(
-            s.reading(d) == LISTING_AGAIN, published(s, w), s.completed(w) <= s.reads_at(d)),
-            s.there_write(d, w))),
-        s.every(READER, PLAN, lambda d, p: implies(both(
-            s.reading(d) == LISTING_AGAIN, s.done(p), s.compacted(p) <= s.reads_at(d)), s.there_plan(d, p))),
-    ),
-    "a reader keeps what completed up to its time": lambda s: both(
-        s.every(READER, WRITE, lambda d, w: implies(s.reading(d) >= SURE, iff(
-            s.kept_write(d, w), both(published(s, w), s.completed(w) <= s.reads_at(d))))),
-        s.every(READER, PLAN, lambda d, p: implies(s.reading(d) >= SURE, iff(
-            s.kept_plan(d, p), both(s.done(p), s.compacted(p) <= s.reads_at(d))))),
-    ),
 }  # fmt: skip
+"""The clauses about writes, plans, base files and the lock."""
+
+
+def of_instants(kinds: Kinds, completing: tuple[Completing, ...]) -> dict[str, Callable[[Any], Term]]:
+    """Return the clauses about the times of instants and about the listings of readers, for all kinds of instants."""
+    return {
+        "a time is never ahead of the clock": lambda s: both(
+            *(s.every(kind.sort, lambda x, kind=kind: both(
+                implies(kind.begun(s, x), both(kind.requested(s, x) > 0, kind.requested(s, x) <= s.clock())),
+                implies(kind.done(s, x), both(
+                    kind.begun(s, x), kind.requested(s, x) < kind.completed(s, x),
+                    kind.completed(s, x) <= s.clock()))))
+              for kind in kinds),
+            *(s.every(each.sort, lambda x, each=each: implies(each.has_time(s, x), both(
+                each.requested(s, x) < each.time(s, x), each.time(s, x) <= s.clock())))
+              for each in completing),
+        ),
+        "a completion time that is not published is the newest time": lambda s: both(*(
+            s.every(each.sort, lambda x, each=each: implies(each.is_live(s, x), both(
+                each.time(s, x) == s.clock(), newest_of_all(s, kinds, each.time(s, x)))))
+            for each in completing)),
+        "completion times of instants are distinct": lambda s: differ(
+            s, kinds, lambda kind: kind.done, lambda kind: kind.completed),
+        "requested times are distinct": lambda s: differ(
+            s, kinds, lambda kind: kind.begun, lambda kind: kind.requested),
+        "no requested time is a completion time": lambda s: no_request_is_a_completion(s, kinds, completing),
+        "a reader's time is 0, or that of a published instant": lambda s: s.every(
+            READER, lambda d: implies(s.reading(d) >= LISTED, either(s.reads_at(d) == 0, *(
+                s.some(kind.sort, lambda x, kind=kind: both(kind.done(s, x), kind.completed(s, x) == s.reads_at(d)))
+                for kind in kinds)))),
+        "a listing contains only published instants": lambda s: both(*(
+            s.every(READER, kind.sort, lambda d, x, kind=kind: implies(kind.there(s, d, x), kind.done(s, x)))
+            for kind in kinds)),
+        "the second listing contains everything up to the reader's time": lambda s: both(*(
+            s.every(READER, kind.sort, lambda d, x, kind=kind: implies(
+                both(s.reading(d) == LISTING_AGAIN, kind.done_by(s, x, s.reads_at(d))), kind.there(s, d, x)))
+            for kind in kinds)),
+        "a reader keeps what completed up to its time": lambda s: both(*(
+            s.every(READER, kind.sort, lambda d, x, kind=kind: implies(
+                s.reading(d) >= SURE, iff(kind.kept(s, d, x), kind.done_by(s, x, s.reads_at(d)))))
+            for kind in kinds)),
+    }  # fmt: skip

@@ -16,8 +16,8 @@ from typing import Any, Final, Literal
 from ..logic import Relation, Term, Update, at, both, choose, either, implies, no
 from ..system import Action, Claim, Formula, Predicate
 from . import options
-from .services import AT_WORK, SERVICE, Services, is_alive
-from .state import GROUP, LOG, PLAN, WRITE, any_time, complete, published, tick
+from .services import AT_WORK, OPERATION, SERVICE, Services, is_alive
+from .state import GROUP, LOG, PLAN, WRITE, any_time, complete, published
 
 FILES: Final = (
     Relation("horizon", (), "time"),  # reads before it are refused
@@ -32,8 +32,8 @@ READS: Final = (
     "only old files are deleted",
 )
 """The clauses that imply that reads find their files."""
-LATE: Final = Relation("planned_horizon", (SERVICE,), "time")
-"""The horizon of the cleaner's own plan, if readers do not learn it before the clean is complete."""
+LATE: Final = Relation("planned_horizon", (OPERATION,), "time")
+"""The horizon of a planned clean, if readers do not learn it before the clean is complete."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class Cleaning(Services):
     def initially(self, s: Any) -> Term:
         return both(
             super().initially(s), s.horizon() == 0,
-            self.early or s.every(SERVICE, lambda a: s.planned_horizon(a) == 0),
+            self.early or s.every(OPERATION, lambda o: s.planned_horizon(o) == 0),
             s.every(PLAN, GROUP, lambda p, g: both(no(s.deleted_base(p, g)), no(s.old_base(p, g)))),
             s.every(LOG, lambda log: both(no(s.deleted_log(log)), no(s.old_log(log)))),
         )  # fmt: skip
@@ -81,13 +81,13 @@ class Cleaning(Services):
         """
         return s.some(PLAN, lambda q: both(self.counts(s, q, g, h), time < s.barrier(q)))
 
-    def schedule_clean(self, s: Any, a: Term, w: Term) -> Mapping[str, Update]:
+    def schedule_clean(self, s: Any, a: Term, o: Term, w: Term) -> Mapping[str, Update]:
         """Return the state updates that plan a clean whose horizon is the completion time of write w."""
         h = s.completed(w)
         learnt = {"horizon": lambda: greater(s.horizon(), h)} if self.early else {
-            "planned_horizon": at(s.planned_horizon, a, to=h)}  # fmt: skip
+            "planned_horizon": at(s.planned_horizon, o, to=h)}  # fmt: skip
         return {
-            **tick(s), "service_work": at(s.service_work, a, to=AT_WORK), **learnt,
+            **self.plans(s, a, o), **learnt,
             "old_base": lambda p, g: either(
                 s.old_base(p, g), both(s.part(p, g), self.is_older(s, g, h, s.barrier(p)))),
             "old_log": lambda log: either(s.old_log(log), both(
@@ -95,20 +95,16 @@ class Cleaning(Services):
         }  # fmt: skip
 
     def when_published(self, s: Any, a: Term) -> Mapping[str, Update]:
-        return {} if self.early else {"horizon": lambda: greater(s.horizon(), s.planned_horizon(a))}
+        return {} if self.early else {"horizon": lambda: greater(s.horizon(), s.planned_horizon(s.operation_of(a)))}
 
     def actions(self) -> tuple[Action, ...]:
         schedules = Action(
-            "cleaner schedules clean", (SERVICE, WRITE),
-            lambda s, a, w: both(is_alive(s, a, 0), self.lock_is_free(s), published(s, w)),
+            "cleaner schedules clean", (SERVICE, OPERATION, WRITE),
+            lambda s, a, o, w: both(self.may_plan(s, a, o), published(s, w)),
             self.schedule_clean, ("cleaner_schedules_clean",),
         )  # fmt: skip
         resumes = Action(
-            "cleaner resumes clean", (SERVICE, SERVICE), lambda s, a, b: is_alive(s, a, 0),
-            lambda s, a, b: {
-                "service_work": at(s.service_work, a, to=AT_WORK),
-                **({} if self.early else {"planned_horizon": at(s.planned_horizon, a, to=s.planned_horizon(b))}),
-            },
+            "cleaner resumes clean", (SERVICE, OPERATION), self.may_resume_operation, self.takes_operation,
             ("cleaner_resumes_clean",),
         )  # fmt: skip
         deletes = Action(
@@ -123,10 +119,7 @@ class Cleaning(Services):
             },
             ("cleaner_deletes_files",),
         )  # fmt: skip
-        ends = Action(
-            "cleaner finds its clean completed", (SERVICE,), lambda s, a: is_alive(s, a, AT_WORK),
-            lambda s, a: {"service_work": at(s.service_work, a, to=0)}, ("cleaner_finds_it_done",),
-        )  # fmt: skip
+        ends = self.finds_it_done("cleaner finds its clean completed")
         return (*super().actions(), schedules, resumes, deletes, ends)
 
     def clauses(self) -> dict[str, Formula]:
@@ -142,7 +135,7 @@ class Cleaning(Services):
                 LOG, lambda log: implies(s.old_log(log), both(
                     published(s, s.write_of(log)), newer(s, s.group_of(log), s.completed(s.write_of(log)))))),
             **({} if self.early else {"a planned horizon is never ahead of the clock": lambda s: s.every(
-                SERVICE, lambda a: s.planned_horizon(a) <= s.clock())}),
+                OPERATION, lambda o: s.planned_horizon(o) <= s.clock())}),
             "only old files are deleted": lambda s: both(
                 s.every(PLAN, GROUP, lambda p, g: implies(s.deleted_base(p, g), s.old_base(p, g))),
                 s.every(LOG, lambda log: implies(s.deleted_log(log), s.old_log(log)))),

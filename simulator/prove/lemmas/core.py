@@ -12,8 +12,9 @@ from typing import Any
 
 from ..logic import Relation, Term, both, either, iff, implies, no
 from ..system import Action, Claim, Formula, System
-from .clauses import CLAUSES
+from .clauses import CLAUSES, of_instants
 from .compactors import Compactors
+from .instants import published_in_order, settled_times
 from .readers import Readers
 from .state import (
     LISTED,
@@ -31,7 +32,6 @@ from .state import (
     complete,
     initially,
     published,
-    settled_times,
 )  # fmt: skip
 from .writers import Writers
 
@@ -41,7 +41,7 @@ class Core(Writers, Compactors, Readers):
 
     def clauses(self) -> dict[str, Formula]:
         """Return the inductive invariant: a dictionary from the text of each clause to its formula."""
-        return dict(CLAUSES)
+        return {**CLAUSES, **of_instants(self.kinds, self.completing)}
 
     def in_logs(self, s: Any, q: Term, log: Term, t: Term) -> Term:
         """True if a read as of t merges the log with the base file of plan q. The log must have completed at or before
@@ -78,7 +78,7 @@ class Core(Writers, Compactors, Readers):
 
     def common(self) -> frozenset[str]:
         """Return the names of the clauses from which the promises of the core are proved."""
-        return frozenset(CLAUSES)
+        return frozenset(Core.clauses(self))
 
     def claims(self) -> tuple[Claim, ...]:
         """Return the promises of the core transition relation, each proved from the clauses in `common`."""
@@ -119,19 +119,19 @@ class Core(Writers, Compactors, Readers):
             both(self.visible(s, other, t), s.stored(other), published(s, s.write_of(log)))))  # fmt: skip
 
     def travel(self, s: Any, n: Any) -> Term:
-        return settled_times(s, lambda t: both(
+        return settled_times(s, self.kinds, lambda t: both(
             s.every(LOG, lambda log: iff(self.visible(s, log, t), self.visible(n, log, t))),
-            s.every(PLAN, lambda p: iff(
-                both(s.done(p), s.compacted(p) <= t), both(n.done(p), n.compacted(p) <= t)))))  # fmt: skip
+            *(s.every(kind.sort, lambda x, kind=kind: iff(kind.done_by(s, x, t), kind.done_by(n, x, t)))
+              for kind in self.kinds)))  # fmt: skip
 
     def incr(self, s: Any) -> Term:
         t = any_time(s)
-        return settled_times(s, lambda until: implies(t <= until, s.every(WRITE, lambda w: iff(
+        return settled_times(s, self.kinds, lambda until: implies(t <= until, s.every(WRITE, lambda w: iff(
             complete(s, w, t) != self.delivered(s, w, t, until), complete(s, w, until)))))  # fmt: skip
 
     def incr_again(self, s: Any, n: Any) -> Term:
         t = any_time(s)
-        return settled_times(s, lambda until: s.every(WRITE, lambda w: iff(
+        return settled_times(s, self.kinds, lambda until: s.every(WRITE, lambda w: iff(
             self.delivered(s, w, t, until), self.delivered(n, w, t, until))))  # fmt: skip
 
     def free(self, s: Any) -> Term:
@@ -180,22 +180,7 @@ class Core(Writers, Compactors, Readers):
         """True if every instant that a step publishes has a greater completion time than all instants published
         earlier.
         """
-
-        def new_write(w: Term) -> Term:
-            return both(published(n, w), no(published(s, w)))
-
-        def new_plan(p: Term) -> Term:
-            return both(n.done(p), no(s.done(p)))
-
-        return both(
-            s.every(WRITE, WRITE, lambda w, v: implies(
-                both(new_write(w), published(s, v)), s.completed(v) < n.completed(w))),
-            s.every(WRITE, PLAN, lambda w, p: implies(
-                both(new_write(w), s.done(p)), s.compacted(p) < n.completed(w))),
-            s.every(PLAN, WRITE, lambda p, w: implies(
-                both(new_plan(p), published(s, w)), s.completed(w) < n.compacted(p))),
-            s.every(PLAN, PLAN, lambda p, q: implies(both(new_plan(p), s.done(q)), s.compacted(q) < n.compacted(p))),
-        )  # fmt: skip
+        return published_in_order(s, n, self.kinds)
 
     def actions(self) -> tuple[Action, ...]:
         return (*self.writers(), *self.compactors(), *self.readers())

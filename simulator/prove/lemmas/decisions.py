@@ -13,7 +13,6 @@ from typing import Any
 
 from ..logic import Relation, Term, Update, at, both, choose, either, implies, no
 from ..system import Action, Claim, Formula
-from .clauses import CLAUSES
 from .decided_plans import PUBLISHES_DECIDED, DecidedPlans, Options
 from .numbers import (
     CLAIMED,
@@ -76,6 +75,10 @@ class Decisions(DecidedPlans):
 
     def can_write(self, s: Any, w: Term, phase: int) -> Term:
         return both(super().can_write(s, w, phase), s.waits(w) == 0)
+
+    def readers(self) -> tuple[Action, ...]:
+        """Return the actions of readers, which do not crash here."""
+        return tuple(action for action in super().readers() if action.name != "reader crashes")
 
     def requesting(self) -> tuple[Action, ...]:
         """Return the actions by which a writer obtains a requested time and stores its requested instant."""
@@ -185,7 +188,8 @@ class Decisions(DecidedPlans):
         return both(self.can_write(s, w, LOCKED), no(is_caught_up(s)))
 
     def clauses(self) -> dict[str, Formula]:
-        return {name: CLAUSES[name] for name in KEPT_CLAUSES} | OF_THE_LOG
+        kept = super().clauses()
+        return {name: kept[name] for name in KEPT_CLAUSES} | OF_THE_LOG
 
     def common(self) -> frozenset[str]:
         return frozenset(self.clauses())

@@ -15,8 +15,8 @@ from ..logic import Relation, Term, Update, at, both, choose, either, implies, n
 from ..system import Action, Claim, Formula
 from . import options
 from .giving_up import GivingUp, extended
-from .services import AT_WORK, SERVICE, Services, is_alive
-from .state import IDLE, LOG, PUBLISHED, READY, WRITE, WRITING, all_stored, published, tick
+from .services import AT_WORK, OPERATION, SERVICE, Services, is_alive
+from .state import IDLE, LOG, PUBLISHED, READY, WRITE, WRITING, all_stored, published
 
 HEARTBEATS: Final = (
     Relation("expired", (WRITE,)),  # the heartbeat of the writer expired during this write
@@ -103,30 +103,26 @@ class Heartbeats(GivingUp, Services):
             lambda s, a, w: {"chosen": at(s.chosen, a, w, to=True)}, ("rollbacker_chooses_write",),
         )  # fmt: skip
         plans = Action(
-            "rollbacker plans rollback", (SERVICE, WRITE),
-            lambda s, a, w: both(
-                is_alive(s, a, 0), self.lock_is_free(s), s.chosen(a, w) if early else self.has_failed(s, w)
+            "rollbacker plans rollback", (SERVICE, OPERATION, WRITE),
+            lambda s, a, o, w: both(
+                self.may_plan(s, a, o), s.chosen(a, w) if early else self.has_failed(s, w)
             ),
-            lambda s, a, w: {
-                **tick(s), "rolled_back": at(s.rolled_back, w, to=True),
-                "service_work": at(s.service_work, a, to=AT_WORK),
+            lambda s, a, o, w: {
+                **self.plans(s, a, o), "rolled_back": at(s.rolled_back, w, to=True),
                 "chosen": lambda b, v: choose(b == a, False, s.chosen(b, v)),
             },
             ("rollbacker_plans_rollback",),
         )  # fmt: skip
         resumes = Action(
-            "rollbacker resumes rollback", (SERVICE,), lambda s, a: is_alive(s, a, 0),
-            lambda s, a: {"service_work": at(s.service_work, a, to=AT_WORK)}, ("rollbacker_resumes_rollback",),
+            "rollbacker resumes rollback", (SERVICE, OPERATION), self.may_resume_operation, self.takes_operation,
+            ("rollbacker_resumes_rollback",),
         )  # fmt: skip
         deletes = Action(
             "rollbacker deletes log", (SERVICE, LOG),
             lambda s, a, log: both(is_alive(s, a, AT_WORK), s.stored(log), s.rolled_back(s.write_of(log))),
             lambda s, a, log: {"erased": at(s.erased, log, to=True)}, ("rollbacker_deletes_log",),
         )  # fmt: skip
-        finds = Action(
-            "rollbacker finds its rollback completed", (SERVICE,), lambda s, a: is_alive(s, a, AT_WORK),
-            lambda s, a: {"service_work": at(s.service_work, a, to=0)}, ("rollbacker_finds_it_done",),
-        )  # fmt: skip
+        finds = self.finds_it_done("rollbacker finds its rollback completed")
         return (*super().actions(), *((chooses,) if early else ()), plans, resumes, deletes, finds)
 
     def clauses(self) -> dict[str, Formula]:

@@ -12,26 +12,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from ..logic import Relation, Sort, Term, Update, at, both, choose, either, iff, implies, no
+from ..logic import Relation, Term, Update, at, both, choose, either, iff, implies, no
 from ..system import Action, Claim, Formula
 from . import options
 from .giving_up import extended
-from .services import AT_WORK, HAS_TIME, SERVICE, UNDER_LOCK, Services, is_alive
-from .state import GROUP, LOG, PLAN, has_base, newest_of_all, published, tick
+from .services import AT_WORK, OPERATION, SERVICE, UNDER_LOCK, Services, is_alive
+from .state import GROUP, LOG, PLAN, has_base, published
 
-LOG_PLAN = Sort("Logplan")
 PLANS: Final = (
-    Relation("log_plan_before", (LOG_PLAN, LOG_PLAN), fixed=True),
-    Relation("logs_planned", (LOG_PLAN,)),
-    Relation("logs_started", (LOG_PLAN,)),
-    Relation("logs_requested", (LOG_PLAN,), "time"),
-    Relation("logs_part", (LOG_PLAN, GROUP)),
-    Relation("covers", (LOG_PLAN, LOG)),  # the log of the log compaction holds the records of the log
-    Relation("logs_done", (LOG_PLAN,)),
-    Relation("logs_completed", (LOG_PLAN,), "time"),
-    Relation("log_plan_of", (SERVICE,), LOG_PLAN),
+    Relation("logs_started", (OPERATION,)),
+    Relation("logs_part", (OPERATION, GROUP)),
+    Relation("covers", (OPERATION, LOG)),  # the log of the log compaction holds the records of the log
     Relation("log_written", (SERVICE, GROUP)),
-    Relation("logs_completing", (SERVICE,), "time"),
 )
 
 
@@ -56,17 +48,16 @@ class LogCompaction(Services):
         return (*super().relations(), *PLANS)
 
     def initially(self, s: Any) -> Term:
-        return both(super().initially(s), s.every(LOG_PLAN, lambda k: both(
-            no(s.logs_planned(k)), no(s.logs_started(k)), no(s.logs_done(k)))),
-            s.every(LOG_PLAN, GROUP, lambda k, g: no(s.logs_part(k, g))),
-            s.every(LOG_PLAN, LOG, lambda k, log: no(s.covers(k, log))))  # fmt: skip
+        return both(super().initially(s), s.every(OPERATION, lambda k: no(s.logs_started(k))),
+            s.every(OPERATION, GROUP, lambda k, g: no(s.logs_part(k, g))),
+            s.every(OPERATION, LOG, lambda k, log: no(s.covers(k, log))))  # fmt: skip
 
     def new_part(self, s: Any, g: Term) -> Term:
         """True if a compaction plan may include the file group. No log compaction of the file group may be pending."""
         return both(super().new_part(s, g), self.is_idle(s, g))
 
     def is_idle(self, s: Any, g: Term) -> Term:
-        return s.every(LOG_PLAN, lambda k: implies(s.logs_part(k, g), s.logs_done(k)))
+        return s.every(OPERATION, lambda k: implies(s.logs_part(k, g), s.operation_done(k)))
 
     def in_newest_slice(self, s: Any, log: Term) -> Term:
         w, g = s.write_of(log), s.group_of(log)
@@ -78,7 +69,7 @@ class LogCompaction(Services):
         """
 
         def is_covered(a: Term, b: Term) -> Term:
-            return s.some(LOG_PLAN, lambda k: both(s.logs_done(k), s.covers(k, a), s.covers(k, b)))
+            return s.some(OPERATION, lambda k: both(s.operation_done(k), s.covers(k, a), s.covers(k, b)))
 
         return both(self.is_idle(s, g), s.some(LOG, LOG, lambda a, b: both(
             a != b, s.group_of(a) == g, s.group_of(b) == g, self.in_newest_slice(s, a), self.in_newest_slice(s, b),
@@ -86,59 +77,45 @@ class LogCompaction(Services):
 
     def schedule_logs(self, s: Any, a: Term, k: Term) -> Mapping[str, Update]:
         return {
-            **tick(s), **self.takes_plan(s, a, k),
-            "logs_planned": at(s.logs_planned, k, to=True),
-            "logs_requested": at(s.logs_requested, k, to=s.clock() + 1),
+            **self.plans(s, a, k),
             "logs_part": lambda m, g: choose(m == k, self.new_logs(s, g), s.logs_part(m, g)),
             "covers": lambda m, log: choose(
                 m == k, both(self.new_logs(s, s.group_of(log)), self.in_newest_slice(s, log)), s.covers(m, log)),
         }  # fmt: skip
 
-    def takes_plan(self, s: Any, a: Term, k: Term) -> dict[str, Update]:
-        return {
-            "service_work": at(s.service_work, a, to=AT_WORK), "log_plan_of": at(s.log_plan_of, a, to=k),
-            "log_written": lambda b, g: choose(b == a, False, s.log_written(b, g)),
-            "logs_completing": at(s.logs_completing, a, to=0),
-        }  # fmt: skip
+    def takes_operation(self, s: Any, a: Term, o: Term) -> dict[str, Update]:
+        written = {"log_written": lambda b, g: choose(b == a, False, s.log_written(b, g))}
+        return {**super().takes_operation(s, a, o), **written}
 
     def actions(self) -> tuple[Action, ...]:
         def starts(s: Any, k: Term) -> dict[str, Update]:
             return {"logs_started": at(s.logs_started, k, to=True)}
 
         schedules = Action(
-            "log compactor schedules plan", (SERVICE, LOG_PLAN),
-            lambda s, a, k: both(
-                is_alive(s, a, 0), self.lock_is_free(s), no(s.logs_planned(k)),
-                s.every(LOG_PLAN, lambda m: implies(s.log_plan_before(m, k), s.logs_planned(m))),
-                s.some(GROUP, lambda g: self.new_logs(s, g)),
-            ),
+            "log compactor schedules plan", (SERVICE, OPERATION),
+            lambda s, a, k: both(self.may_plan(s, a, k), s.some(GROUP, lambda g: self.new_logs(s, g))),
             self.schedule_logs, ("log_compactor_schedules_plan",),
         )  # fmt: skip
         begins = Action(
             "log compactor starts plan", (SERVICE,),
             lambda s, a: is_alive(s, a, AT_WORK),
-            lambda s, a: starts(s, s.log_plan_of(a)), ("log_compactor_starts_plan",),
+            lambda s, a: starts(s, s.operation_of(a)), ("log_compactor_starts_plan",),
         )  # fmt: skip
         resumes = Action(
-            "log compactor resumes plan", (SERVICE, LOG_PLAN),
-            lambda s, a, k: both(is_alive(s, a, 0), s.logs_planned(k), no(s.logs_done(k))),
-            lambda s, a, k: {**self.takes_plan(s, a, k), **starts(s, k)}, ("log_compactor_resumes_plan",),
+            "log compactor resumes plan", (SERVICE, OPERATION), self.may_resume_operation,
+            lambda s, a, k: {**self.takes_operation(s, a, k), **starts(s, k)}, ("log_compactor_resumes_plan",),
         )  # fmt: skip
         writes = Action(
             "log compactor writes log", (SERVICE, GROUP),
             lambda s, a, g: both(
-                is_alive(s, a, AT_WORK), s.logs_started(s.log_plan_of(a)), s.logs_part(s.log_plan_of(a), g),
+                is_alive(s, a, AT_WORK), s.logs_started(s.operation_of(a)), s.logs_part(s.operation_of(a), g),
                 no(s.log_written(a, g)),
                 s.every(GROUP, lambda h: implies(
-                    both(s.group_before(h, g), s.logs_part(s.log_plan_of(a), h)), s.log_written(a, h))),
+                    both(s.group_before(h, g), s.logs_part(s.operation_of(a), h)), s.log_written(a, h))),
             ),
             lambda s, a, g: {"log_written": at(s.log_written, a, g, to=True)}, ("log_compactor_writes_log",),
         )  # fmt: skip
-        ends = Action(
-            "log compactor finds its plan completed", (SERVICE,),
-            lambda s, a: both(is_alive(s, a, AT_WORK), s.logs_done(s.log_plan_of(a))),
-            lambda s, a: {"service_work": at(s.service_work, a, to=0)}, ("log_compactor_finds_it_done",),
-        )  # fmt: skip
+        ends = self.finds_it_done("log compactor finds its plan completed")
         misses = Action(
             "log compactor misses its files", (SERVICE,),
             lambda s, a: both(is_alive(s, a, UNDER_LOCK), s.service_locks(a)),
@@ -149,17 +126,10 @@ class LogCompaction(Services):
         )  # fmt: skip
         more = {
             f"{self.kind} takes lock": (lambda s, a: both(
-                s.logs_started(s.log_plan_of(a)), no(s.logs_done(s.log_plan_of(a))),
-                s.every(GROUP, lambda g: implies(s.logs_part(s.log_plan_of(a), g), s.log_written(a, g)))), None),
-            f"{self.kind} takes completion time": (None, lambda s, a: {
-                "logs_completing": at(s.logs_completing, a, to=s.clock() + 1)}),
+                s.logs_started(s.operation_of(a)),
+                s.every(GROUP, lambda g: implies(s.logs_part(s.operation_of(a), g), s.log_written(a, g)))), None),
         }  # fmt: skip
         return (*extended(super().actions(), more), schedules, begins, resumes, writes, ends, misses)
-
-    def when_published(self, s: Any, a: Term) -> Mapping[str, Update]:
-        k = s.log_plan_of(a)
-        return {"logs_done": at(s.logs_done, k, to=True),
-                "logs_completed": at(s.logs_completed, k, to=s.logs_completing(a))}  # fmt: skip
 
     def delivered(self, s: Any, w: Term, after: Term, until: Term) -> Term:
         """True if an incremental read of (after, until] contains the write. With `log_compaction_window = included`, a
@@ -168,43 +138,30 @@ class LogCompaction(Services):
         own = super().delivered(s, w, after, until)
         if self.options.log_compaction_window == "excluded":
             return own
-        return either(own, s.some(LOG_PLAN, LOG, lambda k, log: both(
-            s.logs_done(k), s.covers(k, log), s.write_of(log) == w, after < s.logs_completed(k),
-            s.logs_completed(k) <= until)))  # fmt: skip
+        return either(own, s.some(OPERATION, LOG, lambda k, log: both(
+            s.operation_done(k), s.covers(k, log), s.write_of(log) == w, after < s.operation_completed(k),
+            s.operation_completed(k) <= until)))  # fmt: skip
 
     def clauses(self) -> dict[str, Formula]:
         return super().clauses() | {
-            "a log compactor works on a plan that exists": lambda s: both(
-                s.every(LOG_PLAN, lambda k: both(
-                    implies(s.logs_started(k), s.logs_planned(k)), implies(s.logs_done(k), s.logs_planned(k)),
-                    implies(s.logs_planned(k), both(s.logs_requested(k) > 0, s.logs_requested(k) <= s.clock())),
-                    implies(s.logs_done(k), both(
-                        s.logs_requested(k) < s.logs_completed(k), s.logs_completed(k) <= s.clock())))),
-                s.every(LOG_PLAN, GROUP, lambda k, g: implies(s.logs_part(k, g), s.logs_planned(k))),
-                s.every(SERVICE, lambda a: implies(s.service_work(a) > 0, s.logs_planned(s.log_plan_of(a)))),
-                s.every(SERVICE, lambda a: implies(both(s.service_locks(a), no(s.dead_service(a))), no(
-                    s.logs_done(s.log_plan_of(a))))),
+            "only a log compaction that exists has parts": lambda s: both(
+                s.every(OPERATION, lambda k: implies(s.logs_started(k), s.operation_planned(k))),
+                s.every(OPERATION, GROUP, lambda k, g: implies(s.logs_part(k, g), s.operation_planned(k))),
             ),
-            "the completion time of a log compaction that is not published is the newest": lambda s: s.every(
-                SERVICE, lambda a: implies(is_alive(s, a, HAS_TIME), both(
-                    s.logs_completing(a) == s.clock(), newest_of_all(s, s.logs_completing(a)),
-                    s.logs_requested(s.log_plan_of(a)) < s.logs_completing(a)))),
             "a log compaction covers logs that completed before its request": lambda s: s.every(
-                LOG_PLAN, LOG, lambda k, log: implies(s.covers(k, log), both(
+                OPERATION, LOG, lambda k, log: implies(s.covers(k, log), both(
                     s.logs_part(k, s.group_of(log)), published(s, s.write_of(log)),
-                    s.completed(s.write_of(log)) < s.logs_requested(k)))),
+                    s.completed(s.write_of(log)) < s.operation_requested(k)))),
             "no barrier divides the logs that a log compaction covers": lambda s: s.every(
-                PLAN, LOG_PLAN, LOG, LOG, lambda p, k, a, b: implies(
+                PLAN, OPERATION, LOG, LOG, lambda p, k, a, b: implies(
                     both(s.covers(k, a), s.covers(k, b), s.group_of(a) == s.group_of(b), s.part(p, s.group_of(a))),
                     iff(s.completed(s.write_of(a)) < s.barrier(p), s.completed(s.write_of(b)) < s.barrier(p)))),
             "no log lies between those that a log compaction covers": contiguous,
             "of two log compactions of one log the later covers all that the earlier covers": nested,
             "at most one log compaction of a group is pending, and it is the latest": lambda s: s.every(
-                LOG_PLAN, LOG_PLAN, GROUP, lambda k, m, g: implies(
-                    both(s.logs_part(k, g), s.logs_part(m, g), no(s.logs_done(k)), k != m),
-                    both(s.logs_done(m), s.logs_requested(m) < s.logs_requested(k)))),
-            "log compactions have distinct requests": lambda s: s.every(LOG_PLAN, LOG_PLAN, lambda k, m: implies(
-                both(s.logs_planned(k), s.logs_planned(m), s.logs_requested(k) == s.logs_requested(m)), k == m)),
+                OPERATION, OPERATION, GROUP, lambda k, m, g: implies(
+                    both(s.logs_part(k, g), s.logs_part(m, g), no(s.operation_done(k)), k != m),
+                    both(s.operation_done(m), s.operation_requested(m) < s.operation_requested(k)))),
         }  # fmt: skip
 
     def common(self) -> frozenset[str]:
@@ -225,7 +182,7 @@ class LogCompaction(Services):
         """True if no base file contains only some of the logs that a log compaction covers in the file group. In
         addition, a later log compaction must cover all logs of an earlier one that overlaps with it.
         """
-        whole = s.every(PLAN, LOG_PLAN, LOG, LOG, lambda p, k, a, b: implies(
+        whole = s.every(PLAN, OPERATION, LOG, LOG, lambda p, k, a, b: implies(
             both(s.covers(k, a), s.covers(k, b), s.group_of(a) == s.group_of(b), s.part(p, s.group_of(a))),
             iff(s.holds(p, a), s.holds(p, b))))  # fmt: skip
         return both(whole, nested(s))
@@ -233,19 +190,19 @@ class LogCompaction(Services):
     def same_rank(self, s: Any) -> Term:
         def after(k: Term, a: Term, b: Term) -> Term:
             if self.options.log_compaction_rank == "own":
-                return s.logs_completed(k) < s.completed(s.write_of(b))
+                return s.operation_completed(k) < s.completed(s.write_of(b))
             return s.every(LOG, lambda c: implies(
                 both(s.covers(k, c), s.group_of(c) == s.group_of(a)),
                 s.completed(s.write_of(c)) < s.completed(s.write_of(b))))  # fmt: skip
 
-        return s.every(LOG_PLAN, LOG, LOG, lambda k, a, b: implies(
-            both(s.logs_done(k), s.covers(k, a), no(s.covers(k, b)), published(s, s.write_of(b)),
+        return s.every(OPERATION, LOG, LOG, lambda k, a, b: implies(
+            both(s.operation_done(k), s.covers(k, a), no(s.covers(k, b)), published(s, s.write_of(b)),
                  s.group_of(a) == s.group_of(b)),
             iff(s.completed(s.write_of(a)) < s.completed(s.write_of(b)), after(k, a, b))))  # fmt: skip
 
 
 def contiguous(s: Any) -> Term:
-    return s.every(LOG_PLAN, LOG, LOG, LOG, lambda k, a, b, c: implies(
+    return s.every(OPERATION, LOG, LOG, LOG, lambda k, a, b, c: implies(
         both(s.covers(k, a), s.covers(k, c), s.group_of(a) == s.group_of(b), s.group_of(b) == s.group_of(c),
              published(s, s.write_of(b)), s.completed(s.write_of(a)) <= s.completed(s.write_of(b)),
              s.completed(s.write_of(b)) <= s.completed(s.write_of(c))),
@@ -253,7 +210,7 @@ def contiguous(s: Any) -> Term:
 
 
 def nested(s: Any) -> Term:
-    return s.every(LOG_PLAN, LOG_PLAN, LOG, LOG, lambda k, m, a, b: implies(
+    return s.every(OPERATION, OPERATION, LOG, LOG, lambda k, m, a, b: implies(
         both(s.covers(k, a), s.covers(m, a), s.covers(k, b), s.group_of(a) == s.group_of(b),
-             s.logs_requested(k) <= s.logs_requested(m)),
+             s.operation_requested(k) <= s.operation_requested(m)),
         s.covers(m, b)))  # fmt: skip

@@ -10,11 +10,12 @@ from typing import Any, Final
 from ..logic import Relation, Sort, Term, Update, at, both, choose, either, implies, no
 from ..system import Formula
 from .state import (
-    ANSWERED,
     COMPACTOR,
     COMPLETING,
+    DIED,
     IDLE,
     LOCKED,
+    LOST,
     PLAN,
     PUBLISHED,
     READER,
@@ -138,7 +139,7 @@ OF_THE_LOG: Final[dict[str, Formula]] = {
     "phases, works and readings are in range": lambda s: both(
         s.every(WRITE, lambda w: both(s.phase(w) >= IDLE, s.phase(w) <= PUBLISHED)),
         s.every(COMPACTOR, lambda c: both(s.work(c) >= IDLE, s.work(c) <= DECIDED)),
-        s.every(READER, lambda d: both(s.reading(d) >= 0, s.reading(d) <= ANSWERED)),
+        s.every(READER, lambda d: both(s.reading(d) >= DIED, s.reading(d) <= LOST)),
         s.clock() >= 0,
     ),
     "a writer with the lock has not returned": lambda s: s.every(WRITE, lambda w: implies(

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from ..logic import Term, both, no
+from .instants import PLANS, READY_WRITES, TIMED_COMPACTORS, WRITES, Completing, Kinds
 from .state import lock_is_free, published
 
 
@@ -29,6 +30,10 @@ class Relations:
     """The base class of transition relations, with the conditions that depend on the model options. Its subclasses add
     the actions of actors.
     """
+
+    kinds: ClassVar[Kinds] = (WRITES, PLANS)
+    """The kinds of instants that actors of the relation publish."""
+    completing: ClassVar[tuple[Completing, ...]] = (READY_WRITES, TIMED_COMPACTORS)
 
     def __init__(self, options: Options) -> None:
         self.options = options

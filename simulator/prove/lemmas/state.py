@@ -13,8 +13,12 @@ IDLE, REQUESTED, WRITING, LOCKED, READY, PUBLISHED = range(6)
 """Phases of a write. `WRITING` includes a write whose logs are all on storage."""
 SCHEDULED, RUNNING, COMPLETING, TIMED = 1, 2, 3, 4
 """What a compactor is doing; 0: nothing."""
-LISTING, LISTED, OPENED, LISTING_AGAIN, HELD, SURE, ANSWERED = range(1, 8)
-"""What a reader is doing; 0: nothing. `OPENED`, `HELD`: steps of readers of the archive."""
+LISTING, LISTED, OPENED, LISTING_AGAIN, HELD, SURE, ANSWERED, REFUSED, LOST = range(1, 10)
+"""What a reader is doing; 0: nothing. `OPENED`, `HELD`: steps of readers of the archive. `REFUSED`, `LOST`: the read
+found a file deleted, and its time is before the horizon, or is not.
+"""
+DIED = -1
+"""The step of a dead reader."""
 
 RELATIONS: Final = (
     Relation("write_of", (LOG,), WRITE, fixed=True),
@@ -84,25 +88,6 @@ def has_base(s: Any, g: Term) -> Term:
 def any_time(s: Any) -> Term:
     """Return the as-of time of an arbitrary read. In a proof, this time is a free variable."""
     return s.time()
-
-
-def settled_times(s: Any, holds: Any) -> Term:
-    """True if `holds` returns true for every published completion time and for the read time of every reader."""
-    return both(
-        s.every(WRITE, lambda w: implies(published(s, w), holds(s.completed(w)))),
-        s.every(PLAN, lambda p: implies(s.done(p), holds(s.compacted(p)))),
-        s.every(READER, lambda d: implies(s.reading(d) >= LISTED, holds(s.reads_at(d)))),
-    )
-
-
-def newest_of_all(s: Any, time: Term) -> Term:
-    """True if the time is later than all published completion times and all requested times."""
-    return both(
-        s.every(WRITE, lambda w: both(
-            implies(s.phase(w) > IDLE, s.requested(w) < time), implies(published(s, w), s.completed(w) < time))),
-        s.every(PLAN, lambda p: both(
-            implies(s.planned(p), s.barrier(p) < time), implies(s.done(p), s.compacted(p) < time))),
-    )  # fmt: skip
 
 
 def tick(s: Any) -> dict[str, Update]:
