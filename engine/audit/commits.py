@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
+from ..json_text import parse_json
 from ..timeline import Instant
 from ..timeline.checked import is_inside
 from ..timeline.container import decode_record
@@ -41,7 +41,7 @@ def _commit(instant: Instant, stats: tuple[Stat, ...], record: Mapping[str, Any]
     extra = record["extraMetadata"] or {}
     replaced = record.get("partitionToReplaceFileIds") or {}
     groups = tuple((text(partition), text(file_id)) for partition, ids in replaced.items() for file_id in ids)
-    covered = json.loads(extra[COVERS]).items() if COVERS in extra else ()
+    covered = parse_json(extra[COVERS]).items() if COVERS in extra else ()
     return Commit(
         instant,
         stats,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final
@@ -14,6 +13,7 @@ from ..files.data_block import decode_data
 from ..files.delete_block import decode_deletes
 from ..files.group_files import BaseFile
 from ..files.log_block import Block, BlockKind, read_blocks, without_rolled_back
+from ..json_text import parse_json
 from ..parquet import decode_parquet
 from ..schema import META_COLUMNS
 from ..storage import Storage
@@ -63,7 +63,7 @@ def _rows(rows: pa.Table, schema: str | None) -> int:
 
 @lru_cache(maxsize=64)
 def _columns(schema: str) -> frozenset[str]:
-    return _OTHERS | {field["name"] for field in json.loads(schema)["fields"]}
+    return _OTHERS | {field["name"] for field in parse_json(schema)["fields"]}
 
 
 def _counted(blocks: list[Block], file: File, schema: str | None) -> tuple[int, int]:

@@ -9,7 +9,6 @@ instant is neither active nor archived.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -19,6 +18,7 @@ from ..definition.load import PROPERTIES, audited_properties
 from ..errors import LimitExceeded
 from ..file_names import split_path
 from ..files.group_files import data_file_of
+from ..json_text import parse_json
 from ..parquet import decode_parquet
 from ..storage import Storage, paths_below, sizes_but
 from ..timeline import LOG_COMPACTION, CompactionPlan, Instant, Timeline, parse_instant
@@ -244,7 +244,7 @@ def _by_request(commits: Iterable[Commit]) -> tuple[dict[str, Commit], tuple[Com
 
 
 def _manifest(data: bytes) -> list[tuple[str, int]]:
-    return [(text(file["fileName"]), int(file["fileLen"])) for file in json.loads(data)["files"]]
+    return [(text(file["fileName"]), int(file["fileLen"])) for file in parse_json(data)["files"]]
 
 
 def _archive_file(data: bytes) -> list[Archived]:

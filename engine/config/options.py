@@ -45,9 +45,32 @@ class Option(NamedTuple):
     needed: str
 
 
+MOST_NUMBER: Final = (1 << 31) - 1
+"""The greatest number of coordination options, which are Java integers in Hudi."""
+
+MOST_SKEW_MS: Final = 3_600_000
+"""The greatest clock skew. A writer waits for the skew at each commit."""
+
+
+_SHOWN: Final = 40  # characters of a value in an error message
+
+
 def from_zero(text: str) -> int | None:
-    """Parse a whole number of at least 0, and return None for any other string."""
-    return int(text) if text.isdecimal() else None
+    """Parse a whole number from 0 to 2^63 - 1, and return None for any other string."""
+    return _up_to((1 << 63) - 1)(text)
+
+
+def _up_to(most: int) -> Callable[[str], int | None]:
+    """Return a parser for the whole numbers from 0 to `most`, which returns None for any other string."""
+
+    def parse(text: str) -> int | None:
+        fits = text.isdecimal() and len(text) <= len(str(most)) and int(text) <= most
+        return int(text) if fits else None
+
+    return parse
+
+
+_number: Final = _up_to(MOST_NUMBER)
 
 
 def from_one(text: str) -> int | None:
@@ -56,8 +79,12 @@ def from_one(text: str) -> int | None:
 
 
 def _beat(text: str) -> int | None:
-    millis = from_zero(text)
+    millis = _number(text)
     return millis if millis is not None and millis >= 1000 else None  # some file systems record whole seconds
+
+
+def _needed(unit: str) -> str:
+    return f"a whole number of {unit} up to {MOST_NUMBER}"
 
 
 def _text(text: str) -> str | None:
@@ -89,19 +116,19 @@ TABLE: Final = (
     Option(CONSUMER_HOURS, "consumer_hours", from_one, "a whole number of hours from 1 on"),
 )
 COORDINATION: Final = (
-    Option(SKEW, "skew_ms", from_zero, "a whole number of milliseconds"),
+    Option(SKEW, "skew_ms", _up_to(MOST_SKEW_MS), f"a whole number of milliseconds up to {MOST_SKEW_MS}, an hour"),
     Option(DECISION, "decision", {"lock": "lock", "log": "log"}.get, "lock or log"),
     Option(PROVIDER, "lock", _provider, f"one of {', '.join(PROVIDERS)}"),
-    Option("hoodie.write.lock.wait_time_ms", "lock_wait_ms", from_zero, "a whole number of milliseconds"),
-    Option("hoodie.write.lock.filesystem.expire", "lock_expire_minutes", from_zero, "a whole number of minutes"),
-    Option("hoodie.write.lock.storage.validity.timeout.secs", "lease_seconds", from_zero, "a whole number of seconds"),
-    Option("hoodie.write.lock.storage.renew.interval.secs", "renew_seconds", from_zero, "a whole number of seconds"),
+    Option("hoodie.write.lock.wait_time_ms", "lock_wait_ms", _number, _needed("milliseconds")),
+    Option("hoodie.write.lock.filesystem.expire", "lock_expire_minutes", _number, _needed("minutes")),
+    Option("hoodie.write.lock.storage.validity.timeout.secs", "lease_seconds", _number, _needed("seconds")),
+    Option("hoodie.write.lock.storage.renew.interval.secs", "renew_seconds", _number, _needed("seconds")),
     Option("hoodie.write.lock.zookeeper.url", "zookeeper_url", _text, "a host"),
-    Option("hoodie.write.lock.zookeeper.port", "zookeeper_port", from_zero, "a port"),
+    Option("hoodie.write.lock.zookeeper.port", "zookeeper_port", _number, "a port"),
     Option("hoodie.write.lock.zookeeper.base_path", "zookeeper_base_path", _text, "a path"),
     Option("hoodie.write.lock.zookeeper.lock_key", "zookeeper_lock_key", _text, "a name"),
-    Option(BEAT, "heartbeat_ms", _beat, "a whole number of milliseconds from 1000 on"),
-    Option(MISSES, "heartbeat_misses", from_one, "a whole number from 1 on"),
+    Option(BEAT, "heartbeat_ms", _beat, _needed("milliseconds from 1000")),
+    Option(MISSES, "heartbeat_misses", lambda text: _number(text) or None, f"a whole number from 1 to {MOST_NUMBER}"),
 )
 ARCHIVE: Final = (
     Option(AUTOMATIC, "automatic", _FLAG, "true or false"),
@@ -121,6 +148,7 @@ def parsed(options: Iterable[Option], texts: Mapping[str, str], refuse: Refusal)
             text = texts[option.name]
             value = option.parse(text)
             if value is None:
-                raise refuse(option.name, text, option.needed)
+                shown = text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+                raise refuse(option.name, shown, option.needed)
             values[option.field] = value
     return values

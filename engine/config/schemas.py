@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
+from ..json_text import parse_json
 from ..schema import from_avro
 from .table_config import SchemaVersion, TableConfig
 
@@ -22,14 +23,14 @@ PROPERTY: Final = "nbcc.schemas"
 
 def schema_versions(values: Mapping[str, str]) -> tuple[SchemaVersion, ...]:
     """Return all schemas in the history of an nbcc table, oldest first."""
-    later = json.loads(values.get(PROPERTY, "[]"))
+    later = parse_json(values.get(PROPERTY, "[]"))
     first = SchemaVersion("", from_avro(values["hoodie.table.create.schema"]))
     return (first, *(SchemaVersion(since, from_avro(avro)) for since, avro in later))
 
 
 def with_version(values: Mapping[str, str], since: str, avro: str) -> dict[str, str]:
     """Append the schema `avro`, valid from the time `since`, to the schema history in the properties."""
-    later = [*json.loads(values.get(PROPERTY, "[]")), [since, avro]]
+    later = [*parse_json(values.get(PROPERTY, "[]")), [since, avro]]
     return {**values, PROPERTY: json.dumps(later, separators=(",", ":"))}
 
 

@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from ..json_text import parse_json
 from ..parquet import NO_NAN, has_statistics, is_ranged_type
 from ..schema.evolution import WIDER
 
@@ -112,7 +113,7 @@ def decode_ranges(text: str) -> dict[str, dict[str, Bounds]]:
     skip no data.
     """
     try:
-        record = json.loads(text)
+        record = parse_json(text)
         names = record["columns"]
         return {
             path: {name: (b[0], b[1], b[2]) for name, b in zip(names, row, strict=True) if b is not None}

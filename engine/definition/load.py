@@ -56,7 +56,8 @@ def open_table(storage: Storage) -> TableConfig:
         raise NotATable(
             f"open the table at {storage.url}", "neither commits nor properties record its columns", "write to it"
         )
-    return from_properties(values, without_meta(from_avro(schema)))
+    config = from_properties(values, without_meta(from_avro(schema)))
+    return _with_columns(config, [config.ordering] if config.ordering else [], values)
 
 
 def with_current_schema(storage: Storage, config: TableConfig) -> TableConfig:
@@ -77,7 +78,17 @@ def _as_of_now(config: TableConfig, values: Mapping[str, str]) -> TableConfig:
             f"its properties hold no valid schema ({type(broken).__name__}: {broken})",
             f"restore {PROPERTIES} from a copy",
         ) from None
-    return replace(config, schema=versions[-1].schema, schemas=versions if len(versions) > 1 else ())
+    found = replace(config, schema=versions[-1].schema, schemas=versions if len(versions) > 1 else ())
+    return _with_columns(found, found.always_set, values)
+
+
+def _with_columns(config: TableConfig, needed: Sequence[str], values: Mapping[str, str]) -> TableConfig:
+    """Return the config if its schema has all columns in `needed`; otherwise, raise `NotATable`."""
+    if missing := next((name for name in needed if name not in config.schema.names), None):
+        exists = f"its properties name the column {missing!r}, and its columns are {', '.join(config.schema.names)}"
+        remedy = f"restore {PROPERTIES} from a copy"
+        raise NotATable(f"open the table {values.get('hoodie.table.name')}", exists, remedy)
+    return config
 
 
 def _latest_schema(storage: Storage, timeline: Timeline) -> str | None:

@@ -15,6 +15,7 @@ import fastavro
 import pyarrow as pa
 
 from ..errors import NotATable, Unsupported
+from ..json_text import parse_json
 from ..limits import Limits, limits
 from ..parquet import decode_parquet, encode_parquet
 from ..schema import from_avro
@@ -55,7 +56,7 @@ def encode_data(
 
 
 def _narrowed(schema: str, names: Sequence[str]) -> str:
-    record = json.loads(schema)
+    record = parse_json(schema)
     record["fields"] = [field for field in record["fields"] if field["name"] in names]
     return json.dumps(record, separators=(",", ":"))
 
@@ -89,7 +90,7 @@ def decode_data(
 
 @lru_cache(maxsize=64)
 def _parsed(schema: str) -> Any:
-    return fastavro.parse_schema(json.loads(schema))
+    return fastavro.parse_schema(parse_json(schema))
 
 
 @lru_cache(maxsize=64)

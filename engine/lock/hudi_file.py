@@ -19,6 +19,7 @@ from typing import Final
 from urllib.parse import unquote, urlsplit
 
 from ..errors import CannotRun, Unsupported
+from ..json_text import parse_json
 from ..storage.flock import locked
 from .waiting import Now, Waiting, wall_ms
 
@@ -79,7 +80,7 @@ class HudiFileLock(Waiting):
 
     def held_by(self) -> str:
         try:
-            info = json.loads(self._path.read_text(encoding="utf-8"))
+            info = parse_json(self._path.read_text(encoding="utf-8"))
             return f"{FILE} has been held since {info['lockCreateTime']}"
         except (OSError, ValueError, KeyError, TypeError):
             return f"{FILE} exists"

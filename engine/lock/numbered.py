@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Final, NamedTuple
 
+from ..json_text import parse_json
 from ..storage import TRANSIENT, NotFound, Storage, put_own
 from .waiting import DRIFT_MS, Attempts, Now, Waiting, wall_ms
 
@@ -101,7 +102,7 @@ class NumberedLock(Waiting):
         if self._holds:
             return False
         try:
-            return self._attempts.include(json.loads(self._storage.get(_path(number, "acquired")))["owner"])
+            return self._attempts.include(parse_json(self._storage.get(_path(number, "acquired")))["owner"])
         except (NotFound, ValueError, KeyError, TypeError):
             return False
 
@@ -111,10 +112,10 @@ class NumberedLock(Waiting):
         """
         for kind in ("heartbeat", "acquired"):
             try:
-                since = int(json.loads(self._storage.get(_path(last.number, kind)))["since"])
+                since = int(parse_json(self._storage.get(_path(last.number, kind)))["since"])
             except NotFound:
                 continue
-            except (ValueError, KeyError, TypeError):
+            except (ValueError, KeyError, TypeError, OverflowError):
                 since = last.modified.get(kind, self._now())
             return self._now() > since + self._valid_ms + DRIFT_MS
         return False  # another process deleted the files after the listing

@@ -18,6 +18,7 @@ import threading
 from contextlib import suppress
 from typing import Final, NamedTuple
 
+from ..json_text import parse_json
 from ..storage import TRANSIENT, Storage
 from ..storage.conditional import ConditionalObject, Version, conditional_object
 from ..storage.verified_puts import Replaced, replace_verified
@@ -181,7 +182,7 @@ class StorageLock(Waiting):
 def lease_of(known: Version) -> Lease | None:
     """Return the lease that an object contains; None if the content is empty, truncated or not a lease."""
     try:
-        content = json.loads(known.data)
+        content = parse_json(known.data)
         expired, until, owner = content["expired"], content["validUntil"], content["owner"]
     except (ValueError, KeyError, TypeError):
         return None

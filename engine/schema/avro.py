@@ -9,6 +9,7 @@ from typing import Any, Final
 import pyarrow as pa
 
 from ..errors import Unsupported
+from ..json_text import parse_json
 from .columns import with_meta
 
 _PRIMITIVES: Final[tuple[tuple[pa.DataType, Any], ...]] = (
@@ -46,7 +47,7 @@ def from_avro(text: str) -> pa.Schema:
     """Convert an Avro record schema in JSON to an Arrow schema. Raises `Unsupported` for an Avro type without an Arrow
     counterpart.
     """
-    record = json.loads(text)
+    record = parse_json(text)
     known: dict[str, Any] = {}
     return pa.schema([_arrow_field(field, known) for field in record["fields"]])
 

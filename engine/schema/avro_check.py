@@ -7,10 +7,10 @@ nor arrays of zero-byte types.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any, Final
 
+from ..json_text import parse_json
 from ..limits import Limits, exceeded, limits
 
 _NAMED: Final = ("record", "error", "enum", "fixed")
@@ -22,10 +22,7 @@ def checked_schema(text: str | bytes, name: str, bounds: Limits | None = None) -
 
     `name` is the name of the file in error messages.
     """
-    try:
-        schema = json.loads(text)
-    except RecursionError:
-        raise ValueError("its schema is nested too deep to be parsed") from None
+    schema = parse_json(text)
     _Check(name, bounds or limits()).width(schema, "", 0, frozenset())
     return schema
 

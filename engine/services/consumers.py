@@ -10,6 +10,7 @@ from typing import Final
 from ..clock import to_millis
 from ..context import Context
 from ..errors import BadInput
+from ..json_text import parse_json
 from ..reads.times import BEGINNING
 from ..storage import NotFound
 from ..timeline import Timeline, completion_of
@@ -18,6 +19,7 @@ from .cleaning import HOUR_MS, is_write
 FOLDER: Final = ".hoodie/.nbcc/consumers"
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _TIME: Final = re.compile(r"\d{17}")
+_MOST_BYTES: Final = 1_000  # a consumer's file has a few dozen bytes; a larger one is not read into memory
 
 
 def check_name(name: str) -> str:
@@ -41,8 +43,10 @@ def progress_of_consumers(context: Context) -> Mapping[str, str]:
     """Return each consumer's name, mapped to the completion time up to which the consumer has processed all writes."""
     found = {}
     for entry in context.storage.list(FOLDER):
+        if entry.size > _MOST_BYTES:
+            continue
         try:
-            content = json.loads(context.storage.get(entry.path))
+            content = parse_json(context.storage.get(entry.path))
         except (NotFound, ValueError):  # deleted meanwhile, or cut short by a power failure
             continue
         time = content.get("completed") if isinstance(content, dict) else None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import re
 import sys
 from collections.abc import Sequence
@@ -14,6 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ..errors import NotATable
+from ..json_text import parse_json
 from ..parquet import decode_parquet
 from .checked import Checked
 from .container import understood
@@ -159,7 +159,7 @@ def decode_manifest(data: bytes, name: str) -> list[ArchiveFile]:
     """Decode a manifest; raises `NotATable` if it is invalid. `name` is the name of the manifest in error messages."""
     checked = Checked(name)
     try:
-        files = json.loads(data)["files"]
+        files = parse_json(data)["files"]
         return [ArchiveFile(checked.name(entry["fileName"]), checked.size(entry.get("fileLen"))) for entry in files]
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as broken:
         raise NotATable(

@@ -22,6 +22,7 @@ from collections.abc import Iterable
 from typing import Final, Literal, NamedTuple, get_args
 
 from ..errors import Damaged, Unsupported
+from ..json_text import parse_json
 from ..storage import Entry, ListedAhead, NotFound, ObjectStorage, Storage, put_own
 from .checked import Checked
 from .instant import COMPLETES_AS, Instant
@@ -185,7 +186,7 @@ def _decode(number: int, content: bytes) -> Decision:
     try:
         if not end:
             raise ValueError("its first line has no end")
-        entry = json.loads(head)
+        entry = parse_json(head)
         if entry["format"] != 1:
             remedy = "use a release of nbcc that knows it"
             raise Unsupported(asked, f"it has format {entry['format']}", remedy)

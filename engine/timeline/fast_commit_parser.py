@@ -11,7 +11,6 @@ and the caller uses the complete decoder, `decode_record`.
 from __future__ import annotations
 
 import io
-import json
 import re
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
@@ -20,6 +19,7 @@ from typing import Any, Final, NamedTuple
 
 import fastavro
 
+from ..json_text import parse_json
 from ..limits import Limits, limits
 from .container import LONGEST_NUMBER, block_of, embedded
 
@@ -77,7 +77,7 @@ def _fields(schema: bytes, bounds: Limits) -> tuple[_Listed | None, Any]:
     fields. The results are cached for each commit schema.
     """
     embedded(schema, bounds)  # validates the schema, even if the record does not use it
-    commit = json.loads(schema)
+    commit = parse_json(schema)
     stats, *others = commit["fields"]
     try:
         null, partitions = stats["type"]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from ..json_text import parse_json
 from ..storage import Storage
 from .checked import Checked
 from .container import decode_record, encode_record, understood
@@ -97,7 +97,7 @@ class CommitMetadata:
         """Return, for each new log of a log compaction by nbcc, the paths of the replaced logs in merge order."""
         if COVERS not in self.extra:
             return {}
-        names_by_log: dict[str, list[str]] = json.loads(self.extra[COVERS])
+        names_by_log: dict[str, list[str]] = parse_json(self.extra[COVERS])
         return {
             path: tuple(path[: path.rfind("/") + 1] + name for name in names) for path, names in names_by_log.items()
         }
