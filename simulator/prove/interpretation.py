@@ -17,8 +17,9 @@ from nbcc.model.mechanisms.exactly_once import OTHER_ROWS, REPEATED, batch_of
 from nbcc.model.mechanisms.occ.options import Occ, Validation
 from nbcc.model.mechanisms.occ.validation import ABORTED
 from nbcc.model.mechanisms.refusal import REFUSED
+from nbcc.model.mechanisms.rivals import WITHOUT_FILES
 from nbcc.model.mechanisms.rollback.heartbeat import Heartbeat
-from nbcc.model.promises.promise import protocol_of
+from nbcc.model.promises.promise import protocol_of, value_in
 
 from . import covered, decided, operations, replaced, rows
 from .finite import Instance, Table
@@ -62,6 +63,7 @@ def instance(model: Model) -> Instance:
             fixed["earlier", other, write] = other[0] == write[0] and other[1] < write[1]
             batch = batch_of(world, *write)
             fixed["same_batch", other, write] = other == write or (batch > 0 and batch == batch_of(world, *other))
+    fixed["marks_rivals",] = WITHOUT_FILES in model.components
     fixed |= {("plan_before", a, b): a < b for a in plans for b in plans}
     fixed |= replaced.fixed(model, groups)
     planned = operations.operations(model)
@@ -103,8 +105,7 @@ def interpret(model: Model, state: State, elements: Instance) -> Table:
         own = model.component(state, me)
         if own.step == "idle" or not by_log:
             _compactor(me, own, place, lock, facts)
-            facts["without_files", me] = "without_files" in model.components and me in model.component(
-                state, "without_files")
+        facts["without_files", me] = me in value_in(model, state, WITHOUT_FILES)
     rows.interpret(model, state, elements, facts, place, by_time)
     if by_log:
         decided.interpret(model, state, elements, facts, place)

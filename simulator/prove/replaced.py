@@ -6,6 +6,7 @@ from typing import Any
 
 from nbcc.model import Model, State
 from nbcc.model.kernel.table import Plan, Write
+from nbcc.model.machine.transition import DEAD
 from nbcc.model.mechanisms.insert_overwrite import REPLACING, SCHEDULED, replaced_groups
 
 from .finite import Instance, Table
@@ -44,8 +45,10 @@ def interpret(model: Model, state: State, elements: Instance, facts: Table, plan
         facts |= {("done", place[entry.requested]): True, ("compacted", place[entry.requested]): entry.completed}
     for me in overwriters:
         own: Any = model.component(state, me)
-        if own.step in WORKS:
-            facts |= {("work", me): WORKS[own.step], ("own_plan", me): place[own.requested],
+        if own.step in WORKS or own.step == DEAD:
+            left = core.TIMED if own.completed else core.RUNNING
+            facts |= {("work", me): WORKS.get(own.step, left), ("dead_compactor", me): own.step == DEAD,
+                      ("own_plan", me): place[own.requested],
                       ("completing", me): own.completed,
                       ("compactor_locks", me): model.component(state, "lock") == me}  # fmt: skip
             groups = replaced_groups(model.world, me)

@@ -16,8 +16,23 @@ from typing import Any, Final, Literal
 from ..logic import Relation, Term, Update, at, both, choose, either, implies, no
 from ..system import Action, Claim, Formula, Predicate
 from . import options
+from .compactors import is_next
 from .services import AT_WORK, OPERATION, SERVICE, Services, is_alive
-from .state import GROUP, LOG, PLAN, WRITE, any_time, complete, published
+from .state import (
+    COMPACTOR,
+    GROUP,
+    IDLE,
+    LOG,
+    LOST,
+    PLAN,
+    READER,
+    REFUSED,
+    SURE,
+    WRITE,
+    any_time,
+    complete,
+    published,
+)  # fmt: skip
 
 FILES: Final = (
     Relation("horizon", (), "time"),  # reads before it are refused
@@ -26,6 +41,7 @@ FILES: Final = (
     Relation("deleted_base", (PLAN, GROUP)),
     Relation("deleted_log", (LOG,)),
 )
+ANSWERS: Final = "a reader finds a file deleted only if its time is before the horizon"
 READS: Final = (
     "an old base file has a newer one that was complete at the horizon",
     "an old log is in an older slice than a base file that was complete at the horizon",
@@ -66,6 +82,57 @@ class Cleaning(Services):
             s.every(PLAN, GROUP, lambda p, g: both(no(s.deleted_base(p, g)), no(s.old_base(p, g)))),
             s.every(LOG, lambda log: both(no(s.deleted_log(log)), no(s.old_log(log)))),
         )  # fmt: skip
+
+    def finds_files(self, s: Any, d: Term) -> Term:
+        """True if no file that the read of d needs is deleted. In each file group, the read needs the newest base file
+        that it kept, and the logs that it kept of the slice of this base file and of later slices.
+        """
+
+        def is_newest(g: Term, time: Term) -> Term:
+            return s.every(PLAN, lambda p: implies(both(s.kept_plan(d, p), s.part(p, g)), s.barrier(p) <= time))
+
+        return both(
+            s.every(PLAN, GROUP, lambda q, g: implies(
+                both(s.deleted_base(q, g), s.kept_plan(d, q)), no(is_newest(g, s.barrier(q))))),
+            s.every(LOG, lambda log: implies(
+                both(s.deleted_log(log), s.kept_write(d, s.write_of(log))),
+                no(is_newest(s.group_of(log), s.completed(s.write_of(log)))))),
+        )  # fmt: skip
+
+    def readers(self) -> tuple[Action, ...]:
+        refused = Action(
+            "reader finds a file deleted", (READER,),
+            lambda s, d: both(s.reading(d) == SURE, no(self.finds_files(s, d))),
+            lambda s, d: {"reading": at(s.reading, d, to=choose(s.reads_at(d) < s.horizon(), REFUSED, LOST))},
+            ("reader_reads",),
+        )  # fmt: skip
+        return (*super().readers(), refused)
+
+    def input_is_deleted(self, s: Any, p: Term, g: Term) -> Term:
+        """True if a clean has deleted the base file or a log that the plan takes in the file group. The base file is
+        that of the previous plan of the group, and the logs are those of its slice and of later ones.
+        """
+
+        def is_previous(time: Term) -> Term:
+            return s.every(PLAN, lambda q: implies(
+                both(s.part(q, g), s.barrier(q) < s.barrier(p)), s.barrier(q) <= time))  # fmt: skip
+
+        return either(
+            s.some(PLAN, lambda q: both(
+                s.part(q, g), s.barrier(q) < s.barrier(p), s.deleted_base(q, g), is_previous(s.barrier(q)))),
+            s.some(LOG, lambda log: both(
+                s.group_of(log) == g, s.holds(p, log), s.deleted_log(log),
+                is_previous(s.completed(s.write_of(log))))),
+        )  # fmt: skip
+
+    def giving_way(self) -> tuple[Action, ...]:
+        finds = Action(
+            "compactor finds its input deleted", (COMPACTOR, GROUP),
+            lambda s, c, g: both(is_next(s, c, g), self.input_is_deleted(s, s.own_plan(c), g)),
+            lambda s, c, g: {"work": at(s.work, c, to=IDLE), "without_files": at(s.without_files, c, to=False)},
+            ("compactor_finds_input_cleaned",),
+        )  # fmt: skip
+        return (*super().giving_way(), finds)
 
     def counts(self, s: Any, q: Term, g: Term, h: Term) -> Term:
         """True if a clean with horizon h may delete the files of group g that are older than the base file of plan q.
@@ -139,6 +206,7 @@ class Cleaning(Services):
             "only old files are deleted": lambda s: both(
                 s.every(PLAN, GROUP, lambda p, g: implies(s.deleted_base(p, g), s.old_base(p, g))),
                 s.every(LOG, lambda log: implies(s.deleted_log(log), s.old_log(log)))),
+            ANSWERS: lambda s: s.every(READER, lambda d: s.reading(d) != LOST),
         }  # fmt: skip
 
     def common(self) -> frozenset[str]:
@@ -150,6 +218,7 @@ class Cleaning(Services):
             *super().claims(),
             Claim("CLEAN", "no read as of the horizon or later needs a deleted file", self.reads_are_served, by=READS),
             Claim("CLEAN", "no pending plan takes a deleted file", self.plans_are_served),
+            Claim("CLEAN", ANSWERS, self.clauses()[ANSWERS]),
         )
 
     def reads_are_served(self, s: Any) -> Term:

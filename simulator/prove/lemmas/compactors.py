@@ -38,16 +38,33 @@ def pending(s: Any, q: Term) -> Term:
 def removes_files(s: Any, c: Term) -> Mapping[str, Update]:
     """Return the state updates by which a compactor deletes the base files of its rivals: other live compactors that
     run the same plan.
+
+    A rival can find its files deleted only if the runner that deleted them does not complete the plan. The model
+    therefore marks no rival in worlds without crashes and lost locks. The proof covers both.
     """
+
     def is_rival(b: Term) -> Term:
         files = s.some(GROUP, lambda g: s.base_written(b, g))
         return both(b != c, s.own_plan(b) == s.own_plan(c), s.work(b) > IDLE, no(s.dead_compactor(b)), files)
 
-    return {"without_files": lambda b: either(s.without_files(b), is_rival(b))}
+    return {"without_files": lambda b: either(s.without_files(b), both(s.marks_rivals(), is_rival(b)))}
+
+
+def is_next(s: Any, c: Term, g: Term) -> Term:
+    """True if the base file that the compactor writes next is that of the file group."""
+    return both(
+        alive(s, c, RUNNING), s.part(s.own_plan(c), g), no(s.base_written(c, g)),
+        s.every(GROUP, lambda h: implies(
+            both(s.group_before(h, g), s.part(s.own_plan(c), h)), s.base_written(c, h))),
+    )  # fmt: skip
 
 
 class Compactors(Relations):
     """Builds the actions of compactors in a transition relation."""
+
+    def input_is_deleted(self, s: Any, p: Term, g: Term) -> Term:
+        """True if a file of the group that the plan takes has been deleted."""
+        return False
 
     def takes(self, s: Any, log: Term) -> Term:
         """True if a plan scheduled now would include the log: the log is completed, and belongs to the newest slice of
@@ -134,9 +151,7 @@ class Compactors(Relations):
             Action(
                 "compactor writes base", (COMPACTOR, GROUP),
                 lambda s, c, g: both(
-                    alive(s, c, RUNNING), s.part(s.own_plan(c), g), no(s.base_written(c, g)),
-                    s.every(GROUP, lambda h: implies(both(s.group_before(h, g), s.part(s.own_plan(c), h)),
-                                                     s.base_written(c, h))),
+                    is_next(s, c, g), no(self.input_is_deleted(s, s.own_plan(c), g)),
                 ),
                 lambda s, c, g: {"base_written": at(s.base_written, c, g, to=True)}, ("compactor_writes_base",),
             ),

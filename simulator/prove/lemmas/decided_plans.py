@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
 from ..logic import Sort, Term, Update, at, both, choose, either, implies, no
 from ..system import Action
 from . import core, options
+from .compactors import removes_files
 from .numbers import (
     CLAIMED,
     DECIDED,
@@ -21,7 +22,7 @@ from .numbers import (
     passes,
     released_plan,
 )
-from .state import COMPACTOR, COMPLETING, IDLE, PLAN, TIMED, WRITE, all_bases_written, published
+from .state import COMPACTOR, COMPLETING, IDLE, PLAN, RUNNING, SCHEDULED, TIMED, WRITE, all_bases_written, published
 
 PUBLISHES_DECIDED: Final = ("writer_publishes_decided", "compactor_publishes_decided", "compactor_finishes_decided")
 
@@ -83,11 +84,47 @@ class DecidedPlans(core.Core):
     def compactors(self) -> tuple[Action, ...]:
         core_actions = {action.name: action for action in super().compactors()}
         same = ("compactor starts plan", "compactor writes base")
-        lock = core_actions["compactor takes lock"].extend(lambda s, c: s.compactor_waits(c) == 0)
+        lock = replace(core_actions["compactor takes lock"], guard=lambda s, c: both(
+            s.work(c) == RUNNING, s.compactor_waits(c) == 0, self.lock_is_free(s), all_bases_written(s, c)))
         resumes = core_actions["compactor resumes plan"].extend(lambda s, c, p: s.compactor_waits(c) == 0)
         refused = self.refused("compactor", COMPACTOR, "compactor_waits", self.times_of_compactor)
         return (*self.planning(), *(core_actions[name] for name in same), lock, resumes, *refused,
-                *self.deciding_plans())  # fmt: skip
+                *self.deciding_plans(), *self.giving_way())  # fmt: skip
+
+    def may_resume(self, s: Any, c: Term, p: Term) -> Term:
+        """True if the plan is scheduled and its completion is not decided, whether or not it is published."""
+
+        def is_open(q: Term) -> Term:
+            return both(s.planned(q), no(s.decided_plan(q)))
+
+        if self.options.any_plan:
+            return is_open(p)
+        return both(is_open(p), s.every(PLAN, lambda q: implies(is_open(q), s.barrier(p) <= s.barrier(q))))
+
+    def giving_way(self) -> tuple[Action, ...]:
+        """Return the actions by which a compactor gives up a plan. The compactor checks when it is about to take a
+        completion time, because it may have lost the lock since it took it.
+        """
+
+        def gives_up(s: Any, c: Term) -> dict[str, Update]:
+            return {"work": at(s.work, c, to=IDLE), "without_files": at(s.without_files, c, to=False),
+                    "compactor_locks": at(s.compactor_locks, c, to=False)}  # fmt: skip
+
+        def commits(s: Any, c: Term) -> Term:
+            return both(s.work(c) == COMPLETING, s.compactor_waits(c) == 0)
+
+        return (
+            Action(
+                "compactor finds its plan completed", (COMPACTOR,),
+                lambda s, c: both(s.done(s.own_plan(c)), either(s.work(c) == SCHEDULED, commits(s, c))), gives_up,
+                ("compactor_finds_it_done",),
+            ),
+            Action(
+                "compactor misses its files", (COMPACTOR,),
+                lambda s, c: both(commits(s, c), s.without_files(c), no(s.done(s.own_plan(c))), is_caught_up(s)),
+                gives_up, ("compactor_misses_files",),
+            ),
+        )  # fmt: skip
 
     def takes(self, s: Any, log: Term) -> Term:
         """True if a plan scheduled in the state `s` would include `log`. A plan includes every published log of the
@@ -146,9 +183,9 @@ class DecidedPlans(core.Core):
             Action(
                 "compactor takes completion time", (COMPACTOR,),
                 lambda s, c: both(s.work(c) == COMPLETING, s.compactor_waits(c) == 0, all_bases_written(s, c),
-                                  is_caught_up(s), no(s.done(s.own_plan(c)))),
+                                  is_caught_up(s), no(s.done(s.own_plan(c))), no(s.without_files(c))),
                 lambda s, c: {
-                    "completing": at(s.completing, c, to=s.clock() + 1),
+                    **removes_files(s, c), "completing": at(s.completing, c, to=s.clock() + 1),
                     "compactor_waits": at(s.compactor_waits, c, to=WAITING),
                 },
                 ("compactor_takes_completion_time",),

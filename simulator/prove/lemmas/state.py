@@ -27,6 +27,7 @@ RELATIONS: Final = (
     Relation("put_before", (LOG, LOG), fixed=True),
     Relation("plan_before", (PLAN, PLAN), fixed=True),
     Relation("group_before", (GROUP, GROUP), fixed=True),
+    Relation("marks_rivals", (), fixed=True),  # a runner that completes a plan marks rivals whose files it deletes
     Relation("clock", (), "time"),
     Relation("writer_locks", (WRITE,)),
     Relation("compactor_locks", (COMPACTOR,)),
