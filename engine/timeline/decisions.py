@@ -7,17 +7,17 @@ creates a new log entry, and finally the timeline file of its own instant. A new
 timeline file to publish. The time of a new entry is later than the times of all earlier entries. Entries of the
 decision log never change. Both commits and plans of table services are entries of the decision log.
 
-Archiving shortens the decision log by deleting old entries. The archiver records a decision-log checkpoint (the number
-up to which all entries are published). The archiver deletes entries before the checkpoint that are more than an hour
-older than the newest entry. If a writer takes more than an hour to create an entry, the entry may reuse the number of a
-deleted entry. An entry that took more than an hour to create is valid only if its number exceeds the number in the
-decision-log checkpoint. In an object store, a listing of the decision log starts at the decision-log checkpoint.
+Archiving shortens the decision log by deleting old entries. The archiver first puts a cut: an object named after the
+number up to which all entries are published. It then deletes entries before the cut that are more than an hour older
+than the newest entry. A writer that pauses after it has read the log can create an entry whose number was deleted. No
+clock shows that: a frozen process may see no time pass. Each writer therefore compares its number with the newest cut
+after it has created its entry. An entry above the cut is valid, because a cut is put before its numbers become free. In
+an object store, a listing of the decision log starts at the cut.
 """
 
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Iterable
 from typing import Final, Literal, NamedTuple, get_args
 
@@ -29,7 +29,7 @@ from .instant import COMPLETES_AS, Instant
 from .timeline import FOLDER as TIMELINE
 
 FOLDER: Final = ".hoodie/.nbcc/decisions"
-CHECKPOINT: Final = ".hoodie/.nbcc/decided"
+CUTS: Final = ".hoodie/.nbcc/cuts"
 PATIENCE_SECONDS: Final = 3600.0
 """For how long an entry stays after the next one, so that an actor in time finds its number taken."""
 
@@ -41,8 +41,7 @@ class Decision(NamedTuple):
 
     `kind` is "commit" for a completing instant, "plan" for a new plan, and "time" for an entry that only reserves a
     time. `action` is the action of the pending instant. `time` is the completion time if `kind` is "commit", and the
-    requested time if `kind` is "plan". `data` is the content of the timeline file that the entry publishes. `begun` is
-    when this process read the previous entry, in seconds since the epoch; it is not stored.
+    requested time if `kind` is "plan". `data` is the content of the timeline file that the entry publishes.
     """
 
     number: int
@@ -51,7 +50,6 @@ class Decision(NamedTuple):
     action: str
     time: str
     data: bytes = b""
-    begun: float = 0.0
 
     @property
     def instant(self) -> Instant:
@@ -65,41 +63,44 @@ def put_decision(storage: Storage, decision: Decision) -> bool:
     """Put an entry into the decision log; return False if another writer has already put an entry with the same number.
     An existing entry with the same number and content counts as success.
     """
-    if not put_own(storage, _path(decision.number), _encode(decision)):
-        return False
-    in_time = 0 <= time.time() - decision.begun < PATIENCE_SECONDS
-    return in_time or decision.number > _checkpoint(storage)
+    return put_own(storage, _path(decision.number), _encode(decision))
+
+
+def is_cut(storage: Storage, number: int) -> bool:
+    """Return whether the entry `number` may have been deleted. The caller has just created an entry of that number, and
+    must not take it for the first one if the result is True.
+    """
+    return number <= _newest_cut(storage)
 
 
 def last_decision(storage: Storage) -> Decision | None:
     """Return the decision-log entry with the greatest number, found by one listing and one get; None if the log is
     empty.
     """
-    begun = time.time()
     number = max(_numbers(storage), default=None)
     if number is None:
         return None
     if isinstance(storage, ObjectStorage):
         storage.remember(FOLDER, _path(number - 1))
-    return _decode(number, storage.get(_path(number)))._replace(begun=begun)
+    return _decode(number, storage.get(_path(number)))
 
 
 def _numbers(storage: Storage) -> list[int]:
     """Return the sequence numbers of the entries in the decision log. In an object store, the listing starts at the
-    checkpoint or at the last entry that was read.
+    newest cut or at the last entry that was read.
     """
     if not isinstance(storage, ObjectStorage):
         return _decimal(storage.list(FOLDER))
-    remember_checkpoint(storage)
+    remember_cut(storage)
     return _decimal(storage.list(FOLDER, storage.last_seen(FOLDER)))
 
 
-def remember_checkpoint(storage: Storage) -> None:
-    """Make listings of the decision log start at the decision-log checkpoint. For an object store, the decision-log
-    checkpoint is read only before the first listing.
+def remember_cut(storage: Storage) -> None:
+    """Make listings of the decision log start at the newest cut. For an object store, the cuts are listed only before
+    the first listing of the log.
     """
     if isinstance(storage, ObjectStorage) and not storage.last_seen(FOLDER):
-        storage.remember(FOLDER, _path(max(0, _checkpoint(storage) - 1)))
+        storage.remember(FOLDER, _path(max(0, _newest_cut(storage) - 1)))
 
 
 def _decimal(entries: Iterable[Entry]) -> list[int]:
@@ -107,28 +108,24 @@ def _decimal(entries: Iterable[Entry]) -> list[int]:
     return [int(name) for name in names if name.isdecimal()]
 
 
-def put_checkpoint(storage: Storage, number: int) -> None:
-    """Record a decision-log checkpoint: all entries up to `number` are published on the timeline. The caller of
-    `put_checkpoint` holds the table's lock.
+def put_cut(storage: Storage, number: int) -> None:
+    """Record that all entries up to `number` are published on the timeline, before any of them is deleted.
+
+    Cuts only advance: each is an object of its own, so that a stalled archiver cannot replace a newer cut by its own.
+    The two newest cuts stay, so that a listing during a later cut shows one of them.
     """
-    if number > _checkpoint(storage):
-        storage.put(CHECKPOINT, str(number).encode())
+    storage.put_if_absent(f"{CUTS}/{number:020d}", b"")
+    if old := sorted(_decimal(storage.list(CUTS)))[:-2]:
+        storage.delete_all([f"{CUTS}/{each:020d}" for each in old])
 
 
-def _checkpoint(storage: Storage) -> int:
-    try:
-        content = storage.get(CHECKPOINT)
-    except NotFound:
-        return 0
-    if not content.isdigit():
-        exists = f"{CHECKPOINT} holds {content[:40]!r}, which is not the number of a decision"
-        raise Damaged("read the decision log", exists, "delete the file: the next archiving puts it again")
-    return int(content)
+def _newest_cut(storage: Storage) -> int:
+    return max(_decimal(storage.list(CUTS)), default=0)
 
 
 def forget_before(storage: Storage, number: int) -> None:
     """Delete the decision-log entries before `number` that are more than an hour older than the newest entry. `number`
-    must not exceed the number in the decision-log checkpoint.
+    must not exceed the newest cut.
     """
     entries = [entry for entry in storage.list(FOLDER) if entry.path.rpartition("/")[2].isdecimal()]
     bound = max((entry.modified for entry in entries), default=0.0) - PATIENCE_SECONDS

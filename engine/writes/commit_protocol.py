@@ -20,7 +20,7 @@ from ..lock import held
 from ..storage import Storage, listed_ahead, together
 from ..timeline import Instant, Timeline, decode_rollback_plan, load, put_completed, put_inflight, put_requested
 from ..timeline.decisions import FOLDER as DECISIONS
-from ..timeline.decisions import Decision, remember_checkpoint
+from ..timeline.decisions import Decision, remember_cut
 from ..timeline.instant import PENDING
 from ..timeline.timeline import FOLDER
 from .claims import learn, new_time
@@ -196,7 +196,7 @@ def complete(
         while instant is None and refusal is None:
             # These requests depend on the lock only, so that an object store answers them at the same time.
             if uses_decision_log(context):
-                remember_checkpoint(context.storage)
+                remember_cut(context.storage)
             storage = listed_ahead(context.storage, *_folders(context, requested, beats))
             last = catch_up(context, storage) if uses_decision_log(context) else None
             there = completed_by_another()
@@ -231,7 +231,7 @@ def _published(
     """
     if last is None:
         return put_completed(context.storage, requested, time, action, commit)
-    entry = Decision(last.number + 1, "commit", requested, action, time, commit, last.begun)
+    entry = Decision(last.number + 1, "commit", requested, action, time, commit)
     decided = decide(context, entry, lambda: delete_attempts(context, requested, late))
     return entry.instant if decided else None
 

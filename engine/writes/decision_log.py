@@ -3,20 +3,20 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from typing import Final
 
 from ..context import Context
 from ..storage import ListedAhead, Storage
-from ..timeline import Instant, put_requested
+from ..timeline import Instant, load, put_requested
 from ..timeline.decisions import (
     Decision,
     forget_before,
+    is_cut,
     is_published,
     last_decision,
     publish,
-    put_checkpoint,
+    put_cut,
     put_decision,
 )
 
@@ -35,35 +35,51 @@ def catch_up(context: Context, listed: Storage | None = None) -> Decision:
 
     `listed` is a storage with prefetched listings; the default is the storage of `context`.
     """
-    storage, begun = listed or context.storage, time.time()
+    storage = listed or context.storage
     while (last := last_decision(storage)) is not None and not is_published(storage, last):
         publish(context.storage, last)  # its writer died, or is about to; meanwhile the next one may be decided
         if isinstance(storage, ListedAhead):
             storage.forget()
     if last is None:
-        return NOTHING._replace(begun=begun)
+        return NOTHING
     context.clock.not_before(last.time)
     return last
 
 
 def decide(context: Context, decision: Decision, before_publication: Callable[[], None] = lambda: None) -> bool:
-    """Put `decision` into the decision log, then publish the instant that it decides. Returns False and changes nothing
-    if another writer has already put a log entry with the same number.
+    """Put `decision` into the decision log, then publish the instant that it decides. Returns False and decides nothing
+    if another writer has already put a log entry with the same number, even if that entry has been deleted since.
     """
     if not put_decision(context.storage, decision):
         return False
+    if is_cut(context.storage, decision.number):
+        return _took_effect(context, decision)
     before_publication()
     publish(context.storage, decision)
     return True
 
 
+def _took_effect(context: Context, decision: Decision) -> bool:
+    """Return whether an entry that was created, and whose number has been cut, was the first with its number.
+
+    Everything before a cut is published. So if the writer paused only after it had created a valid entry, another actor
+    has published its instant. Otherwise the number was free because its entry had been deleted. An entry that only
+    reserves a time leaves no trace: its writer reserves another.
+    """
+    if decision.kind == "time":
+        return False
+    timeline = context.commits.whole(load(context.storage))
+    there = context.commits.at(timeline, decision.requested)
+    return bool(there) if decision.kind == "plan" else decision.instant in there
+
+
 def cut(context: Context, last: Decision | None) -> None:
-    """Record a decision-log checkpoint just before the last entry, and delete older entries.
+    """Put a cut of the decision log just before the last entry, and delete older entries.
 
     The caller must hold the table's lock. The entry `last` and all earlier entries must already be published.
     """
     if last is not None and last.number > 1:
-        put_checkpoint(context.storage, last.number - 1)
+        put_cut(context.storage, last.number - 1)
         forget_before(context.storage, last.number - 1)
 
 
@@ -83,7 +99,7 @@ def put_plan(context: Context, last: Decision | None, requested: str, action: st
     """
     if last is None:
         return put_requested(context.storage, requested, action, plan)
-    decision = Decision(last.number + 1, "plan", requested, action, requested, plan, last.begun)
+    decision = Decision(last.number + 1, "plan", requested, action, requested, plan)
     return decision.instant if decide(context, decision) else None
 
 
@@ -94,4 +110,4 @@ def withdraw(context: Context, requested: str) -> None:
     """
     while uses_decision_log(context) and (last := catch_up(context)).requested == requested:
         taken = context.clock.take()
-        put_decision(context.storage, Decision(last.number + 1, "time", taken, "", taken, b"", last.begun))
+        put_decision(context.storage, Decision(last.number + 1, "time", taken, "", taken))

@@ -14,10 +14,11 @@ _BASE = re.compile(r"^(?:(?P<partition>.*)/)?(?P<file>[^/_]+)_(?P<token>[^/_]+)_
 
 DECISIONS = ".hoodie/.nbcc/decisions"
 CLAIMS = ".hoodie/.nbcc/times"
+CUTS = ".hoodie/.nbcc/cuts"
 CHECKPOINTS = ".hoodie/.nbcc/state"
 ARCHIVE = ".hoodie/timeline/history/"
 _FOLDERS = {
-    ".hoodie/.temp": "marker", DECISIONS: "decision", CLAIMS: "claim", CHECKPOINTS: "checkpoint",
+    ".hoodie/.temp": "marker", DECISIONS: "decision", CLAIMS: "claim", CUTS: "cut", CHECKPOINTS: "checkpoint",
     f"{ARCHIVE}_version_": "version", ARCHIVE: "archive",
 }  # fmt: skip
 

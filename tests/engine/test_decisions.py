@@ -187,14 +187,15 @@ def test_free_what_is_done_under_the_lock_does_not_grow(decision: str) -> None:
 
 
 def test_free_the_price_of_the_log() -> None:
-    """Two gets, a listing and three puts more than by the lock alone."""
+    """Two gets, two listings and three puts more than by the lock alone."""
     alone, logged = (under_lock(decision, before=2, keys=1) for decision in ("lock", "log"))
     requested = ["list.end timeline", "clock.take", "put file", "put deltacommit.requested"]  # the file: its heartbeat
     assert alone == [*requested, "list.end timeline", "list.end marker", "clock.take", "put deltacommit"]
     assert logged == [
         *requested[:2], "put claim", *requested[2:],
         "list.end decision", "get decision", "get deltacommit",
-        "list.end timeline", "list.end marker", "clock.take", "put claim", "put decision", "put deltacommit",
+        "list.end timeline", "list.end marker", "clock.take", "put claim", "put decision", "list.end cut",
+        "put deltacommit",
     ]  # fmt: skip
 
 

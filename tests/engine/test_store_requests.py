@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
@@ -12,14 +13,15 @@ import pytest
 from nbcc.engine.config.options import PROVIDER, SKEW
 from nbcc.engine.errors import Conflict, StorageError
 from nbcc.engine.lock import held
+from nbcc.engine.lock.in_process import InProcessLock
 from nbcc.engine.lock.numbered import NumberedLock
 from nbcc.engine.lock.storage_lock import StorageLock
 from nbcc.engine.storage import ObjectStorage, open_storage, under_lease
 from nbcc.engine.storage.object_storage import PART_BYTES
 from nbcc.engine.storage.time_limit import LIMITS
 from nbcc.engine.table import Table
-from nbcc.engine.timeline.decisions import Decision, put_decision
-from nbcc.engine.writes.decision_log import catch_up
+from nbcc.engine.timeline.decisions import CUTS, is_cut, put_cut
+from nbcc.engine.writes import decision_log
 from nbcc.simulator.s3.faults import Fault, Meeting
 from nbcc.simulator.s3.server import Bucket
 
@@ -195,7 +197,7 @@ def sequence(table: Table, bucket: Bucket, decision: str, refused: int = 0) -> i
 
 
 @pytest.mark.timeout(120)
-@pytest.mark.parametrize(("decision", "most"), [("lock", 12), ("log", 16)])
+@pytest.mark.parametrize(("decision", "most"), [("lock", 12), ("log", 17)])
 def test_a_commit_sends_few_requests_in_a_history_of_any_length(decision: str, most: int, bucket: Bucket) -> None:
     archive = {"hoodie.archive.automatic": "true", "hoodie.keep.min.commits": "4", "hoodie.keep.max.commits": "6"}
     table = made(bucket, buckets=2, **{"nbcc.decision": decision}, **archive)
@@ -223,7 +225,7 @@ def test_an_archiver_cuts_the_decision_log_behind_a_checkpoint(bucket: Bucket) -
     table.compact()
     table.archive(retained=1)
     last = 8  # six commits, a plan and its completion
-    assert bucket.objects["t/.hoodie/.nbcc/decided"].data == str(last - 1).encode()
+    assert [key for key in bucket.objects if "/cuts/" in key] == [f"t/.hoodie/.nbcc/cuts/{last - 1:020d}"]
     again = Table.open(None, URL, bucket.options)
     bucket.page, bucket.requests[:] = 2, []
     again.upsert(rows("b"))
@@ -236,22 +238,46 @@ def test_an_archiver_cuts_the_decision_log_behind_a_checkpoint(bucket: Bucket) -
     assert left == [9, 10], "the checkpoint and the newest entry"
 
 
-def test_an_actor_that_took_an_hour_for_a_decision_finds_its_number_cut(bucket: Bucket) -> None:
-    table = made(bucket, **{"nbcc.decision": "log"})
-    table.upsert(rows("a"))
-    stalled = catch_up(table.context)
+def _cut(bucket: Bucket, table: Table) -> None:
+    """Let the table go on, and its archiver delete all entries but the last ones, as after an hour."""
     for _ in range(3):
         table.upsert(rows("a"))
     table.compact()
     _age(bucket, "/decisions/", 4_000)
     table.upsert(rows("b"))
     table.archive(retained=1)
-    time_taken = table.context.clock.take()
-    late = Decision(stalled.number + 1, "time", time_taken, "", time_taken, b"", stalled.begun - 4_000)
-    assert f"t/.hoodie/.nbcc/decisions/{late.number:020d}" not in bucket.objects, "the number is free again"
-    assert not put_decision(table.context.storage, late)
+
+
+@pytest.mark.parametrize("paused", ["put_decision", "is_cut"], ids=["before it decides", "after it has decided"])
+def test_a_frozen_writer_neither_takes_a_deleted_number_nor_undoes_what_it_decided(
+    paused: str, bucket: Bucket, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The machine is frozen, its clock included, and its lease is lost: no reading of its clock shows the pause."""
+    table = made(bucket, buckets=1, **{"nbcc.decision": "log"})
+    table.upsert(rows("a"))
+    frozen = Table.open(None, URL, bucket.options)
+    frozen = Table(replace(frozen.context, lock=InProcessLock("lost", 1.0)), frozen.config)
+    now, step = time.time(), getattr(decision_log, paused)
+
+    def pauses(*given: Any) -> Any:
+        monkeypatch.setattr(decision_log, paused, step)
+        _cut(bucket, table)
+        monkeypatch.setattr(time, "time", lambda: now)
+        return step(*given)
+
+    monkeypatch.setattr(decision_log, paused, pauses)
+    frozen.upsert(rows("frozen"))
+    monkeypatch.undo()
     table.upsert(rows("c"))
-    assert set(table.snapshot()["id"].to_pylist()) == {"a", "b", "c"}
+    assert set(Table.open(None, URL, bucket.options).snapshot()["id"].to_pylist()) == {"a", "b", "c", "frozen"}
+
+
+def test_a_stalled_archiver_does_not_take_a_newer_cut_back(bucket: Bucket) -> None:
+    storage = made(bucket, **{"nbcc.decision": "log"}).context.storage
+    for number in (3, 9, 5, 12):
+        put_cut(storage, number)
+    assert [number for number in (11, 12, 13) if is_cut(storage, number)] == [11, 12]
+    assert len(storage.list(CUTS)) == 2
 
 
 def _age(bucket: Bucket, part: str, seconds: float) -> None:
