@@ -335,6 +335,7 @@ def open_table(context: Context, options: OpenOptions = DEFAULTS) -> Table:
     """
     config = definition.open_table(context.storage)
     options.check(config)
+    config = replace(config, allowed_function=options.function)
     if config.notice is not None and options == DEFAULTS:
         warnings.warn(config.notice, stacklevel=3)
     if config.own:

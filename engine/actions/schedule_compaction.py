@@ -26,6 +26,7 @@ def run(context: Context, config: TableConfig, sort_by: Sequence[str] = ()) -> I
     which the rows of the new base files are sorted (clustering).
     """
     config.check_writable()
+    config.check_function()  # before a plan is published that this process may not run
     with held(context.lock):
         last = latest_decision(context)
         timeline = context.unretired(load(context.storage))

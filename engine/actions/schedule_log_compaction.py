@@ -20,6 +20,7 @@ def run(context: Context, config: TableConfig) -> Instant | None:
     actor has created the next log entry first (see `put_plan`).
     """
     config.check_writable()
+    config.check_function()  # before a plan is published that this process may not run
     with held(context.lock):
         last = latest_decision(context)
         timeline = context.unretired(load(context.storage))

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from ..data.shape import table_shape
+from ..data.shape import unmerged_shape
 from ..data.tasks import TableShape
 from ..definition.load import open_table
 from ..errors import BadInput, Damaged
@@ -97,7 +97,7 @@ def why(
     for fault in (*snapshot.audit.serious_faults, *snapshot.unknown_names):
         remedy = "try again; if the file is still damaged, restore it from a copy (nbcc validate lists all)"
         raise Damaged(f"explain the answer for the key {key!r}", f"{fault.path}: {fault.because}", remedy)
-    shape = table_shape(config, config.rules)
+    shape = unmerged_shape(config, config.rules)
     placements = _placements(snapshot, config.rules)
     if partition is not None:
         _check_partition(placements, partition)

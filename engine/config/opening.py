@@ -8,7 +8,7 @@ from typing import Final, Literal, NamedTuple
 
 from ..errors import BadInput
 from .coordination import ALONE, Coordination, coordination_of
-from .options import COORDINATION, Option, choice, from_one, parsed
+from .options import COORDINATION, FUNCTION, Option, choice, from_one, parsed
 from .table_config import TableConfig
 
 LISTING: Final = "nbcc.file.listing"
@@ -29,17 +29,26 @@ class OpenOptions(NamedTuple):
 
     `listing` states how readers find data files if the table lacks nbcc's properties. `takes_over` is True if nbcc may
     remove Hudi's metadata table and add nbcc's properties before its first write. `buckets` is the number of buckets of
-    a table without nbcc's properties; None means that the number is derived from the file ids. `coordination` contains
-    the lock and heartbeat options of writers to a table without nbcc's properties.
+    a table without nbcc's properties; None means that the number is derived from the file ids. `function` is the merge
+    function of the table that nbcc may import and call. `coordination` contains the lock and heartbeat options of
+    writers to a table without nbcc's properties.
     """
 
     listing: Listing = "directory"
     takes_over: bool = False
     buckets: int | None = None
+    function: str = ""
     coordination: Coordination = ALONE
 
     def check(self, config: TableConfig) -> None:
-        """Raise `BadInput` if the table does not support the listing method `listing`."""
+        """Raise `BadInput` if the table has another merge function than the allowed one, or does not support the
+        listing method `listing`.
+        """
+        if self.function and self.function != config.merge_function:
+            merged = f"its rows are merged by {config.merge_function[:200]!r}"
+            asked = f"open the table {config.name} with {FUNCTION}={self.function}"
+            remedy = "leave the option out, or name the function of the table if you trust it"
+            raise BadInput(asked, merged if config.merge_function else "it has no merge function", remedy)
         if self.listing == "directory":
             return
         chosen = next(name for name, listing in _LISTINGS.items() if listing == self.listing)
@@ -56,6 +65,7 @@ _OPTIONS: Final = (
     Option(LISTING, "listing", lambda text: _LISTINGS.get(text.lower()), "folders, metadata or both"),
     Option(TAKE_OVER, "takes_over", choice(true=True, false=False), "true or false"),
     Option(BUCKETS, "buckets", from_one, "a whole number from 1 on"),
+    Option(FUNCTION, "function", lambda text: text or None, "package.module:function"),
 )
 NAMES: Final = (*(option.name for option in _OPTIONS), *(option.name for option in COORDINATION))
 

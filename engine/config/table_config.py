@@ -14,6 +14,7 @@ from .archive_policy import ArchivePolicy
 from .concurrency import NON_BLOCKING, OPTIMISTIC, ConcurrencyMode
 from .coordination import ALONE, DECISION_LOG, HEARTBEATS, Coordination
 from .coordination import weakness as weakness_of
+from .options import FUNCTION
 
 MergeMode = Literal["EVENT_TIME_ORDERING", "COMMIT_TIME_ORDERING"]
 TableType = Literal["MERGE_ON_READ", "COPY_ON_WRITE"]
@@ -57,6 +58,8 @@ class TableConfig:
     `schemas` is the schema history of an nbcc table, oldest first, or empty if the schema never changed.
     `merge_function` is the user function (`package.module:function`) that merges two rows with the same key. If
         `merge_function` is empty, `merge_mode` determines which row wins.
+    `allowed_function` is the merge function that the caller allows nbcc to import and call. The name in a table's
+        properties alone does not allow it, because the table may be a stranger's.
     `archive_policy` contains the limits above which a writer archives old instants after a write. If `archive_policy`
         is None, writers never archive.
     `partial_update` is True if a write may set only some columns, so that rows are merged column by column.
@@ -87,6 +90,7 @@ class TableConfig:
     schemas: tuple[SchemaVersion, ...] = ()
     partial_update: bool = False
     merge_function: str = ""
+    allowed_function: str = ""
     archive_policy: ArchivePolicy | None = None
     consumer_hours: int = CONSUMER_HOURS
     shared_store: bool = False
@@ -96,6 +100,13 @@ class TableConfig:
     def rules(self) -> Rules:
         """The rules by which the table is read: nbcc's rules for an nbcc table, otherwise Hudi's rules."""
         return NBCC if self.own else HUDI
+
+    def check_function(self) -> None:
+        """Raise `Unsupported` if rows are merged by a function that the caller does not allow."""
+        if self.merge_function and self.merge_function != self.allowed_function:
+            named = f"the Python function {self.merge_function[:200]!r}, which nbcc would import and call"
+            remedy = f"if you trust that function, name it in the option {FUNCTION} when you open the table"
+            raise Unsupported(f"merge rows of the table {self.name}", f"they are merged by {named}", remedy)
 
     @property
     def merge_on_read(self) -> bool:

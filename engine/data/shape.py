@@ -11,8 +11,14 @@ from .tasks import TableShape
 
 def table_shape(config: TableConfig, rules: Rules) -> TableShape:
     """Return the `TableShape` of a table that is read by `rules`. If the number of buckets is unknown, the result's
-    `buckets` is 1.
+    `buckets` is 1. Raises `Unsupported` if the table's properties name a merge function that the caller does not allow.
     """
+    config.check_function()
+    return unmerged_shape(config, rules)
+
+
+def unmerged_shape(config: TableConfig, rules: Rules) -> TableShape:
+    """Return the `TableShape` of a table for a caller that decodes records and merges none."""
     return TableShape(
         schema=config.schema,
         keys=KeySpec(config.record_key, config.partition_by, config.hive_style),

@@ -14,7 +14,7 @@ from typing import Final, Literal, cast, get_args
 from ..config.maintenance import ALIASES, INLINE, MaintenancePolicy, inline_policy
 from ..config.opening import BUCKETS as BUCKET_COUNT
 from ..config.opening import DEFAULTS, LISTING, TAKE_OVER, OpenOptions, open_options
-from ..config.options import WRITE_TASKS
+from ..config.options import FUNCTION, WRITE_TASKS
 from ..errors import BadInput, Unsupported
 from ..limits import Limits, limits, limits_of
 from ..reads.times import BEGINNING, Time
@@ -34,7 +34,7 @@ TASK_BYTES: Final = "task.bytes"
 STORAGE: Final = "storage."
 """The prefix of storage options (docs/storage-options.md)."""
 
-READ: Final = (PATH, COLUMNS, AS_OF, QUERY, FORMAT, BEGIN, END, TASK_BYTES, LISTING)
+READ: Final = (PATH, COLUMNS, AS_OF, QUERY, FORMAT, BEGIN, END, TASK_BYTES, LISTING, FUNCTION)
 
 OPERATION: Final = "hoodie.datasource.write.operation"
 BATCH_ID: Final = "batch.id"
@@ -181,9 +181,14 @@ def read_options(given: Mapping[str, str]) -> ReadOptions:
         until=time_of(options[END]) if END in options else None,
         columns=columns_of(options),
         storage=storage_of(given),
-        opening=open_options({name: options[name] for name in (LISTING,) if name in options}),
+        opening=opening_of(options, (LISTING, FUNCTION)),
         limits=limits_of([f"task_bytes={options[TASK_BYTES]}"] if TASK_BYTES in options else []),
     )
+
+
+def opening_of(options: Mapping[str, str], names: Iterable[str]) -> OpenOptions:
+    """Return those of the given options that are options of `Table.open` and in `names`."""
+    return open_options({name: options[name] for name in names if name in options})
 
 
 def columns_of(options: Mapping[str, str]) -> tuple[str, ...]:
@@ -193,7 +198,7 @@ def columns_of(options: Mapping[str, str]) -> tuple[str, ...]:
 def write_options(given: Mapping[str, str]) -> WriteOptions:
     """Parse the options of a write. Raises `BadInput` or `Unsupported` for an invalid option."""
     of_table = [name for names in TABLE.values() for name in names]
-    known = (PATH, OPERATION, BATCH_ID, REPLAY_DIFFERENCE, *of_table, *CREATE, *SERVICES, TAKE_OVER)
+    known = (PATH, OPERATION, BATCH_ID, REPLAY_DIFFERENCE, *of_table, *CREATE, *SERVICES, TAKE_OVER, FUNCTION)
     options = known_options(given, known, "write")
     operation = options.get(OPERATION, "upsert").lower()
     if operation not in get_args(Operation):
@@ -211,7 +216,7 @@ def write_options(given: Mapping[str, str]) -> WriteOptions:
         create={name: options[name] for name in CREATE if name in options},
         storage=storage_of(given),
         services=inline_policy({name: options[name] for name in SERVICES if name in options}, _refused_service),
-        opening=open_options({name: options[name] for name in (TAKE_OVER, BUCKETS) if name in options}),
+        opening=opening_of(options, (TAKE_OVER, BUCKETS, FUNCTION)),
     )
 
 

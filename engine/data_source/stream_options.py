@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from ..config.opening import DEFAULTS, OpenOptions
+from ..config.options import FUNCTION
 from ..errors import BadInput
 from ..reads.times import BEGINNING, Time
 from ..services.consumers import check_name
@@ -20,6 +22,7 @@ from .options import (
     columns_of,
     known_options,
     no_value,
+    opening_of,
     path_of,
     storage_of,
     time_of,
@@ -53,6 +56,7 @@ class StreamOptions:
     consumer: str = ""
     columns: tuple[str, ...] = ()
     storage: Mapping[str, str] = field(default_factory=dict)
+    opening: OpenOptions = DEFAULTS
 
 
 def asks_for_stream(given: Mapping[str, str]) -> bool:
@@ -66,7 +70,7 @@ def asks_for_stream(given: Mapping[str, str]) -> bool:
 
 def stream_options(given: Mapping[str, str]) -> StreamOptions:
     """Parse the options of a streaming read. Raises `BadInput` or `Unsupported` for an invalid option."""
-    options = known_options(given, (PATH, COLUMNS, QUERY, FORMAT, *STREAM), "read a stream")
+    options = known_options(given, (PATH, COLUMNS, QUERY, FORMAT, FUNCTION, *STREAM), "read a stream")
     query, shape = options.get(QUERY, "incremental").lower(), options.get(FORMAT, "latest_state").lower()
     if query != "incremental":
         raise no_value(QUERY, query, ("incremental",))
@@ -81,6 +85,7 @@ def stream_options(given: Mapping[str, str]) -> StreamOptions:
         consumer=check_name(options[CONSUMER]) if CONSUMER in options else "",
         columns=columns_of(options),
         storage=storage_of(given),
+        opening=opening_of(options, (FUNCTION,)),
     )
 
 

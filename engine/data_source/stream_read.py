@@ -62,7 +62,8 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     @cached_property
     def _table(self) -> Table:
-        return open_table(context_of(None, open_storage(self._options.path, self._options.storage)))
+        context = context_of(None, open_storage(self._options.path, self._options.storage))
+        return open_table(context, self._options.opening)
 
     @cached_property
     def _source(self) -> StreamSource:
@@ -143,7 +144,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
 def stream_schema(options: StreamOptions) -> pa.Schema:
     """Return the schema of a stream, which is derived from the table's present schema."""
-    table = open_table(context_of(None, open_storage(options.path, options.storage)))
+    table = open_table(context_of(None, open_storage(options.path, options.storage)), options.opening)
     shape = table_shape(table.config, table.context.rules)
     whole = shape.changes_schema if options.changes else shape.window_schema
     return selected(whole, options.columns)

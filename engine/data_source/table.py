@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from ..config import TableConfig
 from ..config.concurrency import concurrency_mode
-from ..config.options import WRITE_TASKS
+from ..config.options import FUNCTION, WRITE_TASKS
 from ..data.columns import IS_DELETED
 from ..definition.creation import table_config
 from ..definition.load import BACKUP, PROPERTIES
@@ -46,6 +46,9 @@ def open_or_create(options: WriteOptions, columns: pa.Schema) -> Table:
     storage = open_storage(options.path, options.storage)
     context = context_of(None, storage)
     if not _exists(storage):
+        if options.opening.function:
+            remedy = f"create the table by Table.create with options={{{FUNCTION!r}: {options.opening.function!r}}}"
+            raise NotATable(f"write to {options.path}", "there is no table", remedy)
         if "record_key" not in options.table:
             raise NotATable(
                 f"write to {options.path}",

@@ -289,6 +289,7 @@ def _from_options(options: Mapping[str, str]) -> dict[str, Any]:
     texts = {name: str(value) for name, value in options.items()}
     return {
         **parsed(TABLE, texts, refuse),
+        "allowed_function": texts.get(FUNCTION, ""),
         "coordination": coordination_of(texts, refuse),
         "archive_policy": archive_policy_of(texts, refuse),
     }

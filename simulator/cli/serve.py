@@ -21,7 +21,7 @@ from .command import WholeNumber, debug_option
 from .outcome import Exit
 from .table.clean import POLICIES
 from .table.service import master_option
-from .tables import opened, storage_option, storage_options
+from .tables import merge_function_option, opened, opening_options, storage_option, storage_options
 
 if TYPE_CHECKING:
     from nbcc.engine.actions.maintain import ServiceStep
@@ -77,6 +77,7 @@ def _policy_options(function: Callable[..., Exit]) -> Callable[..., Exit]:
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line, for metrics.")
 @_policy_options
 @master_option
+@merge_function_option
 @storage_option
 @debug_option
 def command(
@@ -107,7 +108,7 @@ def command(
         from nbcc.engine.actions.maintain import steps
         from nbcc.engine.errors import CannotRun, Conflict
 
-        served = Table.open(_session(master), table, storage_options())
+        served = Table.open(_session(master), table, storage_options(), options=opening_options())
         collected = -COLLECT_SECONDS
         while True:
             collects = policy.collect and time.monotonic() - collected >= COLLECT_SECONDS

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 _STORAGE_OPTIONS = "nbcc.storage_options"
+_FUNCTION = "nbcc.merge.function"
 
 if TYPE_CHECKING:
     from nbcc.engine.audit import CountingStorage
@@ -36,6 +37,23 @@ def storage_options() -> dict[str, str]:
     context = click.get_current_context(silent=True)
     options: dict[str, str] = context.meta.get(_STORAGE_OPTIONS, {}) if context else {}
     return options
+
+
+def _remember_function(ctx: click.Context, param: click.Parameter, value: str | None) -> None:
+    ctx.meta[_FUNCTION] = value or ""
+
+
+merge_function_option = click.option(
+    "--merge-function", expose_value=False, metavar="MODULE:FUNCTION", callback=_remember_function,
+    help="Import and call this merge function, which TABLE names and you trust.",
+)  # fmt: skip
+
+
+def opening_options() -> dict[str, str]:
+    """Return the options of `Table.open` given to the running command."""
+    context = click.get_current_context(silent=True)
+    function = context.meta.get(_FUNCTION, "") if context else ""
+    return {_FUNCTION: function} if function else {}
 
 
 @contextmanager

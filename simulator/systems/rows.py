@@ -40,6 +40,7 @@ def table_config(world: World, protocol: Protocol | None = None) -> TableConfig:
     In worlds with a merge function, the table has no ordering column, and the protocol's option `merge_laws` selects
     the function.
     """
+    function = name_of((protocol or Protocol())[MergeFunction].merge_laws) if world.custom else ""
     return TableConfig(
         name="simulated",
         schema=schema_of(world),
@@ -51,7 +52,8 @@ def table_config(world: World, protocol: Protocol | None = None) -> TableConfig:
         table_type="COPY_ON_WRITE" if is_copy_on_write(world) else "MERGE_ON_READ",
         hive_style=False,
         partial_update=world[PartialColumns].columns > 0,
-        merge_function=name_of((protocol or Protocol())[MergeFunction].merge_laws) if world.custom else "",
+        merge_function=function,
+        allowed_function=function,
     )
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nbcc import Table
+from nbcc import MaintenancePolicy, Table
 from nbcc.engine import Context, create_table
 from nbcc.engine.config import TableConfig
 from nbcc.engine.data.jobs import InProcessJobs
@@ -27,6 +28,7 @@ from tests.builders.tables import TickClock, make_table
 SCHEMA = pa.schema([("id", pa.string()), ("low", pa.int64()), ("tags", pa.string())])
 NUMBERED: Iterator[int] = count()
 Row = dict[str, Any]
+POLICY = MaintenancePolicy(compact_commits=1)
 
 
 def widest(one: Row, other: Row) -> Row:
@@ -151,12 +153,49 @@ def test_hudi_rs_refuses_it_and_reads_what_is_compacted(tmp_path: Path) -> None:
     assert rows["low"].to_pylist() == [3]
 
 
+ALLOWED = {"nbcc.merge.function": named(normal)}
+
+
 def test_it_is_remembered_with_the_table(tmp_path: Path) -> None:
     create_table_at(tmp_path).upsert(pa.table({"id": ["k"], "low": [3]}, NUMBERS))
-    table = Table.open(None, tmp_path)
+    table = Table.open(None, tmp_path, options=ALLOWED)
     table.upsert(pa.table({"id": ["k"], "low": [2]}, NUMBERS))
     assert table.snapshot().to_pylist()[0]["low"] == 3
     assert table.config.merge_function == named(normal)
+
+
+def test_a_function_of_a_strangers_table_is_neither_imported_nor_called(tmp_path: Path) -> None:
+    """The checksum of the properties is no signature: anybody can put a name there."""
+    made = create_table_at(tmp_path / "t")
+    for low in (3, 2):
+        made.upsert(pa.table({"id": ["k"], "low": [low]}, NUMBERS))
+    path = tmp_path / "t/.hoodie/hoodie.properties"
+    path.write_text(path.read_text().replace(__name__, "evil_module"))
+    (tmp_path / "evil_module.py").write_text("raise SystemExit('imported')")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(tmp_path))
+        table = Table.open(None, tmp_path / "t")
+        start = "0" * 17
+        operations: list[Callable[[], Any]] = [
+            table.snapshot, table.read_optimized, lambda: table.cluster(["low"]),
+            table.compact, table.schedule_compaction, table.log_compact,
+            lambda: table.as_of(made.settled() or ""), lambda: table.incremental(start), lambda: table.changes(start),
+            lambda: table.upsert(pa.table({"id": ["k"], "low": [1]}, NUMBERS)), lambda: table.maintain(POLICY),
+        ]  # fmt: skip
+        for operation in operations:
+            with pytest.raises(Unsupported, match=r"'evil_module:normal', which nbcc would .* name it in the option"):
+                operation()
+    assert "evil_module" not in sys.modules
+    assert len(table.timeline()) == 2, "nothing was planned"
+
+
+def test_an_allowed_function_is_that_of_the_table(tmp_path: Path) -> None:
+    create_table_at(tmp_path)
+    with pytest.raises(BadInput, match=r"with nbcc.merge.function=a:b, but its rows are merged by '.*normal'"):
+        Table.open(None, tmp_path, options={"nbcc.merge.function": "a:b"})
+    make_table(tmp_path / "plain")
+    with pytest.raises(BadInput, match="it has no merge function"):
+        Table.open(None, tmp_path / "plain", options=ALLOWED)
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from ..outcome import Exit
+from ..tables import merge_function_option
 from .options import changes_table
 from .service import master_option, say, service
 
@@ -12,6 +13,7 @@ from .service import master_option, say, service
 @click.command(short_help="Merge the logs of each file group into a new base file, sorted.")
 @click.option("--sort-by", required=True, metavar="COLUMNS", help="The columns to sort by, separated by commas.")
 @master_option
+@merge_function_option
 @changes_table
 def command(table: str, sort_by: str, master: str | None, dry_run: bool, as_json: bool) -> Exit:
     """Plan and run a compaction that sorts the rows of each new base file. File groups without logs are not rewritten.

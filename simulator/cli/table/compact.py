@@ -7,6 +7,7 @@ from typing import NamedTuple
 import click
 
 from ..outcome import Exit
+from ..tables import merge_function_option
 from .options import changes_table
 from .service import Service, master_option, say, service
 
@@ -14,6 +15,7 @@ from .service import Service, master_option, say, service
 @click.command(short_help="Merge the logs of each file group into a new base file.")
 @click.option("--plan-only", is_flag=True, help="Publish a plan and do not run it.")
 @master_option
+@merge_function_option
 @changes_table
 def command(table: str, plan_only: bool, master: str | None, dry_run: bool, as_json: bool) -> Exit:
     """Run all pending plans, oldest first, then plan and run a compaction of all file groups that still have logs.

@@ -5,12 +5,14 @@ from __future__ import annotations
 import click
 
 from ..outcome import Exit
+from ..tables import merge_function_option
 from .options import changes_table
 from .service import Service, master_option, say, service
 
 
 @click.command(short_help="Merge the logs of each file group into one log.")
 @master_option
+@merge_function_option
 @changes_table
 def command(table: str, master: str | None, dry_run: bool, as_json: bool) -> Exit:
     """Run all pending log compactions, oldest first, then plan and run a log compaction of all file groups with several

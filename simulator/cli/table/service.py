@@ -12,7 +12,7 @@ import click
 from ..command import answer
 from ..outcome import Exit
 from ..progress import Progress, on_stderr
-from ..tables import opened, storage_options
+from ..tables import opened, opening_options, storage_options
 
 if TYPE_CHECKING:
     from nbcc.engine import Instant, Table
@@ -63,6 +63,7 @@ def service(path: str, verb: str, dry_run: bool, master: str | None = None) -> I
     """
     from nbcc.engine import Context, Table
     from nbcc.engine.clock import WallClock
+    from nbcc.engine.config.opening import open_options
     from nbcc.engine.definition.load import open_table
     from nbcc.engine.lock import InProcessLock
     from nbcc.engine.lock.providers import UnresolvedLock
@@ -72,7 +73,9 @@ def service(path: str, verb: str, dry_run: bool, master: str | None = None) -> I
 
     with opened(path, verb) as storage, on_stderr() as progress:
         recording = Recording(storage, dry_run, lambda deleted: _show_deletion(work, progress, deleted))
-        config = open_table(recording)
+        opening = open_options(opening_options())
+        config = replace(open_table(recording), allowed_function=opening.function)
+        opening.check(config)
         names = RandomNames()
         jobs = _jobs(recording, names, progress, master)
         context = coordinated(Context(recording, UnresolvedLock(), WallClock(), names, jobs), config)
