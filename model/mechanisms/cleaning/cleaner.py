@@ -18,6 +18,7 @@ from ...machine.plans import Planner, Runner, runner
 from ...machine.transition import Args, Changes, Guard, become, preset, transition
 from ...rules import Rules
 from ...world import World
+from ..log_compaction.rules import log_compactions
 from .options import Cleans
 from .rules import Clean, CompletedClean, DataFile, Victims, horizon, published_horizon, since, superseded
 
@@ -87,7 +88,13 @@ def no_clean_is_pending(cleans: Plans, published: Published) -> bool:
 
 
 def cleaned_table(completed_table: Table, cleans: Plans, published: Published, world: World, rules: Rules) -> Table:
-    """Define the view `cleaned_table`: the table without the file slices that the cleaning horizon makes invisible."""
+    """Define the view `cleaned_table`: the table without the file slices that the cleaning horizon makes invisible.
+
+    With log compactions, the view is the whole table: an older slice may still have logs that an earlier clean kept for
+    a log compaction that was pending.
+    """
+    if log_compactions(completed_table):
+        return completed_table
     return since(rules, completed_table, world.groups, published_horizon(rules, cleans, published))
 
 

@@ -3,7 +3,8 @@
 The horizon H is the oldest completion time that can be read. In each file group, a read as of a time T needs only the
 newest base file completed by T and later files. Reads as of H or later therefore need no slice older than the newest
 base file completed by H. The inputs of a pending compaction plan are the newest base file and the logs of its slice, so
-the plan needs no older slice.
+the plan needs no older slice. A replace is different: it may begin a slice while the compaction of older logs is
+pending, so a clean keeps the inputs of every pending log compaction.
 """
 
 from __future__ import annotations
@@ -127,18 +128,19 @@ def since(rules: Rules, table: Table, groups: int, at: int) -> Table:
 
 def superseded(rules: Rules, table: Table, groups: int, at: int, deleted: frozenset[DataFile]) -> tuple[Victims, ...]:
     """Return the files of each file group that a clean with the horizon `at` deletes: the files of slices before the
-    oldest retained slice, except those in `deleted`.
+    oldest retained slice, except those in `deleted` and the inputs of pending log compactions.
     """
-    victims = (Victims(group, _files(rules, table, group, at, deleted)) for group in range(groups))
+    stay = deleted | planned_inputs(table)
+    victims = (Victims(group, _files(rules, table, group, at, stay)) for group in range(groups))
     return tuple(each for each in victims if each.files)
 
 
-def _files(rules: Rules, table: Table, group: int, at: int, deleted: frozenset[DataFile]) -> tuple[DataFile, ...]:
+def _files(rules: Rules, table: Table, group: int, at: int, stay: frozenset[DataFile]) -> tuple[DataFile, ...]:
     oldest = oldest_kept(rules, table, group, at)
     slices = [each for each in file_slices(rules, table, group) if (each.barrier or 0) < oldest]
     bases = [DataFile(group, each.base, 0) for each in slices if each.base is not None]
     logs = [DataFile(group, *log) for each in slices for log in covered(table, group, each.logs)]
-    return tuple(sorted({*bases, *logs} - deleted))
+    return tuple(sorted({*bases, *logs} - stay))
 
 
 def needed(rules: Rules, table: Table, group: int, time: float) -> frozenset[DataFile]:
@@ -168,11 +170,19 @@ def opened(rules: Rules, table: Table, group: int, query: Query, until: float) -
     return needed(rules, table, group, inf)
 
 
+def planned_inputs(table: Table) -> frozenset[DataFile]:
+    """Return the input logs of all pending log compactions. A clean keeps the inputs of a pending log compaction even
+    if a replacing write has hidden their file slice.
+    """
+    pending = (plan for plan, done in log_compactions(table) if done is None)
+    return frozenset(file for plan in pending for part in plan.groups for file in taken_files(part))
+
+
 def needed_by_plans(table: Table) -> frozenset[DataFile]:
     """Return the input files of pending compaction and log compaction plans."""
-    pending = [plan for plan, done in zip(table.plans, table.completed, strict=True) if done is None]
-    pending += [plan for plan, done in log_compactions(table) if done is None]
-    return frozenset(file for plan in pending for part in plan.groups for file in taken_files(part))
+    pending = (plan for plan, done in zip(table.plans, table.completed, strict=True) if done is None)
+    inputs = frozenset(file for plan in pending for part in plan.groups for file in taken_files(part))
+    return inputs | planned_inputs(table)
 
 
 def published_horizon(rules: Rules, cleans: tuple[Clean, ...], published: tuple[Any, ...]) -> int:
