@@ -76,7 +76,8 @@ def compare(model: Model, system: System, most: int | None = None, elements: Ins
 
 def _values(explorer: Explorer, model: Model, state: State) -> tuple[Any, ...]:
     facts = interpret(model, state, explorer.instance)
-    return tuple(facts.get(key, first) for key, first in zip(explorer.keys, explorer.blank, strict=True))
+    values = tuple(facts.get(key, first) for key, first in zip(explorer.keys, explorer.blank, strict=True))
+    return present(explorer, values)  # as the states that the relation reaches
 
 
 def present(explorer: Explorer, values: tuple[Any, ...]) -> tuple[Any, ...]:
