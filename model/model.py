@@ -318,6 +318,10 @@ class Model:
         """
         return self._limits.stopped(state)
 
+    def only_limits_stop(self, state: State, actions: Iterable[str]) -> bool:
+        """True if a step with one of the given actions would be possible if the limits of the world were higher."""
+        return self._limits.stops(state, actions)
+
     def is_service(self, step: Step) -> bool:
         """True if a step belongs to a table service, or is a crash or a lock expiry. Such a step must not change the
         answer of any read as of a retained time (promise QUIET).

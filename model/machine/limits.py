@@ -19,7 +19,9 @@ class LimitChecker:
     def __init__(self, coding: Coding, transitions: Iterable[Compiled]) -> None:
         self.coding = coding
         by_component: dict[int, list[Compiled]] = {}
+        self._by_action: dict[str, list[Compiled]] = {}
         for compiled in transitions:
+            self._by_action.setdefault(compiled.transition.action, []).append(compiled)
             if compiled.transition.action != "actor_crashes":
                 by_component.setdefault(compiled.own, []).append(compiled)
         self._by_component = [(own, coding.mask((own,)), some) for own, some in by_component.items()]
@@ -36,6 +38,11 @@ class LimitChecker:
             if compiled.transition.actor not in actors and self._only_limits_are_false(compiled, state):
                 actors.add(compiled.transition.actor)
                 yield compiled.transition.actor
+
+    def stops(self, state: State, actions: Iterable[str]) -> bool:
+        """True if only limits of the world prevent a step with one of the given actions."""
+        rows = (each for action in actions for each in self._by_action.get(action, ()))
+        return any(self._only_limits_are_false(compiled, state) for compiled in rows)
 
     def _candidates_of(self, own: int, bits: State, transitions: Iterable[Compiled]) -> _Candidates:
         if (own, bits) not in self._candidates:
