@@ -29,7 +29,8 @@ def with_records(elements: Instance, seed: int) -> Instance:
 def interpret(
     model: Model, state: State, elements: Instance, facts: Table, place: dict[int, int], by_time: dict[int, Any]
 ) -> None:
-    """For each base file, add to `facts` the record that the model's merge keeps.
+    """For each base file, add to `facts` the record that wins in the model's merge, and the record that the base file
+    keeps.
 
     `place` maps the requested time of each plan to the integer that identifies the plan in `facts`. `by_time` maps
     requested times to writes.
@@ -47,6 +48,10 @@ def interpret(
             return Ranked(records["ordering", element], 0.0, records["deleted", element], element)
 
         for barrier, shape in view.bases(group):
-            winner = evaluate(shape, record_of, model.merger)
+            winner = evaluate(shape, record_of, model.merger._replace(keeps_tombstones=True))
             if winner is not None:
-                facts["kept", place[barrier], winner.content] = True
+                facts["won", place[barrier], winner.content] = True
+            left = evaluate(shape, record_of, model.merger)
+            # A merge drops the delete of a base file when it reads the file, so that the file counts as without it.
+            if left is not None and (model.merger.keeps_tombstones or not left.deleted):
+                facts["kept", place[barrier], left.content] = True

@@ -38,6 +38,7 @@ WEAKER = [
     (CORE, "incremental_axis", "requested", {"INCR"}),
     (RANKS, "merge_order", "requested", {"QUIET", "SNAP", "INCR"}),
     (RANKS, "tombstones", "drop", set()),
+    (BY_NAME["commit_time"], "merge_order", "requested", {"QUIET", "SNAP", "INCR"}),
     (BY_NAME["batches"], "batch_ids", "at_request", set()),
     (BY_NAME["batches"], "batch_ids", "ignored", set()),
     (BY_NAME["heartbeats"], "failed_writes", "eager", set()),

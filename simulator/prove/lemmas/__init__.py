@@ -71,7 +71,10 @@ class Lemmas:
 LEMMAS: Final = (
     Lemmas("core", "writers, compactions, crashes, and readers that list twice", options.Options, core.Core,
            ("demo", "readers", "two_groups", "crash_resume", "core_small"), ("demo", "readers")),
-    Lemmas("ranks", "merge by rank, with tombstones", ranks.Options, ranks.Ranks, ("demo", "core_small"), ("demo",)),
+    Lemmas("ranks", "merge by event time, with tombstones", ranks.Options, ranks.Ranks, ("demo", "core_small"),
+           ("demo",)),
+    Lemmas("commit_time", "merge by commit time, without tombstones", ranks.CommitTimeOptions, ranks.CommitTime,
+           ("commit_time",), ("commit_time",)),
     Lemmas("batches", "batches that are sent again", batches.Options, batches.Batches, ("sent_again",),
            ("sent_again",)),
     Lemmas("heartbeats", "heartbeats, and rollbacks of failed writes", heartbeats.Options, heartbeats.Heartbeats,

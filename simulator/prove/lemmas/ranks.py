@@ -1,16 +1,17 @@
 """Merging with deletes: proves which row a read returns for a key, for any number of records of this key.
 
 Each log may contain a record (row or delete) of one fixed key. A base file contains the record that wins the merge of
-its inputs. Commit-time ordering is the special case in which all ordering values are equal.
+its inputs. In a table merged by event time, a base file keeps a winning delete (a tombstone). In a table merged by
+commit time, it drops the delete, because each later log wins over the base file anyway.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Any, ClassVar, Final, Literal
 
-from ..logic import Relation, Term, Update, both, choose, either, implies, no
+from ..logic import Relation, Term, Update, both, choose, either, iff, implies, no
 from ..system import Claim, Formula
 from . import core, options
 from .state import LOG, PLAN, any_time, complete, has_base, published
@@ -19,6 +20,7 @@ RECORDS: Final = (
     Relation("record", (LOG,), fixed=True),  # the log holds a record of the key
     Relation("ordering", (LOG,), "time", fixed=True),
     Relation("deleted", (LOG,), fixed=True),
+    Relation("won", (PLAN, LOG)),  # the record of the log won the merge of the plan, and may be a delete
     Relation("kept", (PLAN, LOG)),  # the record of the log is in the base file of the plan
 )
 
@@ -31,36 +33,65 @@ class Options(options.Options):
     tombstones: Literal["keep", "drop"] = "keep"
 
 
+@dataclass(frozen=True)
+class CommitTimeOptions(Options):
+    """The model options that affect a merge by commit time, with their supported values."""
+
+    tombstones: Literal["keep", "drop"] = "keep"
+    """Without effect: a merge by commit time keeps no tombstones."""
+
+
+WINS: Final = "a record that wins in a base file outranks the others that it holds"
+KEEPS: Final = "a base file keeps the record that wins, unless it drops a delete"
 ROWS: Final = (
     "a time is never ahead of the clock",
     "only a plan that exists has parts",
     "completion times of instants are distinct",
     "a base file holds exactly the logs that completed before its barrier",
-    "a base file keeps only records that it holds",
-    "a record that a base file keeps outranks the others that it holds",
-    "a base file that holds a record keeps one",
+    "only a record that a base file holds wins in it",
+    WINS,
+    "in a base file that holds a record one wins",
+    KEEPS,
 )
 """The clauses that imply the row of a read."""
 
 
 HINTS: Final[dict[str, tuple[str, ...]]] = {
-    "a record that a base file keeps outranks the others that it holds": (
+    WINS: (
         "a base file holds exactly the logs that completed before its barrier",
-        "a base file keeps only records that it holds",
+        "only a record that a base file holds wins in it",
         "`newest` has the greatest barrier of the plans of a group",
         "only a plan that exists has parts",
         "a time is never ahead of the clock",
         "completion times of instants are distinct",
-        "a base file that holds a record keeps one",
+        "in a base file that holds a record one wins",
+    ),
+    KEEPS: (
+        "a base file holds exactly the logs that completed before its barrier",
+        "only a record that a base file holds wins in it",
+        "`newest` has the greatest barrier of the plans of a group",
+        "only a plan that exists has parts",
+        "a time is never ahead of the clock",
+        "completion times of instants are distinct",
     ),
 }
 """Clauses that the proof of a clause needs, tried first."""
 
 
 class Ranks(core.Core):
-    """The core transition relation, with the records of one key added."""
+    """The core transition relation, with the records of one key added, which a merge by event time combines."""
 
     options: Options
+    by_event: ClassVar[bool] = True
+
+    @property
+    def drops_deletes(self) -> bool:
+        """True if a compaction drops a winning delete."""
+        return not self.by_event or self.options.tombstones == "drop"
+
+    def value(self, s: Any, log: Term) -> Term:
+        """Return the ordering value by which a merge compares the record: all are equal in a merge by commit time."""
+        return s.ordering(log) if self.by_event else 0
 
     def outranks(self, s: Any, one: Term, other: Term) -> Term:
         """True if the log `one` outranks the log `other`, by ordering value, then completion time, then log version."""
@@ -68,11 +99,10 @@ class Ranks(core.Core):
 
     def _later(self, s: Any, one: Term, other: Term, time: Any) -> Term:
         w, v = s.write_of(one), s.write_of(other)
-        return either(
-            s.ordering(one) > s.ordering(other),
-            both(s.ordering(one) == s.ordering(other), either(
-                both(w != v, time(w) > time(v)), both(w == v, s.put_before(other, one)))),
-        )  # fmt: skip
+        later = either(both(w != v, time(w) > time(v)), both(w == v, s.put_before(other, one)))
+        if not self.by_event:
+            return later
+        return either(s.ordering(one) > s.ordering(other), both(s.ordering(one) == s.ordering(other), later))
 
     def beats_log(self, s: Any, one: Term, other: Term) -> Term:
         """True if the record of log `one` wins over the record of log `other`. A greater ordering value wins; if the
@@ -88,7 +118,7 @@ class Ranks(core.Core):
         """
 
         def over_base(other: Term) -> Term:
-            return s.ordering(log) >= s.ordering(other)
+            return self.value(s, log) >= self.value(s, other)
 
         in_logs = both(
             logs(log), s.record(log),
@@ -97,16 +127,19 @@ class Ranks(core.Core):
         )  # fmt: skip
         in_base = both(
             base(log),
-            s.every(LOG, lambda o: implies(both(logs(o), s.record(o)), s.ordering(log) > s.ordering(o))),
+            s.every(LOG, lambda o: implies(
+                both(logs(o), s.record(o)), self.value(s, log) > self.value(s, o))),
         )
         return either(in_logs, in_base)
 
-    def new_winner(self, s: Any, log: Term) -> Term:
-        """True if the log's record would win the merge of a plan scheduled now."""
+    def new_winner(self, s: Any, log: Term, in_base: Callable[..., Term]) -> Term:
+        """True if the log's record would win the merge of a plan scheduled now. `in_base` is the relation `kept` or
+        `won`, and selects the record of the newest base file.
+        """
         g = s.group_of(log)
 
         def base(o: Term) -> Term:
-            return both(s.group_of(o) == g, has_base(s, g), s.kept(s.newest(g), o))
+            return both(s.group_of(o) == g, has_base(s, g), in_base(s.newest(g), o))
 
         def logs(o: Term) -> Term:
             return both(s.group_of(o) == g, self.takes(s, o))
@@ -114,13 +147,17 @@ class Ranks(core.Core):
         return both(self.new_part(s, g), self.wins(s, log, base, logs))
 
     def schedule(self, s: Any, c: Term, p: Term) -> Mapping[str, Update]:
-        def lasts(log: Term) -> Term:
-            return True if self.options.tombstones == "keep" else no(s.deleted(log))
+        def won(q: Term, log: Term) -> Term:
+            return choose(q == p, self.new_winner(s, log, s.won), s.won(q, log))
 
         def kept(q: Term, log: Term) -> Term:
-            return choose(q == p, both(self.new_winner(s, log), lasts(log)), s.kept(q, log))
+            return choose(q == p, both(self.new_winner(s, log, s.kept), self.lasts(s, log)), s.kept(q, log))
 
-        return {**super().schedule(s, c, p), "kept": kept}
+        return {**super().schedule(s, c, p), "won": won, "kept": kept}
+
+    def lasts(self, s: Any, log: Term) -> Term:
+        """True if a base file keeps the log's record if it wins."""
+        return no(s.deleted(log)) if self.drops_deletes else True
 
     def may_schedule(self, s: Any, c: Term, p: Term) -> Term:
         """True if the core transition relation may schedule the plan, and one record wins the merge in each file group
@@ -131,12 +168,12 @@ class Ranks(core.Core):
         """
 
         def candidate(log: Term) -> Term:
-            base = both(has_base(s, s.group_of(log)), s.kept(s.newest(s.group_of(log)), log))
+            base = both(has_base(s, s.group_of(log)), s.won(s.newest(s.group_of(log)), log))
             return either(base, both(self.takes(s, log), s.record(log)))
 
         return both(super().may_schedule(s, c, p), s.every(LOG, lambda log: implies(
             both(self.new_part(s, s.group_of(log)), candidate(log)),
-            s.some(LOG, lambda o: both(s.group_of(o) == s.group_of(log), self.new_winner(s, o))))))  # fmt: skip
+            s.some(LOG, lambda o: both(s.group_of(o) == s.group_of(log), self.new_winner(s, o, s.won))))))  # fmt: skip
 
     def greatest_of(self, s: Any, log: Term, among: Any) -> Term:
         """True if the log's record has the highest rank of all records in logs that satisfy `among`."""
@@ -145,16 +182,17 @@ class Ranks(core.Core):
 
     def clauses(self) -> dict[str, Formula]:
         return super().clauses() | {
-            "a base file keeps only records that it holds": lambda s: s.every(PLAN, LOG, lambda p, log: implies(
-                both(s.part(p, s.group_of(log)), s.kept(p, log)), both(s.holds(p, log), s.record(log)))),
-            "a record that a base file keeps outranks the others that it holds": lambda s: s.every(
-                PLAN, LOG, LOG, lambda p, log, o: implies(
-                    both(s.part(p, s.group_of(log)), s.group_of(o) == s.group_of(log), s.kept(p, log), s.holds(p, o),
-                         s.record(o), o != log),
-                    self.outranks(s, log, o))),
-            "a base file that holds a record keeps one": lambda s: s.every(PLAN, LOG, lambda p, log: implies(
+            "only a record that a base file holds wins in it": lambda s: s.every(PLAN, LOG, lambda p, log: implies(
+                both(s.part(p, s.group_of(log)), s.won(p, log)), both(s.holds(p, log), s.record(log)))),
+            WINS: lambda s: s.every(PLAN, LOG, LOG, lambda p, log, o: implies(
+                both(s.part(p, s.group_of(log)), s.group_of(o) == s.group_of(log), s.won(p, log), s.holds(p, o),
+                     s.record(o), o != log),
+                self.outranks(s, log, o))),
+            "in a base file that holds a record one wins": lambda s: s.every(PLAN, LOG, lambda p, log: implies(
                 both(s.part(p, s.group_of(log)), s.holds(p, log), s.record(log)),
-                s.some(LOG, lambda o: both(s.group_of(o) == s.group_of(log), s.kept(p, o))))),
+                s.some(LOG, lambda o: both(s.group_of(o) == s.group_of(log), s.won(p, o))))),
+            KEEPS: lambda s: s.every(PLAN, LOG, lambda p, log: implies(
+                s.part(p, s.group_of(log)), iff(s.kept(p, log), both(s.won(p, log), self.lasts(s, log))))),
         }  # fmt: skip
 
     def common(self) -> frozenset[str]:
@@ -174,7 +212,9 @@ class Ranks(core.Core):
         )  # fmt: skip
 
     def row(self, s: Any, q: Term, log: Term, t: Term) -> Term:
-        """True if the log's record is the row that a read as of t returns, if the read uses the base file of plan q."""
+        """True if the log's record is the row that a read as of t returns, if the read uses the base file of plan q. A
+        delete is the row only if base files keep deletes.
+        """
 
         def here(o: Term) -> Term:
             return s.group_of(o) == s.group_of(log)
@@ -189,12 +229,14 @@ class Ranks(core.Core):
     def row_is_greatest(self, s: Any) -> Term:
         t = any_time(s)
         return s.every(PLAN, LOG, lambda q, log: implies(
-            both(readable(s, q, log, t), self.row(s, q, log, t)), self.greatest(s, log, t)))  # fmt: skip
+            both(readable(s, q, log, t), self.lasts(s, log), self.row(s, q, log, t)),
+            self.greatest(s, log, t)))  # fmt: skip
 
     def greatest_is_row(self, s: Any) -> Term:
         t = any_time(s)
         return s.every(PLAN, LOG, lambda q, log: implies(
-            both(readable(s, q, log, t), self.greatest(s, log, t)), self.row(s, q, log, t)))  # fmt: skip
+            both(readable(s, q, log, t), self.lasts(s, log), self.greatest(s, log, t)),
+            self.row(s, q, log, t)))  # fmt: skip
 
     def total(self, s: Any) -> Term:
         def done(*logs: Term) -> Term:
@@ -212,13 +254,21 @@ class Ranks(core.Core):
         return (*super().relations(), *RECORDS)
 
     def initially(self, s: Any) -> Term:
-        return both(super().initially(s), s.every(PLAN, LOG, lambda p, log: no(s.kept(p, log))))
+        return both(super().initially(s), s.every(PLAN, LOG, lambda p, log: both(
+            no(s.won(p, log)), no(s.kept(p, log)))))  # fmt: skip
 
     def background(self) -> dict[str, Formula]:
         return {"the logs of a write have an order": order_of_logs}
 
     def hints(self) -> dict[str, tuple[str, ...]]:
         return HINTS
+
+
+class CommitTime(Ranks):
+    """The core transition relation, with the records of one key added, which a merge by commit time combines."""
+
+    options: CommitTimeOptions
+    by_event = False
 
 
 def readable(s: Any, q: Term, log: Term, t: Term) -> Term:
