@@ -10,7 +10,7 @@ instant is neither active nor archived.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
 
@@ -21,10 +21,10 @@ from ..files.group_files import data_file_of
 from ..json_text import parse_json
 from ..parquet import decode_parquet
 from ..storage import Storage, paths_below, sizes_but
-from ..timeline import LOG_COMPACTION, CompactionPlan, Instant, Timeline, parse_instant
+from ..timeline import LOG_COMPACTION, CompactionPlan, Instant, Timeline, completion_of, parse_instant
 from ..timeline.archive import HISTORY
 from ..timeline.archive_files import Archived
-from ..timeline.cleans import CleanPlan, decode_clean_plan
+from ..timeline.cleans import HORIZON, CleanPlan, decode_clean_plan
 from ..timeline.container import decode_record
 from ..timeline.instant import is_layout_1
 from ..timeline.metadata import OWN_KEY, decode_plan
@@ -34,7 +34,7 @@ from ..timeline.savepoints import decode_savepoint
 from ..timeline.timeline import FOLDER
 from .commits import commit_of, text
 from .prefetch import prefetch
-from .record import GONE, Audit, Clean, Commit, Fault, File, Progress, Rollback, no_progress
+from .record import GONE, Audit, Clean, Commit, Fault, File, Progress, Rollback, no_progress, undone_by
 
 Parsed = TypeVar("Parsed")
 
@@ -56,6 +56,7 @@ class _Archive:
     plans: dict[str, CompactionPlan] = field(default_factory=dict)
     log_plans: dict[str, CompactionPlan] = field(default_factory=dict)
     clean_plans: dict[str, CleanPlan] = field(default_factory=dict)
+    cleans: list[Clean] = field(default_factory=list)
 
 
 class _Gatherer:
@@ -83,7 +84,12 @@ class _Gatherer:
         timeline = Timeline.of(instants, bool(archive.states))
         first = (parse_instant(path.rpartition("/")[2]) for path in before)
         writes = {i.requested: i.completed for i in timeline.completed if i.writes}
-        commits, twins = _by_request((*archive.commits, *self._commits(timeline)))
+        # A restore deletes what it has undone, so an undone commit or plan that is missing is not a fault.
+        restores = tuple(self._requests(instants, "restore", decode_restore_plan).values())
+        undone = undone_by(restores)
+        counted = [instant for instant in timeline.instants if instant.requested not in undone]
+        kept = (commit for commit in archive.commits if commit.instant.requested not in undone)
+        commits, twins = _by_request((*kept, *self._commits(counted)))
         return Audit(
             url=self.storage.url,
             properties=properties,
@@ -97,12 +103,12 @@ class _Gatherer:
             archive=tuple(archive.states),
             commits=commits,
             twins=twins,
-            plans=archive.plans | self._plans(filter(timeline.is_compaction, timeline.instants), "compaction"),
-            log_plans=archive.log_plans
-            | self._plans(filter(timeline.is_log_compaction, timeline.instants), LOG_COMPACTION),
-            restores=tuple(self._requests(instants, "restore", decode_restore_plan).values()),
-            clean_plans=archive.clean_plans | self._own_plans(instants, "nbcc.format" in properties),
-            cleans=self._services("clean", timeline, _clean),
+            plans=_without(archive.plans, undone) | self._plans(filter(timeline.is_compaction, counted), "compaction"),
+            log_plans=_without(archive.log_plans, undone)
+            | self._plans(filter(timeline.is_log_compaction, counted), LOG_COMPACTION),
+            restores=restores,
+            clean_plans=archive.clean_plans | self._clean_plans(instants, "nbcc.format" in properties),
+            cleans=(*archive.cleans, *self._services("clean", timeline, _clean)),
             rollbacks=self._services("rollback", timeline, _rollback),
             savepoints=frozenset(i.requested for i in timeline.completed if i.action == "savepoint"),
             faults=tuple(self.faults),
@@ -152,8 +158,8 @@ class _Gatherer:
             elif (parsed := self._parsed(kind, path, parse, instant, data)) is not None:
                 yield instant, parsed
 
-    def _commits(self, timeline: Timeline) -> list[Commit]:
-        writes = (instant for instant in timeline.completed if instant.writes)
+    def _commits(self, instants: Iterable[Instant]) -> list[Commit]:
+        writes = sorted((i for i in instants if i.completed and i.writes), key=lambda i: (completion_of(i), i.key))
         return [commit for _, commit in self._read("commit", writes, commit_of)]
 
     def _plans(self, instants: Iterable[Instant], action: str) -> dict[str, CompactionPlan]:
@@ -161,13 +167,15 @@ class _Gatherer:
         plans = self._read("plan", requests, lambda instant, data: decode_plan(data, instant.file_name))
         return {instant.requested: plan for instant, plan in plans}
 
-    def _own_plans(self, instants: list[Instant], own: bool) -> dict[str, CleanPlan]:
-        """Return the clean plans of an nbcc table; empty for other tables.
+    def _clean_plans(self, instants: list[Instant], own: bool) -> dict[str, CleanPlan]:
+        """Return the clean plans of an nbcc table, which record the horizon. Of other tables, return the pending ones,
+        because their cleans may have deleted files already.
 
-        Rollback plans and savepoints are also parsed, so that damaged ones are reported.
+        Rollback plans and savepoints of an nbcc table are also parsed, so that damaged ones are reported.
         """
         if not own:
-            return {}
+            pending = {i.requested for i in Timeline.of(instants).pending}
+            return self._requests([i for i in instants if i.requested in pending], "clean", decode_clean_plan)
         plans = self._requests(instants, "clean", decode_clean_plan)
         self._requests(instants, "rollback", decode_rollback_plan)
         self._requests(instants, "savepoint", decode_savepoint, "completed")
@@ -227,9 +235,16 @@ class _Gatherer:
             planned = row.plan and (row.action == "commit" or compacts_logs)
             if planned and (plan := self._parsed("archive", path, decode_plan, row.plan, path)):
                 (archive.log_plans if compacts_logs else archive.plans)[requested] = plan
+        if row.action == "clean" and row.metadata:
+            done = self._parsed("archive", path, lambda data: _clean(instant, decode_record(data, path)), row.metadata)
+            archive.cleans += [done] if done else []
         cleaned = row.action == "clean" and row.plan and own
         if cleaned and (clean := self._parsed("archive", path, decode_clean_plan, row.plan, path)):
             archive.clean_plans[requested] = clean
+
+
+def _without(plans: Mapping[str, CompactionPlan], undone: Container[str]) -> dict[str, CompactionPlan]:
+    return {requested: plan for requested, plan in plans.items() if requested not in undone}
 
 
 def _by_request(commits: Iterable[Commit]) -> tuple[dict[str, Commit], tuple[Commit, ...]]:
@@ -265,8 +280,9 @@ def _clean(instant: Instant, record: Mapping[str, Any]) -> Clean:
     partitions = (record["partitionMetadata"] or {}).values()
     deleted = frozenset(split_path(name)[1] for each in partitions for name in each["successDeleteFiles"])
     retained = record["earliestCommitToRetain"] or instant.requested
-    own = OWN_KEY in (record.get("extraMetadata") or {})
-    return Clean(instant, retained if record["totalFilesDeleted"] else None, deleted, own)
+    extra = record.get("extraMetadata") or {}
+    horizon = text(extra[HORIZON]) if HORIZON in extra else None
+    return Clean(instant, retained if record["totalFilesDeleted"] else None, deleted, OWN_KEY in extra, horizon)
 
 
 def _rollback(instant: Instant, record: Mapping[str, Any]) -> Rollback:

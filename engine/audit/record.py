@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final, NamedTuple
@@ -26,6 +26,11 @@ GONE: Final = "it is missing"
 
 SERVICES: Final = ("COMPACT", "LOG_COMPACT", "CLUSTER")
 """Operations that rewrite files and change no row."""
+
+
+def undone_by(restores: Iterable[RestorePlan]) -> dict[str, str]:
+    """Map the requested time of each instant that one of the restores has undone to the restore's requested time."""
+    return {requested: plan.requested for plan in restores for requested, _ in plan.undone}
 
 
 def no_progress(kind: str, done: int, total: int) -> None:
@@ -77,13 +82,15 @@ class Clean(NamedTuple):
     """A completed clean. `retained` is the requested time of the earliest retained instant, and `deleted` contains the
     names of the deleted files.
 
-    `own` is True if nbcc planned the clean.
+    `own` is True if nbcc planned the clean. `horizon` is the completion time before which reads are refused; None if
+    the clean records none, such as a clean of another engine.
     """
 
     instant: Instant
     retained: str | None
     deleted: frozenset[str]
     own: bool = False
+    horizon: str | None = None
 
 
 class Rollback(NamedTuple):
@@ -103,10 +110,10 @@ class Audit:
     outside the timeline folder to its size. `files` maps the path of each data file in `listing` to its parsed file
     name. `settled` is the greatest completion time in the first listing of the timeline. The audit has found every
     instant that completed at or before `settled`. `commits`, `plans` (of compactions), `log_plans` (of log compactions)
-    and `clean_plans` map the requested times of active and archived instants to parsed commits or plans. `archived`
-    maps the requested time of each archived write to its completion time; `archive` contains the states of all archived
-    instants. `twins` are commits that share a requested time with another instant; they are not in `commits`. `reads`
-    is the number of files that the audit read.
+    and `clean_plans` map the requested times of active and archived instants to parsed commits or plans. They omit the
+    instants that a restore has undone, as readers do. `archived` maps the requested time of each archived write to its
+    completion time; `archive` contains the states of all archived instants. `twins` are commits that share a requested
+    time with another instant; they are not in `commits`. `reads` is the number of files that the audit read.
     """
 
     url: str
@@ -164,12 +171,27 @@ class Audit:
 
     @cached_property
     def horizon(self) -> str | None:
-        """The oldest completion time as of which the table can still be read; None if no clean has completed."""
-        retained = [clean.retained for clean in self.cleans if clean.retained]
-        if not retained:
-            return None
-        earliest = max(retained)
-        return max((earliest, *(c for r, c in self.completed.items() if r < earliest)))
+        """The oldest completion time as of which the table can still be read; None if no clean has deleted files.
+
+        A clean of nbcc publishes its horizon in its plan, before the first delete. A clean of another engine records
+        only the requested time of the earliest retained instant. Readers then need every write that was requested
+        before that instant to be complete, so the horizon is after all of them (`reads.retention`).
+        """
+        published = [plan.horizon for plan in self.clean_plans.values() if plan.horizon]
+        published += [clean.horizon for clean in self.cleans if clean.horizon]
+        retained = [clean.retained for clean in self.cleans if clean.retained and not clean.horizon]
+        foreign = ((r, plan) for r, plan in self.clean_plans.items() if plan.files and not plan.horizon)
+        retained += [plan.earliest.requested if plan.earliest else requested for requested, plan in foreign]
+        if retained:
+            earliest = max(retained)
+            published += [earliest, *(c for r, c in self.completed.items() if r < earliest)]
+        return max(published, default=None)
+
+    @cached_property
+    def undone(self) -> Mapping[str, str]:
+        """A mapping from the requested time of each instant that a restore has undone to the restore's requested time.
+        """
+        return undone_by(self.restores)
 
     def known(self, requested: str) -> bool:
         """Return True if an archived or active write, in any state, has the requested time `requested`."""
