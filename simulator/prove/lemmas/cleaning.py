@@ -216,7 +216,8 @@ class Cleaning(Services):
     def claims(self) -> tuple[Claim, ...]:
         return (
             *super().claims(),
-            Claim("CLEAN", "no read as of the horizon or later needs a deleted file", self.reads_are_served, by=READS),
+            *(Claim(promise, "no read as of the horizon or later needs a deleted file", self.reads_are_served, by=READS)
+              for promise in ("CLEAN", "QUIET")),
             Claim("CLEAN", "no pending plan takes a deleted file", self.plans_are_served),
             Claim("CLEAN", ANSWERS, self.clauses()[ANSWERS]),
         )

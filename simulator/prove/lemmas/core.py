@@ -15,6 +15,7 @@ from ..system import Action, Claim, Formula, System
 from .clauses import CLAUSES, of_instants
 from .compactors import Compactors
 from .instants import published_in_order, settled_times
+from .missing import MISSING
 from .readers import Readers
 from .state import (
     LISTED,
@@ -91,21 +92,47 @@ class Core(Writers, Compactors, Readers):
             Claim("PART", "a completed log is in a base file, or in a slice above it, never in both", self.part),
             Claim("ATOM", "a read shows all logs of a write or none, and only of completed writes", self.atom),
             Claim("TRAVEL", "a read as of a settled time never changes", step=self.travel),
-            Claim("INCR", "a window of settled times never changes, and leads from one state to the next",
-                  self.incr, self.incr_again),
-            Claim("MONO", "times are distinct, and instants are published in the order of their completion times",
-                  self.distinct, self.in_order),
+            Claim("INCR", "a window of settled times never changes, and a read at its start and the window contain "
+                  "each log of a read at its end once", self.incr, self.incr_again),
+            Claim("QUIET", "a read contains the same from any base file, and no step but the publication of a write "
+                  "changes what a read or a window contains", self.same_from_any_base, self.quiet),
+            Claim("MONO", "times are distinct, instants are requested before they complete, and they are published in "
+                  "the order of their completion times", self.distinct, self.in_order),
             Claim("ACK", "a reader that begins after a write was published reads it", self.reads_what_it_finds,
                   self.reads_late_enough),
             Claim("FREE", "no actor refuses a live writer that has written its logs: only the lock makes it wait",
                   self.free),
         )  # fmt: skip
 
+    def readable(self, s: Any, q: Term, g: Term, t: Term) -> Term:
+        """True if a read as of t may use the base file of plan q in the file group."""
+        return both(s.done(q), s.compacted(q) <= t, s.part(q, g))
+
     def snap(self, s: Any) -> Term:
         t = any_time(s)
+        return both(
+            s.every(PLAN, LOG, lambda q, log: implies(
+                self.readable(s, q, s.group_of(log), t),
+                iff(self.snapshot_on(s, q, log, t), complete(s, s.write_of(log), t)))),
+            # In a file group without a base file, a read contains the visible logs.
+            s.every(LOG, lambda log: iff(self.visible(s, log, t), complete(s, s.write_of(log), t))),
+        )  # fmt: skip
+
+    def same_from_any_base(self, s: Any) -> Term:
+        t = any_time(s)
         return s.every(PLAN, LOG, lambda q, log: implies(
-            both(s.done(q), s.compacted(q) <= t, s.part(q, s.group_of(log))),
-            iff(self.snapshot_on(s, q, log, t), complete(s, s.write_of(log), t))))  # fmt: skip
+            self.readable(s, q, s.group_of(log), t),
+            iff(self.snapshot_on(s, q, log, t), self.visible(s, log, t))))  # fmt: skip
+
+    def quiet(self, s: Any, n: Any) -> Term:
+        """True if the step publishes a write, or changes neither the logs of a read as of any time nor a window."""
+        t = any_time(s)
+        publishes = s.some(WRITE, lambda w: both(published(n, w), no(published(s, w))))
+        return either(publishes, both(
+            s.every(LOG, lambda log: iff(self.visible(s, log, t), self.visible(n, log, t))),
+            settled_times(s, self.kinds, lambda until: s.every(WRITE, lambda w: iff(
+                self.delivered(s, w, t, until), self.delivered(n, w, t, until)))),
+        ))  # fmt: skip
 
     def part(self, s: Any) -> Term:
         return s.every(PLAN, LOG, lambda q, log: implies(
@@ -115,8 +142,14 @@ class Core(Writers, Compactors, Readers):
     def atom(self, s: Any) -> Term:
         t = any_time(s)
         return s.every(LOG, LOG, lambda log, other: implies(
-            both(self.visible(s, log, t), s.write_of(log) == s.write_of(other)),
-            both(self.visible(s, other, t), s.stored(other), published(s, s.write_of(log)))))  # fmt: skip
+            s.write_of(log) == s.write_of(other), both(
+                implies(self.visible(s, log, t), both(
+                    self.visible(s, other, t), s.stored(other), published(s, s.write_of(log)))),
+                # A window, too, finds all logs of each write that it delivers.
+                settled_times(s, self.kinds, lambda until: implies(
+                    self.delivered(s, s.write_of(log), t, until),
+                    both(self.is_there(s, other), s.stored(other), published(s, s.write_of(log))))),
+            )))  # fmt: skip
 
     def travel(self, s: Any, n: Any) -> Term:
         return settled_times(s, self.kinds, lambda t: both(
@@ -125,9 +158,29 @@ class Core(Writers, Compactors, Readers):
               for kind in self.kinds)))  # fmt: skip
 
     def incr(self, s: Any) -> Term:
+        """True if each log of a read at the end of a window is either in a read at the start or in the window, and no
+        other log is. Both reads may use any base file, or none.
+        """
         t = any_time(s)
-        return settled_times(s, self.kinds, lambda until: implies(t <= until, s.every(WRITE, lambda w: iff(
-            complete(s, w, t) != self.delivered(s, w, t, until), complete(s, w, until)))))  # fmt: skip
+
+        def adds_up(log: Term, old: Term, new: Term, until: Term) -> Term:
+            inside = both(self.delivered(s, s.write_of(log), t, until), self.is_there(s, log))
+            return iff(old != inside, new)
+
+        def without_old_base(until: Term) -> Term:
+            return both(
+                s.every(LOG, lambda log: adds_up(log, self.visible(s, log, t), self.visible(s, log, until), until)),
+                s.every(PLAN, LOG, lambda p, log: implies(self.readable(s, p, s.group_of(log), until), adds_up(
+                    log, self.visible(s, log, t), self.snapshot_on(s, p, log, until), until))),
+            )  # fmt: skip
+
+        def with_old_base(until: Term) -> Term:
+            return s.every(PLAN, PLAN, LOG, lambda q, p, log: implies(
+                both(self.readable(s, q, s.group_of(log), t), self.readable(s, p, s.group_of(log), until)),
+                adds_up(log, self.snapshot_on(s, q, log, t), self.snapshot_on(s, p, log, until), until)))  # fmt: skip
+
+        return settled_times(s, self.kinds, lambda until: implies(
+            t <= until, both(without_old_base(until), with_old_base(until))))  # fmt: skip
 
     def incr_again(self, s: Any, n: Any) -> Term:
         t = any_time(s)
@@ -174,7 +227,11 @@ class Core(Writers, Compactors, Readers):
     def distinct(self, s: Any) -> Term:
         names = ("completion times of instants are distinct", "requested times are distinct",
                  "no requested time is a completion time")  # fmt: skip
-        return both(*(self.clauses()[name](s) for name in names))
+        return both(
+            *(self.clauses()[name](s) for name in names),
+            *(s.every(kind.sort, lambda x, kind=kind: implies(
+                kind.done(s, x), kind.requested(s, x) < kind.completed(s, x))) for kind in self.kinds),
+        )  # fmt: skip
 
     def in_order(self, s: Any, n: Any) -> Term:
         """True if every instant that a step publishes has a greater completion time than all instants published
@@ -200,7 +257,8 @@ class Core(Writers, Compactors, Readers):
         return {}
 
     def system(self) -> System:
+        claims = tuple(replace(each, missing=MISSING.get(each.promise, ())) for each in self.claims())
         return System(
-            self.relations(), self.initially, self.actions(), self.clauses(), self.claims(), self.background(),
+            self.relations(), self.initially, self.actions(), self.clauses(), claims, self.background(),
             self.hints(), self.common(),
         )  # fmt: skip

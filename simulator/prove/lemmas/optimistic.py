@@ -119,7 +119,13 @@ class Optimistic(GivingUp):
             *super().claims(),
             Claim("FIRST", "no optimistic write is completed if a write of one of its file groups completed since it "
                   "began", first),
+            Claim("FIRST", "a write aborts only if a write of one of its file groups completed since it began",
+                  step=self.aborts_for_a_reason),
         )  # fmt: skip
+
+    def aborts_for_a_reason(self, s: Any, n: Any) -> Term:
+        return s.every(WRITE, lambda w: implies(both(n.given_up(w), no(s.given_up(w))), s.some(WRITE, lambda v: both(
+            published(s, v), v != w, share_group(s, w, v), s.requested(w) < s.completed(v)))))  # fmt: skip
 
 
 def has_passed(s: Any, w: Term) -> Term:

@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Final, Literal
 from ..logic import Relation, Term, Update, both, choose, either, iff, implies, no
 from ..system import Claim, Formula
 from . import core, options
+from .instants import settled_times
 from .state import LOG, PLAN, any_time, complete, has_base, published
 
 RECORDS: Final = (
@@ -207,6 +208,11 @@ class Ranks(core.Core):
             *super().claims(),
             *(Claim(promise, about, formula, by=ROWS)
               for promise in ("QUIET", "SNAP", "INCR") for about, formula in rows),
+            Claim("INCR", "the row at the end of a window is the greater of the row at its start and that of the window",
+                  self.windows_add_up, by=ROWS),
+            Claim("INCR", "the row of a window is the record of greatest rank in it", self.row_of_window, by=ROWS),
+            *((Claim("LAWS", "a base file keeps the tombstone of each delete that wins among its records",
+                     self.keeps_tombstones, by=ROWS),) if self.by_event else ()),
             Claim("LAWS", "rank is a strict total order of the records of completed logs: merging is a maximum",
                   self.total),
         )  # fmt: skip
@@ -237,6 +243,56 @@ class Ranks(core.Core):
         return s.every(PLAN, LOG, lambda q, log: implies(
             both(readable(s, q, log, t), self.lasts(s, log), self.greatest(s, log, t)),
             self.row(s, q, log, t)))  # fmt: skip
+
+    def in_window(self, s: Any, log: Term, t: Term, until: Term) -> Any:
+        """Return the predicate that is true for the logs of the log's file group that the window (t, until] merges."""
+        return lambda o: both(s.group_of(o) == s.group_of(log), self.delivered(s, s.write_of(o), t, until))
+
+    def row_of_window(self, s: Any) -> Term:
+        t = any_time(s)
+        return settled_times(s, self.kinds, lambda until: s.every(LOG, lambda log: iff(
+            self.wins(s, log, lambda _: False, self.in_window(s, log, t, until)),
+            self.greatest_of(s, log, self.in_window(s, log, t, until)))))  # fmt: skip
+
+    def windows_add_up(self, s: Any) -> Term:
+        """True if the record of greatest rank at the end of a window follows from that at its start and that of the
+        window. By other claims these three are the rows of the reads.
+        """
+        t = any_time(s)
+
+        def ends(until: Term) -> Term:
+            def inside(log: Term) -> Term:
+                return self.greatest_of(s, log, self.in_window(s, log, t, until))
+
+            def old(log: Term) -> Term:
+                return self.greatest(s, log, t)
+
+            def new(log: Term) -> Term:
+                return self.greatest(s, log, until)
+
+            def none(log: Term, among: Any) -> Term:
+                return s.every(LOG, lambda o: no(both(s.group_of(o) == s.group_of(log), s.record(o), among(o))))
+
+            return both(
+                s.every(LOG, lambda log: implies(new(log), either(old(log), inside(log)))),
+                s.every(LOG, LOG, lambda a, b: implies(
+                    both(s.group_of(a) == s.group_of(b), old(a), inside(b)),
+                    both(implies(self.outranks(s, a, b), new(a)), implies(self.outranks(s, b, a), new(b))))),
+                s.every(LOG, lambda a: implies(
+                    both(old(a), none(a, self.in_window(s, a, t, until))), new(a))),
+                s.every(LOG, lambda b: implies(
+                    both(inside(b), none(b, lambda o: complete(s, s.write_of(o), t))), new(b))),
+            )  # fmt: skip
+
+        return settled_times(s, self.kinds, lambda until: implies(t <= until, ends(until)))
+
+    def keeps_tombstones(self, s: Any) -> Term:
+        return s.every(PLAN, LOG, lambda p, log: implies(
+            both(s.part(p, s.group_of(log)), s.deleted(log), s.holds(p, log), s.record(log),
+                 s.every(LOG, lambda o: implies(
+                     both(s.group_of(o) == s.group_of(log), s.holds(p, o), s.record(o), o != log),
+                     self.outranks(s, log, o)))),
+            s.kept(p, log)))  # fmt: skip
 
     def total(self, s: Any) -> Term:
         def done(*logs: Term) -> Term:

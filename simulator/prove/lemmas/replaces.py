@@ -35,6 +35,7 @@ REPLACES: Final = (
     Relation("shows", (PLAN, PLAN, GROUP)),  # the base file of the first plan holds the rows of the replace
 )
 HOLDS = "a base file holds exactly the logs that completed before its barrier"
+HIDING_IGNORED: Final = frozenset({"ATOM", "INCR", "QUIET"})
 STEPS: Final = {
     "compactor starts plan": ("overwriter_starts_replace",),
     "compactor writes base": ("overwriter_writes_base",),
@@ -181,9 +182,8 @@ class Replaces(core.Core):
         return frozenset(self.clauses())
 
     def claims_of_the_core(self) -> tuple[Claim, ...]:
-        """Return the core promises except ATOM and INCR, whose formulas ignore that an insert overwrite hides writes.
-        """
+        """Return the core promises except those whose formulas ignore that an insert overwrite hides writes."""
         about = "a read contains exactly the logs that completed by then and that no complete replace hides"
-        others = (each for each in super().claims_of_the_core() if each.promise not in {"ATOM", "INCR"})
+        others = (each for each in super().claims_of_the_core() if each.promise not in HIDING_IGNORED)
         claims = tuple(replace(each, about=about) if each.promise == "SNAP" else each for each in others)
         return (*claims, Claim("PART", "readers use the slices of the plans", self.snap))
