@@ -8,39 +8,13 @@ commit time, it drops the delete, because each later log wins over the base file
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any, ClassVar, Final, Literal
+from typing import Any, Final
 
 from ..logic import Relation, Term, Update, both, choose, either, iff, implies, no
 from ..system import Claim, Formula
-from . import core, options
 from .instants import settled_times
+from .merging import RECORDS, CommitTimeOptions, Merging, Options
 from .state import LOG, PLAN, any_time, complete, has_base, published
-
-RECORDS: Final = (
-    Relation("record", (LOG,), fixed=True),  # the log holds a record of the key
-    Relation("ordering", (LOG,), "time", fixed=True),
-    Relation("deleted", (LOG,), fixed=True),
-    Relation("won", (PLAN, LOG)),  # the record of the log won the merge of the plan, and may be a delete
-    Relation("kept", (PLAN, LOG)),  # the record of the log is in the base file of the plan
-)
-
-
-@dataclass(frozen=True)
-class Options(options.Options):
-    """The model options that affect the merge, with their supported values."""
-
-    merge_order: Literal["completion", "requested"] = "completion"
-    tombstones: Literal["keep", "drop"] = "keep"
-
-
-@dataclass(frozen=True)
-class CommitTimeOptions(Options):
-    """The model options that affect a merge by commit time, with their supported values."""
-
-    tombstones: Literal["keep", "drop"] = "keep"
-    """Without effect: a merge by commit time keeps no tombstones."""
-
 
 WINS: Final = "a record that wins in a base file outranks the others that it holds"
 KEEPS: Final = "a base file keeps the record that wins, unless it drops a delete"
@@ -79,59 +53,8 @@ HINTS: Final[dict[str, tuple[str, ...]]] = {
 """Clauses that the proof of a clause needs, tried first."""
 
 
-class Ranks(core.Core):
+class Ranks(Merging):
     """The core transition relation, with the records of one key added, which a merge by event time combines."""
-
-    options: Options
-    by_event: ClassVar[bool] = True
-
-    @property
-    def drops_deletes(self) -> bool:
-        """True if a compaction drops a winning delete."""
-        return not self.by_event or self.options.tombstones == "drop"
-
-    def value(self, s: Any, log: Term) -> Term:
-        """Return the ordering value by which a merge compares the record: all are equal in a merge by commit time."""
-        return s.ordering(log) if self.by_event else 0
-
-    def outranks(self, s: Any, one: Term, other: Term) -> Term:
-        """True if the log `one` outranks the log `other`, by ordering value, then completion time, then log version."""
-        return self._later(s, one, other, s.completed)
-
-    def _later(self, s: Any, one: Term, other: Term, time: Any) -> Term:
-        w, v = s.write_of(one), s.write_of(other)
-        later = either(both(w != v, time(w) > time(v)), both(w == v, s.put_before(other, one)))
-        if not self.by_event:
-            return later
-        return either(s.ordering(one) > s.ordering(other), both(s.ordering(one) == s.ordering(other), later))
-
-    def beats_log(self, s: Any, one: Term, other: Term) -> Term:
-        """True if the record of log `one` wins over the record of log `other`. A greater ordering value wins; if the
-        values are equal, the log that is later in the order of `merge_order` wins.
-        """
-        by_completion = self.options.merge_order == "completion"
-        return self._later(s, one, other, s.completed if by_completion else s.requested)
-
-    def wins(self, s: Any, log: Term, base: Any, logs: Any) -> Term:
-        """True if the log's record wins the merge of a base file and logs. `base` selects the logs whose records are in
-        the base file, and `logs` selects the logs to merge. If ordering values are equal, a log wins over the base
-        file.
-        """
-
-        def over_base(other: Term) -> Term:
-            return self.value(s, log) >= self.value(s, other)
-
-        in_logs = both(
-            logs(log), s.record(log),
-            s.every(LOG, lambda o: implies(both(logs(o), s.record(o), o != log), self.beats_log(s, log, o))),
-            s.every(LOG, lambda o: implies(base(o), over_base(o))),
-        )  # fmt: skip
-        in_base = both(
-            base(log),
-            s.every(LOG, lambda o: implies(
-                both(logs(o), s.record(o)), self.value(s, log) > self.value(s, o))),
-        )
-        return either(in_logs, in_base)
 
     def new_winner(self, s: Any, log: Term, in_base: Callable[..., Term]) -> Term:
         """True if the log's record would win the merge of a plan scheduled now. `in_base` is the relation `kept` or
@@ -156,10 +79,6 @@ class Ranks(core.Core):
 
         return {**super().schedule(s, c, p), "won": won, "kept": kept}
 
-    def lasts(self, s: Any, log: Term) -> Term:
-        """True if a base file keeps the log's record if it wins."""
-        return no(s.deleted(log)) if self.drops_deletes else True
-
     def may_schedule(self, s: Any, c: Term, p: Term) -> Term:
         """True if the core transition relation may schedule the plan, and one record wins the merge in each file group
         of the plan that contains records.
@@ -175,11 +94,6 @@ class Ranks(core.Core):
         return both(super().may_schedule(s, c, p), s.every(LOG, lambda log: implies(
             both(self.new_part(s, s.group_of(log)), candidate(log)),
             s.some(LOG, lambda o: both(s.group_of(o) == s.group_of(log), self.new_winner(s, o, s.won))))))  # fmt: skip
-
-    def greatest_of(self, s: Any, log: Term, among: Any) -> Term:
-        """True if the log's record has the highest rank of all records in logs that satisfy `among`."""
-        return both(among(log), s.record(log), s.every(LOG, lambda o: implies(
-            both(among(o), s.record(o), o != log), self.outranks(s, log, o))))  # fmt: skip
 
     def clauses(self) -> dict[str, Formula]:
         return super().clauses() | {
@@ -208,7 +122,7 @@ class Ranks(core.Core):
             *super().claims(),
             *(Claim(promise, about, formula, by=ROWS)
               for promise in ("QUIET", "SNAP", "INCR") for about, formula in rows),
-            Claim("INCR", "the row at the end of a window is the greater of the row at its start and that of the window",
+            Claim("INCR", "the row at the end of a window is the greater of that at its start and that of the window",
                   self.windows_add_up, by=ROWS),
             Claim("INCR", "the row of a window is the record of greatest rank in it", self.row_of_window, by=ROWS),
             *((Claim("LAWS", "a base file keeps the tombstone of each delete that wins among its records",
@@ -243,10 +157,6 @@ class Ranks(core.Core):
         return s.every(PLAN, LOG, lambda q, log: implies(
             both(readable(s, q, log, t), self.lasts(s, log), self.greatest(s, log, t)),
             self.row(s, q, log, t)))  # fmt: skip
-
-    def in_window(self, s: Any, log: Term, t: Term, until: Term) -> Any:
-        """Return the predicate that is true for the logs of the log's file group that the window (t, until] merges."""
-        return lambda o: both(s.group_of(o) == s.group_of(log), self.delivered(s, s.write_of(o), t, until))
 
     def row_of_window(self, s: Any) -> Term:
         t = any_time(s)
@@ -313,9 +223,6 @@ class Ranks(core.Core):
         return both(super().initially(s), s.every(PLAN, LOG, lambda p, log: both(
             no(s.won(p, log)), no(s.kept(p, log)))))  # fmt: skip
 
-    def background(self) -> dict[str, Formula]:
-        return {"the logs of a write have an order": order_of_logs}
-
     def hints(self) -> dict[str, tuple[str, ...]]:
         return HINTS
 
@@ -332,18 +239,4 @@ def readable(s: Any, q: Term, log: Term, t: Term) -> Term:
     return both(s.done(q), s.compacted(q) <= t, s.part(q, s.group_of(log)))
 
 
-def order_of_logs(s: Any) -> Term:
-    """True if `put_before` is a strict total order on the logs of each write."""
-
-    def same(*logs: Term) -> Term:
-        return both(*(s.write_of(log) == s.write_of(logs[0]) for log in logs))
-
-    return both(
-        s.every(LOG, LOG, lambda a, b: implies(s.put_before(a, b), both(same(a, b), no(s.put_before(b, a))))),
-        s.every(
-            LOG, LOG, lambda a, b: implies(both(same(a, b), a != b), either(s.put_before(a, b), s.put_before(b, a)))
-        ),
-        s.every(
-            LOG, LOG, LOG, lambda a, b, c: implies(both(s.put_before(a, b), s.put_before(b, c)), s.put_before(a, c))
-        ),
-    )
+__all__ = ["CommitTime", "CommitTimeOptions", "Options", "Ranks"]
