@@ -221,6 +221,11 @@ class Model:
 
         return self.derive(state, ("cleans", "published"), "horizon", compute)
 
+    @property
+    def pending_reads(self) -> tuple[str, ...]:
+        """The components (state variables) that determine the pending instants."""
+        return self._views[PENDING].reads
+
     def savepoints(self, state: State) -> tuple[Savepoint, ...]:
         """Return the completed savepoints."""
         savepoints = self.component(state, "savepoints") if "savepoints" in self.components else ()

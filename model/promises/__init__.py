@@ -13,13 +13,15 @@ from .progress import PROGRESS
 from .promise import Promise, in_ending_worlds
 from .read_optimized import RO
 from .reads import ATOM, CDC, INCR, SNAP, TRAVEL
+from .saved import SAVED
 from .services import PART, QUIET
 from .times import MONO
+from .useful import USEFUL
 from .waits import WAIT
 from .writers import CANARY, FREE, LAWS
 
 _READS = (SNAP, TRAVEL, INCR, CDC, ATOM, RO, ANSWER, FRESH, SAME)
-_SERVICES = (QUIET, PART, CLEAN, RETAIN, ARCH)
+_SERVICES = (QUIET, PART, CLEAN, RETAIN, ARCH, SAVED, USEFUL)
 _WRITERS = (MONO, FREE, WAIT, LAWS, FIRST, KEY, ISO, REC, ACK, ONCE, PROGRESS)
 PROMISES: dict[str, Promise] = {promise.name: in_ending_worlds(promise) for promise in (*_READS, *_SERVICES, *_WRITERS)}
 

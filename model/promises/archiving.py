@@ -5,7 +5,9 @@ from __future__ import annotations
 from ..kernel.reader import ENDS, SURE
 from ..machine.state import State
 from ..machine.transition import Step
+from ..mechanisms.cleaning.rules import CompletedClean
 from ..mechanisms.log_compaction.rules import WRITES
+from ..mechanisms.restores.rules import Restored
 from ..model import Model
 from .promise import Promise, value_in
 
@@ -29,7 +31,26 @@ def archive_holds(model: Model, before: State | None, step: Step | None, after: 
                 f"the {instant.action} requested at t{instant.requested} is pending, and t{newest} is archived past "
                 "it: its files look older than the timeline"
             )
-    return _readers_miss(model, after)
+    return _needed_there(model, after) or _readers_miss(model, after)
+
+
+def _needed_there(model: Model, state: State) -> str | None:
+    """Return a sentence if an instant has left the active timeline that readers search for only there: the newest clean
+    (it has the horizon), a restore (it has what is undone), or the last decision.
+    """
+    removed, published = model.component(state, "removed"), model.component(state, "published")
+    cleans = [entry for entry in published if isinstance(entry, CompletedClean)]
+    newest = max(cleans, key=lambda each: each.completed, default=None)
+    if newest and newest.requested in removed:
+        what = f"the newest clean, of t{newest.requested},"
+        return f"{what} has left the active timeline: readers do not find its horizon"
+    for entry in published:
+        if isinstance(entry, Restored) and entry.requested in removed:
+            return f"the restore of t{entry.requested} has left the active timeline: readers do not find what it undid"
+    last = [entry for entry in value_in(model, state, "decisions")[-1:] if not isinstance(entry, int)]
+    if last and last[0].requested in removed:
+        return f"the last decided instant, of t{last[0].requested}, has left the active timeline"
+    return None
 
 
 def _rolled_back(model: Model, state: State) -> frozenset[int]:

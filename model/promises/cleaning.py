@@ -20,16 +20,16 @@ def clean_holds(model: Model, before: State | None, step: Step | None, after: St
     """
     table, bound, deleted = model.table(after), model.horizon(after), model.component(after, "deleted")
     if missing := deleted & needed_by_plans(table):
-        return f"a pending plan takes {_named(min(missing))}, which is deleted"
+        return f"a pending plan takes {file_named(min(missing))}, which is deleted"
     for time in (inf, *(t for t in settled_times(model, after) if t >= bound)):
         for group in range(model.world.groups):
             if missing := deleted & needed(model.rules, table, group, time):
                 what = "the snapshot" if time == inf else f"the read as of t{time}"
-                return f"{what} needs {_named(min(missing))}, which is deleted; the horizon is t{bound}"
+                return f"{what} needs {file_named(min(missing))}, which is deleted; the horizon is t{bound}"
     for saved in model.savepoints(after):
         for group in range(model.world.groups):
             if missing := deleted & needed(model.rules, table, group, saved.at):
-                return f"the savepoint of t{saved.requested} needs {_named(min(missing))}, which is deleted"
+                return f"the savepoint of t{saved.requested} needs {file_named(min(missing))}, which is deleted"
     for name in (*model.actors_of("reader"), *model.actors_of("consumer")):
         if model.component(after, name).step == "lost":
             return f"{name} found files deleted, and no horizon explains it"
@@ -53,7 +53,7 @@ def retain_holds(model: Model, before: State | None, step: Step | None, after: S
                 return f"{what}, and its horizon t{clean.horizon} refuses the state of t{time}"
             for group in range(model.world.groups):
                 if missing := gone & needed(model.rules, table, group, time):
-                    return f"{what} and deletes {_named(min(missing))}, which the state of t{time} needs"
+                    return f"{what} and deletes {file_named(min(missing))}, which the state of t{time} needs"
     return None
 
 
@@ -64,7 +64,7 @@ def _retained_states(model: Model, state: State, clean: Clean, policy: int) -> l
     return times[-(policy + later) :]
 
 
-def _named(file: DataFile) -> str:
+def file_named(file: DataFile) -> str:
     kind = f"log {file.version}" if file.version else "the base file"
     return f"{kind} of t{file.requested} in group {file.group}"
 

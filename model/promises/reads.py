@@ -176,7 +176,7 @@ def changes_hold(model: Model, before: State | None, step: Step | None, after: S
 
 
 def _changes_broken(view: View, group: int, window: tuple[float, float]) -> str | None:
-    shapes = [view.as_of(group, time) for time in window]
+    shapes = view.changes(group, *window)
     right = [view.logs(group, until=time) for time in window]
     if changes_right((shapes[0], right[0]), (shapes[1], right[1]), view.merger):
         return None

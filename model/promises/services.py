@@ -113,7 +113,7 @@ def _cleaner_differs(view: View, clean: Clean) -> str | None:
     for victims in clean.groups:
         group, files = victims.group, {(file.requested, file.version) for file in victims.files if file.version}
         bases = {file.requested for file in victims.files if not file.version}
-        kept = [at for at, done in _bases_by(view, group) if done <= clean.horizon and at not in bases]
+        kept = [at for at, done in bases_by(view, group) if done <= clean.horizon and at not in bases]
         oldest = max(kept, default=0)
         for each in view.slices(group):
             for log in files_of(view, each) if (each.barrier or 0) >= oldest else ():
@@ -126,7 +126,7 @@ def _cleaner_differs(view: View, clean: Clean) -> str | None:
     return None
 
 
-def _bases_by(view: View, group: int) -> list[tuple[int, int]]:
+def bases_by(view: View, group: int) -> list[tuple[int, int]]:
     plans = zip(view.table.plans, view.table.completed, strict=True)
     planned = [(plan.requested, done) for plan, done in plans if done is not None and plan.part_in(group)]
     put = [(each.requested, each.completed or 0) for each in view.completions if each.marks and group in loaded(each)]

@@ -10,7 +10,7 @@ from typing import TypeVar, cast
 
 from ..kernel.merge import Fold, logs_of
 from ..kernel.reader import KEPT_TABLE
-from ..kernel.reads import as_of, base_file, incremental
+from ..kernel.reads import as_of, base_file, changes, incremental
 from ..kernel.table import Compaction, Log, Table, Write
 from ..machine.state import State
 from ..machine.transition import record_of
@@ -56,6 +56,12 @@ class View:
         return self._once(
             ("window", group, after, until),
             lambda: incremental(self.model.rules, self.table, group, after, until),
+        )
+
+    def changes(self, group: int, after: float, until: float) -> tuple[Fold, Fold]:
+        """Return the merge trees that a change log of the window (after, until] compares in a file group."""
+        return self._once(
+            ("changes", group, after, until), lambda: changes(self.model.rules, self.table, group, after, until)
         )
 
     def slices(self, group: int) -> tuple[FileSlice, ...]:

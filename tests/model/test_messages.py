@@ -78,6 +78,12 @@ SAID = {
     ("demo", "as_of_pending", "refused"): {
         "ANSWER": "the read as of t3 is refused (NoAnswer), and its times are settled and retained",
     },
+    ("demo", "scheduling", "serial"): {
+        "USEFUL": "compacting group 0 is due, c1 is idle and the lock is free, but c1 cannot act",
+    },
+    ("savepoints", "savepoint_keeps", "nothing"): {
+        "SAVED": "the savepoint of t1 needs log 1 of t1 in group 0, which is deleted",
+    },
     ("consumers", "checkpoint", "fenced"): {
         "FRESH": "the window of cons1 ends at t1, and w1's write (requested t1, completed t3) returned",
     },

@@ -13,7 +13,7 @@ from nbcc.simulator.explore import Verdict, explore
 from .pins import SIZES, case, search, violated
 
 # These lose nothing.
-KEEPING = ("serial", "time_service", "test_and_set", "occ", "resolved", "log",
+KEEPING = ("time_service", "test_and_set", "occ", "resolved", "log",
            # Of a log that is shared; what they lose beside it is pinned in sizes.toml.
            "shared", "appended", "earlier", "in_front",
            # No promise is of what its reader loses: agreement with the maker of a base file (test_foreign_services.py).
@@ -40,6 +40,7 @@ BREAKS = {
     ("as_of_bound", "before"): {"SNAP", "INCR", "CDC"},
     ("incremental_axis", "requested"): {"INCR"},
     ("checkpoint", "before_pending"): {"INCR"},
+    ("scheduling", "serial"): {"USEFUL"},
     ("checkpoint", "fenced"): {"FRESH"},
     ("behind_horizon", "skipped"): {"INCR"},
     ("as_of_pending", "refused"): {"ANSWER"},
@@ -75,9 +76,9 @@ BREAKS = {
     ("lock_expiry", "never"): {"PROGRESS"},
     ("archive_bound", "none"): {"ARCH"},
     ("restore_by", "requested"): {"TRAVEL", "REC"},
-    ("restore_pending", "ignored"): {"SNAP", "INCR", "CDC", "ATOM", "RO", "QUIET", "LAWS", "REC"},
-    ("savepoint_keeps", "base_files"): {"CLEAN"},
-    ("savepoint_keeps", "nothing"): {"CLEAN"},
+    ("restore_pending", "ignored"): {"SNAP", "INCR", "CDC", "ATOM", "RO", "QUIET", "USEFUL", "LAWS", "REC"},
+    ("savepoint_keeps", "base_files"): {"CLEAN", "SAVED"},
+    ("savepoint_keeps", "nothing"): {"CLEAN", "SAVED"},
     ("archive_lookup", "before_listing"): {"SNAP", "TRAVEL", "FRESH", "ARCH", "ACK"},
     ("archive_lookup", "never"): {"SNAP", "TRAVEL", "INCR", "CDC", "RO", "FRESH", "QUIET", "PART", "ARCH", "ACK"},
     ("state_checkpoint_tail", "requested"): {"SAME"},
