@@ -11,16 +11,12 @@ from typing import Any, Final
 from .config import TableConfig
 from .context import Context
 from .errors import NbccError
+from .services.triggers import checkpoint_due
 from .storage import TRANSIENT
-from .timeline import Instant, completion_of, load
-from .timeline.state_checkpoint import checkpoint_paths, time_of
+from .timeline import Instant, load
 
 CHECKPOINTED: Final = frozenset({"archive", "clean", "cluster", "compact", "run_clean", "run_compaction"})
 """The operations after which a state checkpoint is put."""
-
-WRITES_BETWEEN: Final = 10
-"""The fewest writes and compactions between two state checkpoints."""
-
 
 def keep_up(run: Callable[..., Any], context: Context, config: TableConfig, operation: str, answer: Any) -> None:
     """Archive old instants and write a state checkpoint if either is due after an operation. `run` is a function that
@@ -28,21 +24,16 @@ def keep_up(run: Callable[..., Any], context: Context, config: TableConfig, oper
     """
     if operation in CHECKPOINTED:
         failed = "the operation is complete, but no state checkpoint was put"
-        _try(failed, lambda: _since_checkpoint(context) >= WRITES_BETWEEN and run("checkpoint_state"))
+        _try(failed, lambda: checkpoint_due(context) and run("checkpoint_state"))
     policy = config.archive_policy
     if policy and isinstance(answer, Instant) and answer.writes and answer.completed:
         failed = "the write is complete, but old instants were not archived"
         _try(failed, lambda: _writes(context) > policy.most and run("archive", retained=policy.least))
 
 
-def _writes(context: Context, since: str = "") -> int:
-    """Return the number of writes and compactions on the active timeline that completed after `since`."""
-    completed = (instant for instant in load(context.storage).completed if instant.writes)
-    return sum(completion_of(instant) > since for instant in completed)
-
-
-def _since_checkpoint(context: Context) -> int:
-    return _writes(context, max(map(time_of, checkpoint_paths(context.storage)), default=""))
+def _writes(context: Context) -> int:
+    """Return the number of writes and compactions on the active timeline."""
+    return sum(instant.writes for instant in load(context.storage).completed)
 
 
 def _try(failed: str, step: Callable[[], object]) -> None:

@@ -34,7 +34,7 @@ def run(
     `partitions` have the same meaning as in `snapshot`.
     """
     at = instant_of(time, ASKED)
-    using, timeline = load_at(context, at, ASKED)
+    using, timeline, _ = load_at(context, at, ASKED)
     refuse_requested_time(timeline, at, ASKED)
     refuse_before_first(timeline, at, ASKED, archived_completions(using, timeline))
     config = config_at(config, at)

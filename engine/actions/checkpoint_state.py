@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ..config import TableConfig
 from ..context import Context
 from ..reads.checkpointed import has_checkpoints, through_checkpoint
@@ -21,16 +23,18 @@ def run(context: Context, config: TableConfig) -> str | None:
     config.check_writable()
     if not has_checkpoints(context.rules):
         return None
+    # A process that has read the whole history derives the checkpoint from the newest one, like a new process.
+    context = replace(context, own_commits=context.commits.unread(), own_heartbeats=context.heartbeats)
     listings: list[Listed] = []
 
     def load(using: Context) -> Timeline:
         listings.append(list_twice(using))
         return listings[-1].timeline
 
-    using, timeline = through_checkpoint(context, load)
-    checkpoint = state_checkpoint(using, listings[-1])
+    loaded = through_checkpoint(context, load)
+    checkpoint = state_checkpoint(loaded.context, listings[-1])
     if checkpoint is None:
         return None
     put_checkpoint(context.storage, checkpoint)
-    drop_superfluous(context.storage, timeline)
+    drop_superfluous(context.storage, loaded.timeline, checkpoint.time, loaded.misfit)
     return checkpoint.time

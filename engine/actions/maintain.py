@@ -11,15 +11,25 @@ from typing import Any, Final
 from ..config import TableConfig
 from ..config.maintenance import MaintenancePolicy
 from ..context import Context
-from ..errors import BadInput, Conflict, LockTimeout
+from ..errors import BadInput, Conflict, LockTimeout, NbccError
 from ..lock import InProcessLock
 from ..services.collecting import Listing, leftovers
-from ..services.triggers import Reasons, archive_due, clean_due, compaction_due, log_compaction_due, measure
+from ..services.triggers import (
+    Reasons,
+    archive_due,
+    checkpoint_due,
+    clean_due,
+    compaction_due,
+    log_compaction_due,
+    measure,
+)
+from ..storage import TRANSIENT
 from ..storage.recording import Recording
 from ..timeline import CompactionPlan, Instant, Timeline, load
 from ..writes.decision_log import uses_decision_log
 from . import (
     archive,
+    checkpoint_state,
     collect,
     rollback,
     run_clean,
@@ -37,6 +47,7 @@ _WOULD: Final = {
     "deleted files": "would delete files",
     "archived": "would archive",
     "deleted leftovers": "would delete leftovers",
+    "put": "would put",
 }
 """What a step did -> the same in a dry run."""
 
@@ -48,10 +59,10 @@ STATE: Final = "state"
 class ServiceStep:
     """One action of a maintenance pass, which runs every due table service once.
 
-    `service` is rollback, compact, log_compact, clean, archive, collect or state. `did` states the result of the step,
-    such as "ran" or "planned", or "would plan" in a dry run. `instants` lists the requested times of the step's
-    instants. `counts` contains the numbers of files, rows or instants that the step processed. `because` contains the
-    counts that made the service due, such as ``{"commits": 5}``.
+    `service` is rollback, compact, log_compact, clean, archive, checkpoint, collect or state. `did` states the result
+    of the step, such as "ran" or "planned", or "would plan" in a dry run. `instants` lists the requested times of the
+    step's instants. `counts` contains the numbers of files, rows or instants that the step processed. `because`
+    contains the counts that made the service due, such as ``{"commits": 5}``.
     """
 
     service: str
@@ -86,9 +97,9 @@ def run(
     """Run the table services that are due, and return one `ServiceStep` for each service run. An additional last
     `ServiceStep` contains measurements of the table.
 
-    The services run in the order rollback, compaction, log compaction, clean, archiving, collection of leftover files.
-    Several processes may maintain one table at the same time; plans completed by another process are not run again. If
-    `dry_run` is True, nothing is changed, and each `ServiceStep` describes what the service would do.
+    The services run in the order rollback, compaction, log compaction, clean, archiving, state checkpoint, collection
+    of leftover files. Several processes may maintain one table at the same time; plans completed by another process are
+    not run again. If `dry_run` is True, nothing is changed, and each `ServiceStep` describes what the service would do.
     """
     return tuple(steps(context, config, policy or MaintenancePolicy(), dry_run))
 
@@ -106,7 +117,7 @@ def steps(
             context, storage=Recording(context.storage, dry_run=True), lock=InProcessLock(f"dry run {id(context)}")
         )
     work = _Pass(context, config, policy, dry_run)
-    for service in (work.rollback, work.compact, work.log_compact, work.clean, work.archive, work.collect):
+    for service in work.services():
         yield from service()
     yield work.measured()
 
@@ -125,6 +136,11 @@ def serve_writer(context: Context, config: TableConfig, policy: MaintenancePolic
 class _Pass:
     def __init__(self, context: Context, config: TableConfig, policy: MaintenancePolicy, dry_run: bool) -> None:
         self.context, self.config, self.policy, self.dry_run = context, config, policy, dry_run
+
+    def services(self) -> tuple[Callable[[], Iterator[ServiceStep]], ...]:
+        """Return the services in the order in which they run."""
+        compactions = self.compact, self.log_compact
+        return self.rollback, *compactions, self.clean, self.archive, self.checkpoint, self.collect
 
     def rollback(self) -> Iterator[ServiceStep]:
         if self.policy.rollback:
@@ -167,6 +183,17 @@ class _Pass:
             begun = time.monotonic()
             if moved := archive.run(self.context, self.config, self.policy.archive_least):
                 yield self._step("archive", "archived", moved, begun, {"instants": len(moved)}, because)
+
+    def checkpoint(self) -> Iterator[ServiceStep]:
+        """Put a state checkpoint if one is due. A failure causes only a warning, as after an operation of a table."""
+        if because := checkpoint_due(self.context):
+            begun, time_of_state = time.monotonic(), None
+            try:
+                time_of_state = checkpoint_state.run(self.context, self.config)
+            except (NbccError, *TRANSIENT) as refused:
+                warnings.warn(f"no state checkpoint was put: {refused}", stacklevel=2)
+            if time_of_state is not None:
+                yield self._step("checkpoint", "put", (), begun, {}, because)
 
     def collect(self) -> Iterator[ServiceStep]:
         if self.policy.collect and self._has_leftovers():

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from typing import NamedTuple
 
 from ..context import Context
+from ..errors import NbccError
 from ..rules import Rules
 from ..timeline import Timeline, load_settled
 from ..timeline.checkpointed import CheckpointedCommits
@@ -15,10 +17,13 @@ from .travel import settled_at
 
 
 class Loaded(NamedTuple):
-    """A timeline, and the context that caches its commits."""
+    """A timeline, and the context that caches its commits. `misfit` is the time of a state checkpoint that was ignored
+    because it does not fit the timeline; '' if there is none.
+    """
 
     context: Context
     timeline: Timeline
+    misfit: str = ""
 
 
 def load_present(context: Context, now: str | None = None) -> Loaded:
@@ -37,16 +42,20 @@ def load_at(context: Context, time: str, asked: str) -> Loaded:
 
 def through_checkpoint(context: Context, load: Callable[[Context], Timeline], until: str = "~") -> Loaded:
     """Load a timeline, starting from the newest state checkpoint at or before the time `until`. If no state checkpoint
-    is usable, load the timeline with all commits instead.
+    is usable, load the timeline with all commits instead. Warns of a state checkpoint that does not fit the timeline.
     """
-    commits = _commits_through(context, until)
+    commits, misfit = _commits_through(context, until), ""
     if commits is not None:
         using = replace(context, own_commits=commits, own_heartbeats=context.heartbeats)
         timeline = load(using)
         if commits.checkpoint.holds_in(timeline) and not cleaned_by_others(using, timeline):
-            return Loaded(using, timeline)
+            if not commits.misfit:
+                return Loaded(using, timeline)
+            misfit = commits.checkpoint.time
+            name = f"nbcc: the state checkpoint {misfit} of {context.storage.url} is ignored"
+            warnings.warn(f"{name}, because {commits.misfit}", stacklevel=2)
         context.commits.checkpointed = None
-    return Loaded(context, load(context))
+    return Loaded(context, load(context), misfit)
 
 
 def cleaned_by_others(context: Context, timeline: Timeline) -> bool:
@@ -81,7 +90,10 @@ def _commits_through(context: Context, until: str) -> CheckpointedCommits | None
     checkpoint = newest_checkpoint(context.storage, until)
     if checkpoint is None:
         return None
-    found = CheckpointedCommits(commits, checkpoint)
+    try:
+        found = CheckpointedCommits(commits, checkpoint)
+    except NbccError:
+        return None
     if known is None:
         commits.checkpointed = found
     return found

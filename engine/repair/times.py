@@ -7,7 +7,7 @@ timeline's times, because slices, plans and reads depend on this order.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from ..audit import Audit
@@ -17,6 +17,7 @@ from ..errors import BadInput, Conflict
 from ..storage import Storage
 from ..timeline import Instant
 from ..timeline.heartbeats import FOLDER as HEARTBEATS
+from ..timeline.state_checkpoint import FOLDER as STATE
 from ..timeline.timeline import FOLDER
 
 FARTHEST_ZONE_MS: Final = 14 * 3_600_000
@@ -26,11 +27,13 @@ FARTHEST_ZONE_MS: Final = 14 * 3_600_000
 @dataclass(frozen=True, slots=True)
 class Retiming:
     """A planned correction of an instant's completion time. `put` is the path to which the first file in `deleted` is
-    copied; '' means no copy. `deleted` contains the files that are deleted after the copy.
+    copied; '' means no copy. `deleted` contains the files that are deleted after the copy. `checkpoints` contains the
+    state checkpoints, which are deleted before, because they list the times of instants.
     """
 
     put: str
     deleted: tuple[str, ...]
+    checkpoints: tuple[str, ...] = ()
 
 
 def latest_time(audit: Audit, now: str) -> str:
@@ -44,6 +47,11 @@ def retiming(audit: Audit, requested: str, now: str) -> Retiming:
     """Return the planned correction of an instant's completion time. Raises `BadInput` if the instant's times are
     correct or cannot be corrected.
     """
+    checkpoints = sorted(path for path in audit.listing if path.startswith(f"{STATE}/"))
+    return replace(_correction(audit, requested, now), checkpoints=tuple(checkpoints))
+
+
+def _correction(audit: Audit, requested: str, now: str) -> Retiming:
     asked = f"correct the times of the instant {requested}"
     completions = sorted(
         (i for i in audit.completions if i.requested == requested and i.action != "savepoint"),
@@ -65,9 +73,10 @@ def retiming(audit: Audit, requested: str, now: str) -> Retiming:
 
 
 def retime(storage: Storage, change: Retiming) -> None:
-    """Execute a planned correction: write the new file, then delete the old files. The caller of `retime` holds the
-    table's lock. Raises `Conflict` if two files of one instant have different content.
+    """Execute a planned correction: delete the state checkpoints, write the new file, then delete the old files. The
+    caller of `retime` holds the table's lock. Raises `Conflict` if two files of one instant have different content.
     """
+    storage.delete_all(change.checkpoints)
     if change.put:
         storage.put(change.put, storage.get(change.deleted[0]))
     elif change.deleted[0].rpartition(".")[2] not in ("requested", "inflight"):

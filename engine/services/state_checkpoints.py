@@ -11,7 +11,7 @@ from ..files.group_files import BaseFile, LogFile
 from ..files.slices import all_slices, to_read
 from ..reads.checkpointed import cleaned_by_others
 from ..reads.retention import horizon
-from ..timeline import CommitMetadata, Timeline, completion_of, encode_commit
+from ..timeline import CommitMetadata, Instant, Timeline, completion_of, encode_commit
 from ..timeline.archive_files import Archived
 from ..timeline.loading import list_again, list_once, read_time
 from ..timeline.metadata import COVERS, OWN_KEY, REPLACES
@@ -25,12 +25,13 @@ _NEEDED: Final = frozenset({OWN_KEY, COVERS, REPLACES})
 class Listed(NamedTuple):
     """The instants completed at or before `time`, found by listing the timeline twice. `archived` is the greatest
     requested time that the archive contained after the first listing. All archived writes requested at or before
-    `archived` had completed by `time`.
+    `archived` had completed by `time`. `active` contains the writes requested later that had completed by `time`.
     """
 
     timeline: Timeline
     time: str
     archived: str
+    active: frozenset[Instant]
 
 
 def list_twice(context: Context) -> Listed:
@@ -40,7 +41,9 @@ def list_twice(context: Context) -> Listed:
     storage, rules, commits = context.storage, context.rules, context.commits
     listed = list_once(storage, rules, commits)
     archived, time = commits.archive.newest(), read_time(listed, rules, None)
-    return Listed(list_again(listed, time, storage, rules, commits).until(time), time, archived)
+    timeline = list_again(listed, time, storage, rules, commits).until(time)
+    active = frozenset(i for i in timeline.completed if i.writes and i.requested > archived)
+    return Listed(timeline, time, archived, active)
 
 
 def state_checkpoint(context: Context, listed: Listed) -> StateCheckpoint | None:
@@ -48,7 +51,8 @@ def state_checkpoint(context: Context, listed: Listed) -> StateCheckpoint | None
 
     A state checkpoint contains no pending instants. Readers take pending instants, and instants newer than the
     checkpoint, from the timeline. The inputs of a pending log compaction are listed even if a replacing write has
-    hidden them, because they determine the place of the new log.
+    hidden them, because they determine the place of the new log. Active writes without live files are rows as well, so
+    that a reader sees whether the checkpoint fits the timeline.
     """
     timeline = listed.timeline
     writes = [instant for instant in timeline.completed if instant.writes]
@@ -58,8 +62,9 @@ def state_checkpoint(context: Context, listed: Listed) -> StateCheckpoint | None
     rows = []
     for instant in writes:
         commit = _with_files(context.commits.commit(instant), live)
-        if commit.stats or commit.replaced or instant is writes[-1]:
-            content = encode_commit(commit)
+        is_needed = commit.stats or commit.replaced or instant is writes[-1]
+        if is_needed or instant in listed.active:
+            content = encode_commit(commit) if is_needed else None
             rows.append(Archived(instant.requested, completion_of(instant), instant.action, content, None))
     return StateCheckpoint(listed.time, listed.archived, horizon(context, timeline) or "", tuple(rows))
 

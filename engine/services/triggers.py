@@ -13,7 +13,9 @@ from ..config.maintenance import MaintenancePolicy
 from ..context import Context
 from ..files.planned_slices import planned_slices
 from ..files.slices import FileSlice, to_read
-from ..timeline import Instant, Timeline, completion_of
+from ..reads.checkpointed import has_checkpoints
+from ..timeline import Instant, Timeline, completion_of, load
+from ..timeline.state_checkpoint import WRITES_BETWEEN, writes_since
 from .cleaning import is_write
 from .plan import worth_compacting, worth_log_compacting
 
@@ -86,6 +88,16 @@ def archive_due(timeline: Timeline, policy: MaintenancePolicy) -> Reasons:
     stay = max(len(held_writes(timeline)), policy.archive_least)
     is_due = len(writes) - stay > policy.archive_most - policy.archive_least
     return {"commits": len(writes)} if is_due else {}
+
+
+def checkpoint_due(context: Context, timeline: Timeline | None = None) -> Reasons:
+    """If at least `WRITES_BETWEEN` writes and compactions have completed since the newest state checkpoint, return
+    their number; otherwise, return an empty result. `timeline` is the active timeline, if the caller has listed it.
+    """
+    if not has_checkpoints(context.rules):
+        return {}
+    writes = writes_since(context.storage, timeline or load(context.storage))
+    return {"commits": writes} if writes >= WRITES_BETWEEN else {}
 
 
 def held_writes(timeline: Timeline) -> list[Instant]:

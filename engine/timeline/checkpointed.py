@@ -22,13 +22,19 @@ class CheckpointedCommits(Commits):
     For an instant that completed at or before the checkpoint's time, the commit contains only the files listed in the
     checkpoint. The commits of instants that completed after the checkpoint's time are read from the timeline or the
     archive. A `CheckpointedCommits` object shares its cache with the table's `Commits` object.
+
+    `misfit` states why the checkpoint does not fit the timeline that `whole` was last given; '' if it fits. Raises
+    `NotATable` if a commit in the checkpoint cannot be decoded.
     """
 
     def __init__(self, commits: Commits, checkpoint: StateCheckpoint) -> None:
         vars(self).update(vars(commits))
         self.checkpoint = checkpoint
+        self.misfit = ""
         self._rows: dict[str, Archived] = {row.instant.file_name: row for row in checkpoint.rows}
-        self._live: dict[str, CommitMetadata] = {}
+        self._live = {
+            name: decode_commit(row.metadata, name) for name, row in self._rows.items() if row.metadata is not None
+        }
 
     def whole(self, timeline: Timeline) -> Timeline:
         """Join a listed timeline with the checkpoint and with the archive files that may contain writes newer than the
@@ -36,6 +42,7 @@ class CheckpointedCommits(Commits):
         """
         self.archive.refresh(timeline.archived)
         later = self.archive.states_after(self.checkpoint.archived)
+        self.misfit = self.checkpoint.misfit(timeline, self.archive.newest(), later)
         return timeline.with_archived(Timeline.of((*(row.instant for row in self.checkpoint.rows), *later)))
 
     def unretired(self, timeline: Timeline) -> Timeline:
@@ -48,13 +55,7 @@ class CheckpointedCommits(Commits):
         """
         if not self._is_covered(instant):
             return super().commit(instant)
-        name = instant.file_name
-        row = self._rows.get(name)
-        if row is None or row.metadata is None:
-            return _WITHOUT_LIVE_FILES
-        if name not in self._live:
-            self._live[name] = decode_commit(row.metadata, name)
-        return self._live[name]
+        return self._live.get(instant.file_name, _WITHOUT_LIVE_FILES)
 
     def fetch(self, instants: Iterable[Instant]) -> None:
         """Read the commits of those instants that the checkpoint does not cover."""

@@ -35,6 +35,12 @@ class Commits:
         self.has_read = False
         self.checkpointed: Commits | None = None
 
+    def unread(self) -> Commits:
+        """Return commits that share the decoded content with these, but have not read the archived timeline."""
+        commits = Commits(self._storage)
+        commits._commits, commits._plans, commits._cleans = self._commits, self._plans, self._cleans
+        return commits
+
     def whole(self, timeline: Timeline) -> Timeline:
         """Return the listed timeline together with the archived instants. The result contains every instant that ever
         completed, because the archive is read after the listing.

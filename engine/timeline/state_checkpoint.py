@@ -4,6 +4,9 @@ instead of older commits.
 State checkpoints are derived from commits and do not change the rows of any read (docs/contract.md, SAME). If there is
 no valid state checkpoint, a read uses the commits instead. A checkpoint's file name contains its time and a digest of
 its content, so that damage is detected. Checkpoints are stored in a folder that Hudi's readers do not list.
+
+A checkpoint is used only if it fits the timeline (`misfit`). It may be another table's, be newer than a timeline that
+was restored from a backup, or list a commit whose timeline file was removed or renamed.
 """
 
 from __future__ import annotations
@@ -11,6 +14,7 @@ from __future__ import annotations
 import hashlib
 import io
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
@@ -20,14 +24,18 @@ import pyarrow.parquet as pq
 from ..errors import NbccError
 from ..storage import NotFound, Storage
 from .archive_files import Archived, decode_rows, rows_table
-from .timeline import Timeline
+from .instant import Instant
+from .timeline import Timeline, completion_of
 
 FOLDER: Final = ".hoodie/.nbcc/state"
+WRITES_BETWEEN: Final = 10
+"""The fewest writes and compactions between two state checkpoints."""
+
 KEPT: Final = 4
 """The number of state checkpoints that stay. A read as of an earlier time uses all commits."""
 
 _NAME: Final = re.compile(r"([0-9]{17})_([0-9a-f]{32})\.parquet")
-_FORMAT: Final = "1"
+_FORMAT: Final = "2"
 _KEYS: Final = (b"nbcc.format", b"nbcc.time", b"nbcc.archived", b"nbcc.horizon")
 
 
@@ -38,7 +46,8 @@ class StateCheckpoint:
     `archived` is the greatest requested time in the archive when the checkpoint was made; '' for an empty archive.
     Every archived write whose requested time is at most `archived` has completed at or before `time`. `horizon` is the
     completion time before which reads are refused; '' if there is none. `rows` contains the commits of the writes that
-    have live files, each reduced to its live files.
+    have live files, each reduced to its live files. It also contains every other write that was on the active timeline
+    and had completed at or before `time`, without a commit.
     """
 
     time: str
@@ -51,6 +60,26 @@ class StateCheckpoint:
         undone writes in the checkpoint, or brought back files that the checkpoint omits.
         """
         return all(plan.requested <= self.time for plan in timeline.restores)
+
+    def misfit(self, listed: Timeline, newest_archived: str, archived_since: Iterable[Instant]) -> str:
+        """Return why the checkpoint does not fit the timeline; '' if it fits. `listed` is the active timeline.
+        `archived_since` contains the instants in archive files with requested times after `archived`.
+
+        Writes are archived in the order of their requested times. The writes requested after `archived` were therefore
+        active when the checkpoint was made, and are now active or archived since.
+        """
+        since = [instant for instant in archived_since if instant.completed]
+        newest = max(listed.greatest_completion or "", *map(completion_of, since), "")
+        if self.time > newest:
+            return f"no instant has completed at its time or later; the newest completed at {newest or 'no time'}"
+        if newest_archived < self.archived:
+            return f"the archive ends before {self.archived}, which it summarises"
+        summarised = {row.instant for row in self.rows if row.requested > self.archived}
+        active = [i for i in listed.completed if i.writes and i.requested > self.archived]
+        if absent := min(summarised.difference(active, since), key=lambda each: each.key, default=None):
+            return f"it summarises the {absent}, which is not on the timeline"
+        omitted = (i for i in active if completion_of(i) <= self.time and i not in summarised)
+        return next((f"it omits the {instant}" for instant in omitted), "")
 
 
 def encode_checkpoint(checkpoint: StateCheckpoint) -> bytes:
@@ -74,9 +103,10 @@ def decode_checkpoint(data: bytes, name: str) -> StateCheckpoint | None:
         metadata = pq.read_schema(pa.BufferReader(data)).metadata or {}
         form, time, archived, horizon = (metadata[key].decode() for key in _KEYS)
         rows = decode_rows(data, f"{FOLDER}/{name}")
-    except (NbccError, pa.ArrowException, KeyError, UnicodeDecodeError):
+    except (NbccError, pa.ArrowException, OSError, KeyError, ValueError):  # OSError: a footer of absurd size
         return None
-    return StateCheckpoint(time, archived, horizon, rows) if (form, time) == (_FORMAT, named[1]) else None
+    is_sound = (form, time) == (_FORMAT, named[1]) and horizon <= time
+    return StateCheckpoint(time, archived, horizon, rows) if is_sound else None
 
 
 def put_checkpoint(storage: Storage, checkpoint: StateCheckpoint) -> None:
@@ -100,6 +130,17 @@ def newest_checkpoint(storage: Storage, until: str = "~") -> StateCheckpoint | N
     return None
 
 
+def writes_since(storage: Storage, timeline: Timeline) -> int:
+    """Return the number of writes and compactions that completed after the newest state checkpoint, or at least
+    `WRITES_BETWEEN` if some of them may be archived. `timeline` is the active timeline. Checkpoints with a time after
+    the newest completion are ignored.
+    """
+    newest = timeline.greatest_completion or ""
+    since = max((time for time in map(time_of, checkpoint_paths(storage)) if time <= newest), default="")
+    later = [completion_of(instant) > since for instant in timeline.completed if instant.writes]
+    return max(sum(later), WRITES_BETWEEN if timeline.archived and all(later) else 0)
+
+
 def time_of(path: str) -> str:
     return path.rpartition("/")[2][:17]
 
@@ -110,12 +151,14 @@ def checkpoint_paths(storage: Storage) -> list[str]:
     return sorted(path for path in paths if _NAME.fullmatch(path.rpartition("/")[2]))
 
 
-def drop_superfluous(storage: Storage, timeline: Timeline) -> None:
-    """Delete all but the newest state checkpoints, and all checkpoints made before a restore."""
+def drop_superfluous(storage: Storage, timeline: Timeline, newest: str, misfit: str = "") -> None:
+    """Delete all but the newest state checkpoints, and all checkpoints made before a restore. Also delete those with a
+    time after `newest`, the time of the checkpoint that was made last, and the one with the time `misfit`.
+    """
     restored = max((plan.requested for plan in timeline.restores), default="")
     paths = checkpoint_paths(storage)
-    useless = {path for path in paths if time_of(path) < restored}
-    if gone := [path for path in paths if path in {*paths[:-KEPT], *useless}]:
+    usable = [path for path in paths if restored <= time_of(path) <= newest and not time_of(path) == misfit != newest]
+    if gone := sorted({*paths}.difference(usable[-KEPT:])):
         storage.delete_all(gone)
 
 

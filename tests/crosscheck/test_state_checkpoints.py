@@ -48,6 +48,8 @@ def test_a_tail_that_begins_at_the_request_is_seen(monkeypatch: pytest.MonkeyPat
 @pytest.mark.nightly
 def test_a_checkpoint_that_survives_a_restore_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(StateCheckpoint, "holds_in", lambda self, timeline: True)
+    # What a restore has undone is not on the timeline either, so this check would find it as well.
+    monkeypatch.setattr(StateCheckpoint, "misfit", lambda self, listed, newest_archived, archived_since: "")
     assert checked("state_checkpoints_restored_small", 60).disagreement is not None
 
 

@@ -70,7 +70,7 @@ def test_a_pass_runs_what_is_due_and_changes_no_answer(tmp_path: Path) -> None:
     written(table, 4)
     before = state(table.snapshot())
     steps = table.maintain(OFTEN)
-    assert services(steps) == ["compact", "archive", "state"]
+    assert services(steps) == ["compact", "archive", "checkpoint", "state"]
     assert dict(steps[0].because) == {"commits": 4}
     assert state(table.snapshot()) == before
     assert steps[-1].counts["logs_per_slice"] == 0

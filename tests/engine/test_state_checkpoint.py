@@ -19,11 +19,11 @@ from nbcc.engine.timeline import Instant
 from nbcc.engine.timeline.state_checkpoint import (
     FOLDER,
     KEPT,
+    WRITES_BETWEEN,
     checkpoint_paths,
     newest_checkpoint,
     put_checkpoint,
 )
-from nbcc.engine.upkeep import WRITES_BETWEEN
 from nbcc.simulator.s3.server import Bucket
 from tests.builders.tables import SCHEMA, batch, keys, make_table, state, table_of, tick
 

@@ -38,8 +38,8 @@ def command(table: str, instant: str, dry_run: bool, as_json: bool) -> Exit:
                 made = retiming(audit_of(storage), instant, now)
                 retime(storage, made)
     if as_json:
-        answer({"put": made.put, "deleted": list(made.deleted), "dry_run": dry_run})
+        answer({"put": made.put, "deleted": [*made.checkpoints, *made.deleted], "dry_run": dry_run})
         return Exit.AGREES
     done("put", [made.put] if made.put else [], dry_run)
-    done("delete" if dry_run else "deleted", list(made.deleted), dry_run)
+    done("delete" if dry_run else "deleted", [*made.checkpoints, *made.deleted], dry_run)
     return Exit.AGREES
