@@ -154,7 +154,10 @@ class TableConfig:
             remedy = "set nbcc.take.over=true, with which nbcc removes it and Hudi builds it again, or write with Hudi"
         elif not self.own or self.buckets is None:
             exists = "it was not created by nbcc, and how many buckets its writers use is recorded nowhere"
-            remedy = "set nbcc.take.over=true if it has a bucket index, or copy it into a table made by Table.create"
+            remedy = (
+                "set nbcc.take.over=true in the options of Table.open or of a Spark write (no command has it) if it has"
+                " a bucket index, or copy it into a table made by Table.create"
+            )
         elif not self.merge_on_read and self.concurrency_mode == NON_BLOCKING:
             exists = "it is COPY_ON_WRITE, and writers that never wait for each other need log files"
             remedy = f"open it with concurrency_mode={OPTIMISTIC!r}"

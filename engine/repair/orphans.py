@@ -1,4 +1,4 @@
-"""Finds orphans (data files that belong to no write) and decides whether each orphan can be deleted safely."""
+"""Finds orphans (data files that no completed write lists) and decides which of them a repair may move away."""
 
 from __future__ import annotations
 
@@ -6,14 +6,15 @@ from dataclasses import dataclass
 from typing import Final
 
 from ..audit import Audit
+from ..audit.removed_instants import removed_instants
 
 _ANOTHER: Final = "any of them may have written it, and file names do not identify the writer"
 
 
 @dataclass(frozen=True, slots=True)
 class Orphan:
-    """An orphan: a data file that belongs to no write. `kept` is the reason why the orphan must not be deleted; '' if
-    it can be deleted.
+    """An orphan: a data file that no completed write lists. `kept` is the reason why it must stay; '' if a repair may
+    move it away.
     """
 
     path: str
@@ -26,12 +27,19 @@ def orphan_files(audit: Audit) -> tuple[Orphan, ...]:
     """Return the orphans among the data files, sorted by path.
 
     A running writer creates its instant before its data files, and an audit lists data files before the timeline. A
-    data file whose instant is not on the timeline therefore belongs to no running write. If the archive is unreadable
-    or incomplete, the instant of an orphan may have completed; `Orphan.kept` then states the reason.
+    data file whose instant is not on the timeline therefore belongs to no running write. Its write failed, or its
+    timeline files were removed. If the archive is unreadable or incomplete, or if another instant proves that the write
+    completed, `Orphan.kept` states the reason.
     """
+    removed = removed_instants(audit)
     archive_fault = next((fault for fault in audit.faults if fault.kind == "archive"), None)
     nowhere = [
-        Orphan(file.path, file.size, f"no timeline has its instant {file.requested}", _kept(audit, file.requested))
+        Orphan(
+            file.path,
+            file.size,
+            f"no timeline has its instant {file.requested}: its write failed, or its timeline files were removed",
+            _kept(audit, file.requested, removed.get(file.requested)),
+        )
         for file in audit.orphans
     ]
     late = [
@@ -53,7 +61,9 @@ def orphan_files(audit: Audit) -> tuple[Orphan, ...]:
     )
 
 
-def _kept(audit: Audit, requested: str) -> str:
+def _kept(audit: Audit, requested: str, proof: str | None) -> str:
+    if proof is not None:
+        return f"{proof}, so its write completed"
     first = audit.first_active
     if first is None:
         return "the active timeline has no completed instant; it may have been lost"

@@ -94,8 +94,8 @@ def _objects(storage: Storage) -> dict[str, bytes]:
 def test_an_orphan_that_a_lost_archive_may_know_is_kept(good: Storage, tmp_path: Path) -> None:
     path = log(10)(good).replace("20260101000000010", "20250101000000000")
     good.put(path, b"#HUDI#")
-    found = answer_of(nbcc_of("table", str(tmp_path / "t"), "orphans", "--delete", "--json"))
-    assert found["deleted"] == []
+    found = answer_of(nbcc_of("table", str(tmp_path / "t"), "orphans", "--quarantine", "--json"))
+    assert found["quarantined"] == []
     assert "does not reach back" in found["orphans"][0]["kept"]
     assert good.get(path)
 

@@ -43,6 +43,6 @@ def command(ctx: click.Context, table: str) -> None:
     Examples:
       nbcc table /data/trips stats
       nbcc table /data/trips compact --dry-run
-      nbcc table /data/trips orphans --delete --dry-run
+      nbcc table /data/trips orphans --quarantine --dry-run
     """
     remember(ctx, table)

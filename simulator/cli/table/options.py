@@ -48,6 +48,23 @@ def audit_of(storage: Storage) -> Audit:
         return gather(storage, progress)
 
 
+def quarantining(storage: Storage) -> Storage:
+    """Return the storage of a repair, which moves what it removes into the quarantine."""
+    from datetime import UTC, datetime
+
+    from nbcc.engine.clock import to_instant
+    from nbcc.engine.repair.quarantine import QuarantiningStorage
+
+    return QuarantiningStorage(storage, to_instant(int(datetime.now(UTC).timestamp() * 1000)))
+
+
+def refuse_foreign(storage: Storage) -> None:
+    """Raise `Unsupported`, as every write does, if nbcc may not write the table."""
+    from nbcc.engine.definition.load import open_table
+
+    open_table(storage).check_writable()
+
+
 @contextmanager
 def locked(storage: Storage) -> Iterator[None]:
     """Hold the table's lock during a `with` block. An nbcc table's hoodie.properties specify the lock that its writers

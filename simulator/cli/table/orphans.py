@@ -1,4 +1,4 @@
-"""`nbcc table TABLE orphans`: lists or deletes data files that belong to no completed write."""
+"""`nbcc table TABLE orphans`: lists or moves away data files that belong to no completed write."""
 
 from __future__ import annotations
 
@@ -7,15 +7,19 @@ import click
 from ..command import answer
 from ..outcome import Exit
 from ..tables import opened
-from .options import audit_of, changes_table, done, locked
+from .options import audit_of, changes_table, done, locked, quarantining, refuse_foreign
 
 
-@click.command(short_help="Data files of no completed write; --delete deletes them.")
-@click.option("--delete", is_flag=True, help="Delete them, except files that a lost archive may have listed.")
+@click.command(short_help="Data files of no completed write; --quarantine moves them away.")
+@click.option("--quarantine", is_flag=True, help="Move them into the quarantine, except files that may be needed.")
 @changes_table
-def command(table: str, delete: bool, dry_run: bool, as_json: bool) -> Exit:
+def command(table: str, quarantine: bool, dry_run: bool, as_json: bool) -> Exit:
     """List orphans: data files whose instant is on no timeline (active or archived), or whose completed instant does
     not list them.
+
+    An instant is on no timeline if its write failed, or if its timeline files were removed. Nothing tells the two
+    apart. Orphans are therefore moved, and `quarantine --restore` moves them back. A file stays if a lost archive may
+    list it, or if another instant proves that its write completed.
 
     nbcc's reads ignore orphans. Apache Hudi's reads return the rows of orphans as soon as newer instants are archived:
     Hudi then regards the instants of the orphans as archived and committed. The exit code is 1 if orphans remain.
@@ -25,22 +29,22 @@ def command(table: str, delete: bool, dry_run: bool, as_json: bool) -> Exit:
 
     with opened(table, "find the orphans of") as storage:
         orphans = orphan_files(audit_of(storage))
-        if delete and not dry_run and orphans:
+        if quarantine:
+            refuse_foreign(storage)
+        if quarantine and not dry_run and orphans:
             with locked(storage):
                 orphans = orphan_files(audit_of(storage))
-                for orphan in orphans:
-                    if not orphan.kept:
-                        storage.delete(orphan.path)
-    deleted = [orphan.path for orphan in orphans if delete and not orphan.kept]
-    left = [orphan for orphan in orphans if dry_run or orphan.path not in deleted]
+                quarantining(storage).delete_all([orphan.path for orphan in orphans if not orphan.kept])
+    moved = [orphan.path for orphan in orphans if quarantine and not orphan.kept]
+    left = [orphan for orphan in orphans if dry_run or orphan.path not in moved]
     if as_json:
         rows = [{"file": o.path, "size": o.size, "because": o.because, "kept": o.kept} for o in orphans]
-        answer({"orphans": rows, "deleted": [] if dry_run else deleted, "dry_run": dry_run})
+        answer({"orphans": rows, "quarantined": [] if dry_run else moved, "dry_run": dry_run})
         return Exit.VIOLATED if left else Exit.AGREES
-    done("delete" if dry_run else "deleted", deleted, dry_run)
-    for orphan in orphans if not delete else (o for o in orphans if o.kept):
+    done("quarantine" if dry_run else "quarantined", moved, dry_run)
+    for orphan in orphans if not quarantine else (o for o in orphans if o.kept):
         click.echo(f"{orphan.path}  {size(orphan.size)}: {orphan.because}")
         if orphan.kept:
-            click.echo(f"  not deleted: {orphan.kept}")
+            click.echo(f"  not moved: {orphan.kept}")
     click.echo(f"{several(len(orphans), 'orphan')}, {size(sum(o.size for o in orphans))}")
     return Exit.VIOLATED if left else Exit.AGREES

@@ -9,17 +9,18 @@ import click
 from ..command import answer
 from ..outcome import Exit
 from ..tables import opened
-from .options import audit_of, changes_table, done, locked
+from .options import audit_of, changes_table, done, locked, quarantining
 
 
-@click.command(short_help="Pending compactions; --drop deletes one.")
-@click.option("--drop", "barrier", metavar="T", help="Delete the plan requested at that time, and its files.")
+@click.command(short_help="Pending compactions; --drop removes one.")
+@click.option("--drop", "barrier", metavar="T", help="Move the plan requested at that time, and its files, away.")
 @changes_table
 def command(table: str, barrier: str | None, dry_run: bool, as_json: bool) -> Exit:
     """List the pending compactions, and the input files that each of them lacks.
 
     Dropping a plan loses no rows: without the plan, newer logs belong to the previous file slice again. Before you drop
-    a plan, make sure that no process is running it. The exit code is 1 if a plan lacks input files.
+    a plan, make sure that no process is running it, and that its completed file was not removed: `quarantine
+    --restore` puts the plan back. The exit code is 1 if a plan lacks input files.
     """
     from nbcc.engine.audit.amounts import several
     from nbcc.engine.errors import BadInput
@@ -41,12 +42,12 @@ def command(table: str, barrier: str | None, dry_run: bool, as_json: bool) -> Ex
                 dropped = [*plan.written, *(path for path in paths if path in listed)]
             else:
                 with locked(storage):
-                    dropped = drop_plan(storage, plan)
+                    dropped = drop_plan(quarantining(storage), plan)
                 plans = tuple(each for each in plans if each is not plan)
     if as_json:
         answer({"plans": [asdict(plan) for plan in plans], "deleted": dropped, "dry_run": dry_run})
     else:
-        done("delete" if dry_run else "deleted", dropped, dry_run)
+        done("quarantine" if dry_run else "quarantined", dropped, dry_run)
         for plan in plans:
             inputs = f"{several(plan.logs, 'log')} in {several(plan.groups, 'file group')}"
             click.echo(f"{plan.barrier} {plan.state}: {inputs}")

@@ -9,7 +9,7 @@ import click
 from ..command import answer
 from ..outcome import Exit
 from ..tables import opened
-from .options import audit_of, changes_table, done, locked
+from .options import audit_of, changes_table, done, locked, quarantining
 
 
 @click.command(short_help="Correct the completion time of an instant.")
@@ -20,8 +20,8 @@ def command(table: str, instant: str, dry_run: bool, as_json: bool) -> Exit:
 
     A completion time in the future is changed to the current time. A completion time equal to another instant's time is
     increased by one millisecond. If an instant has two completion times, the earlier one remains. A pending instant
-    with a requested time in the future is deleted, with its files. The command refuses a change that would cross
-    another instant's time, because slices, plans and reads depend on the order of times.
+    with a requested time in the future is moved into the quarantine, with its files. The command refuses a change that
+    would cross another instant's time, because slices, plans and reads depend on the order of times.
 
     \b
     Examples:
@@ -36,10 +36,11 @@ def command(table: str, instant: str, dry_run: bool, as_json: bool) -> Exit:
         if not dry_run:
             with locked(storage):
                 made = retiming(audit_of(storage), instant, now)
-                retime(storage, made)
+                retime(quarantining(storage), made)
     if as_json:
         answer({"put": made.put, "deleted": [*made.checkpoints, *made.deleted], "dry_run": dry_run})
         return Exit.AGREES
     done("put", [made.put] if made.put else [], dry_run)
-    done("delete" if dry_run else "deleted", [*made.checkpoints, *made.deleted], dry_run)
+    done("delete" if dry_run else "deleted", [*made.checkpoints], dry_run)
+    done("quarantine" if dry_run else "quarantined", [*made.deleted], dry_run)
     return Exit.AGREES

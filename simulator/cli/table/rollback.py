@@ -13,11 +13,12 @@ from .service import Service, say, service
 @click.option("--instant", metavar="T", help="Only the write requested at that time.")
 @changes_table
 def command(table: str, instant: str | None, dry_run: bool, as_json: bool) -> Exit:
-    """Delete the files of pending writes whose heartbeat is older than two minutes, then the instants of these writes.
+    """Remove the files of pending writes whose heartbeat is older than two minutes, then the instants of these writes.
 
-    No reader has seen the files of a pending write, so a rollback does not change the result of any read. Running
-    writes are skipped, and completed writes are never undone. A failed compaction needs no rollback: `compact` resumes
-    its plan.
+    A write is also pending if its completed file was removed. The files are therefore moved into the quarantine, and
+    `quarantine --restore` moves them back. No reader sees the files of a pending write, so a rollback does not change
+    the result of any read. Running writes are skipped, and completed writes are never undone. A failed compaction needs
+    no rollback: `compact` resumes its plan.
 
     \b
     Examples:
@@ -26,7 +27,7 @@ def command(table: str, instant: str | None, dry_run: bool, as_json: bool) -> Ex
     """
     from nbcc.engine.timeline import load_rollback_plan
 
-    with service(table, "roll back", dry_run) as work:
+    with service(table, "roll back", dry_run, quarantine=True) as work:
         work.ran = list(work.table.rollback(instant))
         undone = [load_rollback_plan(work.storage, done.requested) for done in work.ran]
         lines = [

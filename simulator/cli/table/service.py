@@ -13,6 +13,7 @@ from ..command import answer
 from ..outcome import Exit
 from ..progress import Progress, on_stderr
 from ..tables import opened, opening_options, storage_options
+from .options import quarantining
 
 if TYPE_CHECKING:
     from nbcc.engine import Instant, Table
@@ -32,13 +33,15 @@ class Service:
     """A table opened for a service, whose storage records every change. In a dry run, the service runs to its end, but
     nothing is written to the table.
 
-    `ran` contains the instants that the command completed, or would complete in a dry run. `expected` is the number of
+    `ran` contains the instants that the command completed, or would complete in a dry run. `quarantine` is True if
+    deleted files are moved into the quarantine. `expected` is the number of
     files that the service will delete, for the progress bar.
     """
 
     table: Table
     storage: Recording
     dry_run: bool
+    quarantine: bool = False
     ran: list[Instant] = field(default_factory=list)
     expected: int = 0
 
@@ -55,9 +58,12 @@ class Service:
 
 
 @contextmanager
-def service(path: str, verb: str, dry_run: bool, master: str | None = None) -> Iterator[Service]:
+def service(
+    path: str, verb: str, dry_run: bool, master: str | None = None, *, quarantine: bool = False
+) -> Iterator[Service]:
     """Open the table at `path` for a service. The data are processed by the cluster of the Spark master `master`, or by
-    this process if `master` is None.
+    this process if `master` is None. If `quarantine` is True, the files that the service deletes are moved into the
+    quarantine.
 
     A dry run takes no lock, so its report may be outdated when it is printed.
     """
@@ -72,7 +78,8 @@ def service(path: str, verb: str, dry_run: bool, master: str | None = None) -> I
     from nbcc.engine.wiring import coordinated
 
     with opened(path, verb) as storage, on_stderr() as progress:
-        recording = Recording(storage, dry_run, lambda deleted: _show_deletion(work, progress, deleted))
+        inner = quarantining(storage) if quarantine else storage
+        recording = Recording(inner, dry_run, lambda deleted: _show_deletion(work, progress, deleted))
         opening = open_options(opening_options())
         config = replace(open_table(recording), allowed_function=opening.function)
         opening.check(config)
@@ -81,7 +88,7 @@ def service(path: str, verb: str, dry_run: bool, master: str | None = None) -> I
         context = coordinated(Context(recording, UnresolvedLock(), WallClock(), names, jobs), config)
         if dry_run:
             context = replace(context, lock=InProcessLock(storage.url))
-        work = Service(Table(context, config), recording, dry_run)
+        work = Service(Table(context, config), recording, dry_run, quarantine)
         yield work
 
 
@@ -95,8 +102,10 @@ def say(work: Service, lines: Sequence[str], as_json: bool, **more: Any) -> Exit
         instants = [dict(zip(COLUMNS, instant.row, strict=True)) for instant in work.ran]
         answer({"dry_run": work.dry_run, "instants": instants, "deleted": work.deleted, **more})
         return Exit.AGREES
+    past, infinitive = ("quarantined", "quarantine") if work.quarantine else ("deleted", "delete")
+    verb = f"would {infinitive}" if work.dry_run else past
     for path in work.deleted:
-        click.echo(f"{'would delete' if work.dry_run else 'deleted'} {path}")
+        click.echo(f"{verb} {path}")
     for line in lines:
         click.echo(line)
     if work.dry_run:
