@@ -78,11 +78,13 @@ class GroupHistory:
 class Histories:
     """The file groups whose history the model supports.
 
-    `left_out` maps each reason for excluding file groups to the number of groups excluded for this reason.
+    `left_out` maps each reason for excluding file groups to the number of groups excluded for this reason. `plain` is
+    the number of file groups without logs and plans: no rule orders their base files, so there is nothing to play.
     """
 
     playable: tuple[Group, ...]
     left_out: Counter[str]
+    plain: int
     history_of: Callable[[Group], GroupHistory]
 
     @property
@@ -104,14 +106,21 @@ def histories(view: View) -> Histories:
         writes = tuple(_writes(log for log in logs if log.requested not in services))
         return GroupHistory(group, writes, plans, log_plans)
 
-    playable, left_out = [], Counter[str]()
+    playable, left_out, plain = [], Counter[str](), 0
     for group in sorted({*pending, *view.plans, *view.by_group}):
         reason = not_modelled.get(group) or _unplayable(view, group)
-        if reason is None:
-            playable.append(group)
-        else:
+        if reason is not None:
             left_out[reason] += 1
-    return Histories(tuple(playable), left_out, history_of)
+        elif _is_plain(view, group) and group not in pending:
+            plain += 1
+        else:
+            playable.append(group)
+    return Histories(tuple(playable), left_out, plain, history_of)
+
+
+def _is_plain(view: View, group: Group) -> bool:
+    files = view.by_group.get(group, ())
+    return len(files) > 1 and not view.plans.get(group) and not any(isinstance(file, LogFile) for file in files)
 
 
 def _not_modelled(view: View) -> dict[Group, str]:
@@ -130,8 +139,6 @@ def _not_modelled(view: View) -> dict[Group, str]:
 def _unplayable(view: View, group: Group) -> str | None:
     known = {part.barrier for part in view.plans.get(group, ())}
     files = view.by_group.get(group, ())
-    if len(files) > 1 and not known and not any(isinstance(file, LogFile) for file in files):
-        return "they hold nothing but base files that no compaction wrote"
     if any(file.requested in view.compactions and file.requested not in known for file in files):
         return "the plan of a compaction is missing"
     parts = [part for part in view.plans.get(group, ()) if not view.audit.plans[part.barrier].replaces]

@@ -50,7 +50,8 @@ class HistoryCheck:
     is possible under exactly the protocols in `legal`.
 
     `refusal` is the first event that the model refuses under the protocol `own`, or None. `left_out` maps each reason
-    why the model does not support a file group to the number of such file groups. `played` is the number of replayed
+    why the model does not support a file group to the number of such file groups. `plain` is the number of file groups
+    with base files of writes alone, in which there is nothing to play. `played` is the number of replayed
     segments (short parts of histories). `shapes` is the number of distinct segments if their times are ignored.
     """
 
@@ -63,13 +64,14 @@ class HistoryCheck:
     played: int
     shapes: int
     left_out: Mapping[str, int] = field(default_factory=dict)
+    plain: int = 0
     notes: tuple[str, ...] = ()
 
     @property
     def verdict(self) -> str:
         if self.refusal is not None:
             return "BROKEN"
-        return "UNDETERMINED" if self.left_out or not self.groups else "OK"
+        return "UNDETERMINED" if self.left_out or not (self.groups or self.plain) else "OK"
 
 
 def check_history(view: View, progress: Progress = no_progress, workers: int = 1) -> HistoryCheck:
@@ -93,6 +95,8 @@ def check_history(view: View, progress: Progress = no_progress, workers: int = 1
     notes = []
     if judgement.unplanned:
         notes.append(f"not checked: how {several(judgement.unplanned, 'base file')} without a compaction came about")
+    if groups.plain:
+        notes.append(f"nothing to play: {several(groups.plain, 'file group')} without logs and plans")
     if archived:
         notes.append(f"the history includes {several(archived, 'archived instant')}")
     return HistoryCheck(
@@ -105,6 +109,7 @@ def check_history(view: View, progress: Progress = no_progress, workers: int = 1
         played=judgement.played,
         shapes=len(judgement.shapes),
         left_out=dict(groups.left_out),
+        plain=groups.plain,
         notes=tuple(notes),
     )
 

@@ -31,12 +31,6 @@ SHOWN: Final[Mapping[str, str]] = {
 }
 """The promises for which a table holds evidence, and what an intact table shows."""
 
-_IMPLIED: Final[Mapping[str, tuple[str, ...]]] = {
-    "SNAP": ("INCR", "RO"),
-    "TRAVEL": ("INCR",),
-}
-"""A diagnostic about the first promise concerns the others, too: they need the same files."""
-
 _HISTORY: Final = ("QUIET", "PART")
 """Promises that hold only if the model can make the history."""
 
@@ -55,7 +49,8 @@ class Report:
     neither a history nor diagnostics.
 
     `gaps` maps each promise that cannot be confirmed to the evidence that the table's files lack. `opened` is True if
-    the data files were opened.
+    the data files were opened. `strangers` is the number of files in the table's folders that are not of the table, and
+    that no rule reports.
     """
 
     url: str
@@ -67,6 +62,7 @@ class Report:
     gaps: Mapping[str, str]
     opened: bool
     files: int
+    strangers: int = 0
     undetermined: str = ""
 
     @property
@@ -77,7 +73,7 @@ class Report:
         return {name: self._promise(name) for name in SHOWN}
 
     def _promise(self, name: str) -> PromiseLine:
-        broken = [d for d in self.diagnostics if d.gravity == "BROKEN" and name in _concerned(d)]
+        broken = [d for d in self.diagnostics if d.gravity == "BROKEN" and name in d.promises]
         if broken:
             more = f", and {len(broken) - 1} more" if len(broken) > 1 else ""
             return PromiseLine("BROKEN", f"{broken[0].rule}: {broken[0].file}{more}")
@@ -110,7 +106,10 @@ class Report:
         """Return the JSON value that ``nbcc validate --json`` prints, without its field ``format``."""
         history = self.history
         return {
-            "table": {"version": self.version, "rules": self.rules, "data_files": self.files, "opened": self.opened},
+            "table": {
+                "version": self.version, "rules": self.rules, "data_files": self.files, "opened": self.opened,
+                "other_files": self.strangers,
+            },
             "verdict": self.verdict,
             "because": self.undetermined,
             "history": None if history is None else {**asdict(history), "verdict": history.verdict},
@@ -122,14 +121,10 @@ class Report:
         }
 
 
-def _concerned(diagnostic: Diagnostic) -> set[str]:
-    return {*diagnostic.promises, *(other for name in diagnostic.promises for other in _IMPLIED.get(name, ()))}
-
-
 def missing_evidence(audit: Audit) -> dict[str, str]:
     """Map each promise that cannot be confirmed to the evidence that the table's files lack."""
     gaps: dict[str, str] = {}
-    unrecorded = sum(instant not in audit.commits for instant in audit.archived)
+    unrecorded = sum(r not in audit.commits and r not in audit.undone for r in audit.archived)
     if unrecorded:
         reason = f"the archive does not record what {several(unrecorded, 'archived instant')} wrote"
         gaps = dict.fromkeys(("SNAP", "TRAVEL", "QUIET", "PART"), reason)

@@ -24,6 +24,8 @@ def _head(report: Report) -> Iterator[str]:
     opened = "opened" if report.opened else "not opened (--deep opens them)"
     files = several(report.files, "data file")
     yield f"  version {report.version}, read by {report.rules}'s rules, {files}, {opened}"
+    if report.strangers:
+        yield f"  {several(report.strangers, 'other file')} in its folders, which no reader takes for data"
     yield f"  {summary(report)}"
 
 

@@ -54,8 +54,14 @@ def _validate(
         return Report(**_head(audit), history=None, diagnostics=(), gaps={}, opened=False, undetermined=reason)
     view = View(audit, now or _now(), tuple(file_faults(storage, audit, progress)) if opened else ())
     diagnostics = tuple(diagnostics_of(view, rules))
-    history = check_history(view, progress, workers)
-    return Report(**_head(audit), history=history, diagnostics=diagnostics, gaps=missing_evidence(audit), opened=opened)
+    return Report(
+        **_head(audit),
+        history=check_history(view, progress, workers),
+        diagnostics=diagnostics,
+        gaps=missing_evidence(audit),
+        opened=opened,
+        strangers=len({*view.strangers} - {diagnostic.file for diagnostic in diagnostics}),
+    )
 
 
 def _head(audit: Audit) -> dict[str, Any]:

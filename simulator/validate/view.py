@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
 from nbcc.engine.audit import Audit, Commit, Fault, Stat
+from nbcc.engine.audit.log_fates import LogFates
 from nbcc.engine.audit.record import SERVICES, File
-from nbcc.engine.file_names import parse_base, parse_log, split_path
+from nbcc.engine.audit.removed_instants import removed_instants
+from nbcc.engine.file_names import PARTITION_METADATA, in_partition, parse_base, parse_log, split_path
 from nbcc.engine.files.group_files import BaseFile, Group, LogFile, data_file
-from nbcc.engine.files.slices import FileSlice, build_slices, to_read
+from nbcc.engine.files.log_compaction import without_covered
+from nbcc.engine.files.slices import FileSlice, build_slices, newest_bases, to_read
 from nbcc.engine.timeline import CompactionOperation, Instant
 
 TIMELINE = ".hoodie/timeline"
@@ -95,17 +98,48 @@ class View:
 
     @cached_property
     def slices(self) -> tuple[FileSlice, ...]:
-        """All current file slices, including slices that a clean may delete. Replaced file groups have no slices."""
+        """All current file slices, including slices that a clean may delete. Replaced file groups have no slices. The
+        log of a log compaction takes the place of its inputs.
+        """
         pending = {
             group: [part.barrier for part in parts if part.completed is None] for group, parts in self.plans.items()
         }
-        files = (f for f in self.counted.values() if (f.partition, f.file_id) not in self.replaced)
+        files: Iterable[File] = (f for f in self.counted.values() if (f.partition, f.file_id) not in self.replaced)
+        covers = {
+            path: tuple(in_partition(split_path(path)[0], name) for name in names)
+            for commit in self.audit.commits.values()
+            for path, names in commit.covers
+        }
+        files = without_covered(files, covers, frozenset(), self.audit.rules) if covers else files
         return build_slices(files, {g: b for g, b in pending.items() if b}, self.audit.rules)
 
     @cached_property
     def read(self) -> frozenset[str]:
+        """The paths of the files that a snapshot reads."""
         pieces = to_read(self.slices, self.audit.rules)
         return frozenset(file.path for piece in pieces for file in (piece.base, *piece.tombstones, *piece.logs) if file)
+
+    @cached_property
+    def newest_bases(self) -> frozenset[str]:
+        """The paths of the files that a read-optimised read reads."""
+        return frozenset(piece.base.path for piece in newest_bases(self.slices) if piece.base)
+
+    @cached_property
+    def fates(self) -> LogFates:
+        """Which committed logs a snapshot must contain."""
+        return LogFates(self.audit)
+
+    @cached_property
+    def removed(self) -> Mapping[str, str]:
+        """The instants whose timeline files were removed after they had completed, each with the proof."""
+        return removed_instants(self.audit)
+
+    @cached_property
+    def cleaned(self) -> Mapping[str, str]:
+        """Maps the name of each file that a clean deletes to the requested time of the clean."""
+        plans = ((r, names) for r, plan in self.audit.clean_plans.items() for names in plan.files.values())
+        done = ((clean.instant.requested, clean.deleted) for clean in self.audit.cleans)
+        return {name: requested for requested, names in (*plans, *done) for name in names}
 
     @cached_property
     def writes(self) -> list[str]:
@@ -115,17 +149,33 @@ class View:
 
     @cached_property
     def superseded(self) -> Mapping[str, str]:
-        """Map the path of each file in an older slice to the time when a newer base file of its file group first
-        completed.
+        """Map the path of each file that newer reads do not need to the time since when they do not: a newer base file
+        of its file group first completed, or a log compaction that replaced it.
         """
         superseded: dict[str, str] = {}
         after: dict[Group, str] = {}
         for piece in reversed(self.slices):  # barriers rise within a group
             if until := after.get(piece.group):
                 superseded.update((f.path, until) for f in (piece.base, *piece.tombstones, *piece.logs) if f)
+            for log in piece.logs:
+                superseded.update(self._inputs(log, after.get(piece.group, "~")))
             if piece.base and piece.base.completed:
                 after[piece.group] = min(piece.base.completed, after.get(piece.group, "~"))
         return superseded
+
+    def _inputs(self, log: LogFile, until: str) -> Iterator[tuple[str, str]]:
+        done = min(until, self.audit.completed.get(log.requested, "~"))
+        for each in log.covers:
+            yield each.path, done
+            yield from self._inputs(each, done)
+
+    @cached_property
+    def strangers(self) -> tuple[str, ...]:
+        """The paths in the folders of the table's data files that are neither data files nor metadata of a partition.
+        """
+        folders = {split_path(path)[0] for path in self.audit.files} | {partition for partition, _ in self.by_group}
+        folders |= {split_path(path)[0] for path in self.audit.listing if path.endswith(f"/{PARTITION_METADATA}")}
+        return tuple(path for path in self.audit.listing if _is_strange(path, folders, self.audit.files))
 
     @cached_property
     def actions(self) -> Mapping[str, tuple[Instant, ...]]:
@@ -145,8 +195,11 @@ class View:
         return parsed.instant if parsed else None
 
     def pending(self, requested: str) -> bool:
-        """Return True if a write or compaction with this requested time is pending on the timeline."""
-        return any(i.completed is None and i.writes for i in self.actions.get(requested, ()))
+        """Return True if a write or compaction with this requested time is pending on the timeline, and no restore has
+        undone it.
+        """
+        instants = () if requested in self.audit.undone else self.actions.get(requested, ())
+        return any(instant.completed is None and instant.writes for instant in instants)
 
     def bases(self, group: Group) -> Iterable[BaseFile]:
         return (f for f in self.by_group.get(group, ()) if isinstance(f, BaseFile))
@@ -161,6 +214,14 @@ class View:
 
 def _named(file: File) -> str:
     return file.named if isinstance(file, LogFile) else file.requested
+
+
+def _is_strange(path: str, folders: Container[str], files: Container[str]) -> bool:
+    folder, name = split_path(path)
+    if path.startswith(".hoodie/") or path in files or folder not in folders:
+        return False
+    log = parse_log(name)  # logs of change data are no data files of a table
+    return name != PARTITION_METADATA and not (log is not None and log.cdc) and not name.endswith(".crc")
 
 
 def timeline_file(instant: Instant) -> str:

@@ -31,18 +31,18 @@ def diagnostics_of(storage: Storage, rule: str) -> list[Diagnostic]:
 
 
 def repair(storage: Storage, rule: str, folder: Path) -> None:
-    """Do what the first diagnostic of a rule tells to do, first dry."""
-    diagnostic = diagnostics_of(storage, rule)[0]
-    assert "nbcc table {table} " in diagnostic.remedy, diagnostic
-    words = diagnostic.remedy.partition("nbcc ")[2].format(table=folder).split()
-    before = objects(storage)
-    dry = nbcc_of(*words, "--dry-run")
-    assert dry.exception is None, dry.exception
-    assert "would " in dry.stdout
-    assert objects(storage) == before, "a dry run changed something"
-    did = nbcc_of(*words)
-    assert did.exception is None, did.exception
-    assert objects(storage) != before
+    """Do what the diagnostics of a rule tell to do, first dry."""
+    for remedy in dict.fromkeys(diagnostic.remedy for diagnostic in diagnostics_of(storage, rule)):
+        assert "nbcc table {table} " in remedy
+        words = remedy.partition("nbcc ")[2].format(table=folder).split()
+        before = objects(storage)
+        dry = nbcc_of(*words, "--dry-run")
+        assert dry.exception is None, dry.exception
+        assert "would " in dry.stdout
+        assert objects(storage) == before, "a dry run changed something"
+        did = nbcc_of(*words)
+        assert did.exception is None, did.exception
+        assert objects(storage) != before
     assert not diagnostics_of(storage, rule), render(validate(storage))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from nbcc.engine.config.options import FUNCTION, PARTIAL
 
@@ -44,13 +44,22 @@ class Diagnostic(NamedTuple):
     remedy: str
 
 
+READS: Final = ("SNAP", "TRAVEL", "INCR", "RO")
+"""The promises about the rows of reads."""
+
 RESTORE = "restore it from a copy"
+RESTORE_COMPLETED = "restore its completed file from a copy"
+RESTORE_TIMELINE = "restore its timeline files from a copy"
 
 
 def again(view: View, *paths: str) -> str:
     """Return the remedy for lost rows of the given logs: an `nbcc table` command or an instruction to write the rows
     again.
+
+    While completed instants are missing from the timeline, one of them may have replaced or deleted the rows.
     """
+    if view.removed:
+        return f"restore the timeline files of {min(view.removed)} from a copy, and validate the table again"
     values = view.audit.properties
     ranked = values.get("hoodie.record.merge.mode") == "EVENT_TIME_ORDERING" and not {PARTIAL, FUNCTION} & {*values}
     if view.audit.own and ranked:
@@ -59,7 +68,9 @@ def again(view: View, *paths: str) -> str:
 
 
 def undo(view: View, requested: str) -> str:
-    """Return the remedy for a pending instant: a rollback command or an instruction."""
+    """Return the remedy for a pending instant: the command that undoes it, or an instruction."""
+    if requested in view.audit.undone:
+        return "finish the restore that undid it: nbcc table {table} restore"
     if view.audit.own:
         return f"nbcc table {{table}} rollback --instant {requested}"
     return f"roll back the instant {requested} with the engine that wrote it"

@@ -8,15 +8,18 @@ from collections.abc import Iterator
 from typing import Final
 
 from nbcc.engine.audit.amounts import several
-from nbcc.engine.audit.record import File
+from nbcc.engine.audit.record import SERVICES, File
 from nbcc.engine.file_names import PARTITION_METADATA, in_partition, split_path
 from nbcc.engine.files.group_files import BaseFile, Group
 from nbcc.engine.names import bucket_of
 
 from ..view import View
-from .diagnostic import RESTORE, Case, Rule, undo
+from .diagnostic import READS, RESTORE, RESTORE_TIMELINE, Case, Gravity, Rule, undo
 
-_ORPHANS: Final = "nbcc table {table} orphans --delete"
+_ORPHANS: Final = "nbcc table {table} orphans --quarantine"
+_OUT: Final = "move it out of the folder of the table"
+_FOREIGN: Final = f"if they were removed, {RESTORE_TIMELINE}; else {_OUT}"
+"""nbcc changes no table of another engine."""
 _BUCKET_ID: Final = re.compile(r"\d{8}-[0-9a-f-]+")
 
 
@@ -25,10 +28,30 @@ def missing(view: View) -> Iterator[Case]:
     listing = view.audit.listing
     for path in dict.fromkeys(stat.path for _, stat in view.mismatches if stat.path in view.counted):
         if path not in listing and (because := _needed(view, path)):
-            clean = next((c.instant.requested for c in view.audit.cleans if split_path(path)[1] in c.deleted), None)
+            clean = view.cleaned.get(split_path(path)[1])
+            promises = (*_promises(view, path), "CLEAN") if clean else _promises(view, path)
             cleaned = f": the clean {clean} deleted it" if clean else ""
-            promises = ("SNAP", "CLEAN") if path in view.read else ("TRAVEL", "CLEAN")
             yield Case(path, f"it is missing{cleaned}; {because}", _restored(view, path), promises=promises)
+
+
+def _promises(view: View, path: str) -> tuple[str, ...]:
+    """Return the promises that are broken if a file that a commit lists is missing or damaged: those about the reads
+    that need it.
+
+    A read-optimised read takes only base files. A window takes the files of writes, and none of services.
+    """
+    file = view.counted.get(path)
+    commit = view.audit.commits.get(file.requested) if file else None
+    horizon = view.audit.horizon
+    is_write = commit is not None and commit.operation not in SERVICES
+    in_window = is_write and (horizon is None or (commit.instant.completed or "") > horizon)
+    needed = {
+        "SNAP": path in view.read,
+        "TRAVEL": path in view.read or path in view.superseded,
+        "INCR": in_window,
+        "RO": path in view.newest_bases,
+    }
+    return tuple(name for name, applies in needed.items() if applies) or ("TRAVEL",)
 
 
 def _restored(view: View, path: str) -> str:
@@ -52,12 +75,13 @@ def sizes(view: View) -> Iterator[Case]:
     for _, stat in view.mismatches:
         size = view.audit.listing.get(stat.path)
         if size is not None and size != stat.size:
-            yield Case(stat.path, f"it has {size} bytes, its commit lists {stat.size}", RESTORE)
+            because = f"it has {size} bytes, its commit lists {stat.size}"
+            yield Case(stat.path, because, RESTORE, promises=_promises(view, stat.path))
 
 
 def broken(view: View) -> Iterator[Case]:
     for fault in view.data:
-        yield Case(fault.path, fault.because, RESTORE)
+        yield Case(fault.path, fault.because, RESTORE, promises=_promises(view, fault.path))
 
 
 def foreign(view: View) -> Iterator[Case]:
@@ -65,21 +89,27 @@ def foreign(view: View) -> Iterator[Case]:
     for requested, stat in view.mismatches:
         if view.named_after(stat.path) != requested:
             because = f"the commit of {requested} lists it, but it is not named like a file of this instant"
-            yield Case(stat.path, because, "restore the file of the commit from a copy")
+            promises = (*_promises(view, stat.path), "ATOM")
+            yield Case(stat.path, because, "restore the file of the commit from a copy", promises=promises)
 
 
 def orphans(view: View) -> Iterator[Case]:
-    """Yield files of failed writes whose instants are no longer on the timeline."""
+    """Yield files whose instants are on no timeline: their writes failed, or their timeline files were removed."""
     first = view.audit.first_active
     for file in view.audit.orphans:
-        path = file.path
-        because = f"its instant {file.requested} is on no timeline: its write never completed"
+        where = f"its instant {file.requested} is on no timeline"
+        if proof := view.removed.get(file.requested):
+            because = f"{where}, and {proof}: it completed, and its timeline files were removed"
+            yield Case(file.path, because, RESTORE_TIMELINE, promises=(*READS, "ATOM", "ARCH"))
+            continue
+        because = f"{where}: its write never completed, or its timeline files were removed"
+        remedy = f"if they were removed, {RESTORE_TIMELINE}; else {_ORPHANS}" if view.audit.own else _FOREIGN
         if first is not None and file.requested < first:
             because += f"; it is older than the active timeline ({first}), and Hudi's readers show its rows"
-            yield Case(path, because, _ORPHANS, "AT RISK" if view.audit.own else "BROKEN", ("ATOM", "ARCH"))
+            yield Case(file.path, because, remedy, "AT RISK" if view.audit.own else "BROKEN", ("ATOM", "ARCH"))
         else:
             because += "; once older instants are archived, Hudi's readers show its rows"
-            yield Case(path, because, _ORPHANS, "AT RISK")
+            yield Case(file.path, because, remedy, "AT RISK")
 
 
 def unlisted(view: View) -> Iterator[Case]:
@@ -88,7 +118,29 @@ def unlisted(view: View) -> Iterator[Case]:
     """
     for file in view.unlisted:
         because = f"its instant {file.requested} is completed and does not list it; Hudi's readers show its rows"
-        yield Case(file.path, because, _ORPHANS, "AT RISK" if view.audit.own else "BROKEN", ("ATOM",))
+        remedy = _ORPHANS if view.audit.own else _OUT
+        yield Case(file.path, because, remedy, "AT RISK" if view.audit.own else "BROKEN", ("ATOM",))
+
+
+def not_of_hudi(view: View) -> Iterator[Case]:
+    """Yield Parquet files in partitions that are not named like a base file, and that Hudi's readers take for one.
+
+    Hudi 1.2.0 splits the name at its underscores. Without one, every snapshot fails. What follows the last one is taken
+    for the requested time of a commit.
+    """
+    first = view.audit.first_active or ""
+    gravity: Gravity = "AT RISK" if view.audit.own else "BROKEN"
+    for path in view.strangers:
+        name = split_path(path)[1]
+        if not name.endswith(".parquet"):
+            continue
+        if "_" not in name:
+            because = "no engine of this table wrote it: Hudi 1.2.0 fails at every snapshot (NullPointerException)"
+        elif name.rpartition("_")[2] < first:
+            because = "no engine of this table wrote it: Hudi's readers take it for a base file that has committed"
+        else:
+            continue
+        yield Case(path, because, _OUT, gravity, READS)
 
 
 def two_groups(view: View) -> Iterator[Case]:
@@ -151,8 +203,9 @@ RULES: Final = (
     Rule("listed-file-size", "a file has another size than its commit lists", ("SNAP", "TRAVEL"), sizes),
     Rule("data-file-broken", "a data file is damaged, or holds other rows than its commit lists", ("SNAP",), broken),
     Rule("listed-file-foreign", "a commit lists a file that is not its own", ("SNAP", "ATOM"), foreign),
-    Rule("orphan-file", "a file whose write never completed and is on no timeline", ("ARCH",), orphans),
+    Rule("orphan-file", "a file whose instant is on no timeline", ("ARCH",), orphans),
     Rule("unlisted-file", "a file that its completed instant does not list", ("ATOM",), unlisted),
+    Rule("foreign-file", "a file of no engine of the table that Hudi's readers read", READS, not_of_hudi),
     Rule("bucket-with-two-groups", "two file groups share a bucket", ("KEY",), two_groups),
     Rule("bucket-out-of-range", "a file group has a bucket that the table lacks", ("KEY",), bucket_range),
     Rule("partition-metadata-missing", "a partition that Hudi on Spark does not see", ("SNAP",), partition_metadata),

@@ -4,76 +4,44 @@ is merged exactly once.
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Mapping
+from bisect import bisect_left
+from collections.abc import Iterator
 from typing import Final
 
 from nbcc.engine.audit.amounts import several
-from nbcc.engine.file_names import in_partition, parse_base, parse_log, split_path
+from nbcc.engine.audit.log_fates import Fate, compactions_that_left_logs_out
+from nbcc.engine.file_names import in_partition, parse_base
 from nbcc.engine.files.group_files import BaseFile, Group, LogFile
 
 from ..view import GroupPlan, View
-from .diagnostic import RESTORE, Case, Rule, again, undo
+from .diagnostic import RESTORE, RESTORE_COMPLETED, RESTORE_TIMELINE, Case, Rule, again, undo
 
-_LOADS: Final = ("BULK_INSERT", "BULK_INSERT_PREPPED")
 _DROP: Final = "nbcc table {table} plans --drop "
 
 
 def lost(view: View) -> Iterator[Case]:
-    """Yield completed logs that no compaction plan includes, although a compaction scheduled after their completion has
-    completed. No reader sees their rows.
-
-    The plans of replacing writes are ignored, because they omit all logs on purpose.
+    """Yield completed logs whose rows a snapshot must contain, although no compaction plan took them and no reader sees
+    them.
     """
-    commits = view.audit.commits.values()
-    covers = {split_path(path)[1]: names for commit in commits for path, names in commit.covers}
-    for group, parts in view.plans.items():
-        done = [part for part in parts if part.completed is not None]
-        barriers = [part.barrier for part in done]  # they rise
-        compactions = {*barriers}
-        taken = _with_covered(covers, {name for part in parts for name in part.operation.logs})
-        for log in _logs(view, group) if done else ():
-            after = bisect_right(barriers, log.completed or "")
-            if after == len(done) or log.requested in compactions or log.path in view.audit.rewritten:
-                continue
-            replaced = view.audit.plans[barriers[after]].replaces
-            if not replaced and log.path.rpartition("/")[2] not in taken:
-                because = (
-                    f"it completed at {log.completed}, before the barrier {barriers[after]}, whose plan did not take"
-                    " it: its slice is superseded and no reader sees its rows"
-                )
-                yield Case(log.path, because, again(view, log.path))
-
-
-def _with_covered(covers: Mapping[str, tuple[str, ...]], names: set[str]) -> set[str]:
-    if not covers:
-        return names  # no copy of a million names for most tables
-    logs, new = set[str](), names
-    while new:
-        logs |= new
-        new = {each for name in new for each in covers.get(name, ())} - logs
-    return logs
+    for log, fate in _fates(view):
+        if fate.kind == "lost" and fate.over in view.audit.plans:
+            yield Case(log.path, fate.because, again(view, log.path))
 
 
 def covered(view: View) -> Iterator[Case]:
     """Yield completed logs that a bulk insert has hidden by adding a newer base file to their file group. The base file
     lacks the logs' rows.
     """
+    for log, fate in _fates(view):
+        if fate.kind == "lost" and fate.over not in view.audit.plans:
+            yield Case(log.path, fate.because, again(view, log.path))
+
+
+def _fates(view: View) -> Iterator[tuple[LogFile, Fate]]:
+    """Yield the logs of the file groups that have a base file or plan, each with its fate."""
     for group, files in view.by_group.items():
-        logs = [file for file in files if isinstance(file, LogFile) and file.completed]
-        loaded = [b for b in view.bases(group) if logs and view.audit.commits[b.requested].operation in _LOADS]
-        taken = {name for part in view.plans.get(group, ()) for name in part.operation.logs}
-        for log in logs:
-            over = next((b for b in loaded if log.completed and log.completed < b.requested), None)
-            if over is not None and log.path.rpartition("/")[2] not in taken and log.path not in view.audit.rewritten:
-                because = (
-                    f"it completed at {log.completed}, before {over.path} was written over it: no reader sees its rows"
-                )
-                yield Case(log.path, because, again(view, log.path))
-
-
-def _logs(view: View, group: Group) -> Iterator[LogFile]:
-    return (f for f in view.by_group.get(group, ()) if isinstance(f, LogFile) and f.completed is not None)
+        if group in view.plans or any(isinstance(file, BaseFile) for file in files):
+            yield from view.fates.of_group(group, files)
 
 
 def twice(view: View) -> Iterator[Case]:
@@ -89,8 +57,14 @@ def twice(view: View) -> Iterator[Case]:
                 file = view.counted.get(path) or view.audit.files.get(path)
                 completed = None if file is None else file.completed
                 kept = file is not None and file.requested in barriers  # the deletes that a compaction kept
+                remedy = _remedy(part)
                 if file is not None and completed is None:
-                    because = f"the plan {part.barrier} takes it, and its instant {file.requested} is not completed"
+                    because = (
+                        f"the plan {part.barrier} takes it, and its instant {file.requested} is not completed, or its"
+                        " completed file was removed"
+                    )
+                    dropped = f", or drop the plan: {_DROP}{part.barrier}" if part.completed is None else ""
+                    remedy = f"{RESTORE_COMPLETED}{dropped}"
                 elif completed is not None and completed >= part.barrier and not kept:
                     because = (
                         f"the plan {part.barrier} takes it although it completed at {completed}: it belongs to the"
@@ -101,7 +75,7 @@ def twice(view: View) -> Iterator[Case]:
                 else:
                     taken[name] = part.barrier
                     continue
-                yield Case(path, because, _remedy(part))
+                yield Case(path, because, remedy)
 
 
 def _remedy(part: GroupPlan) -> str:
@@ -119,31 +93,26 @@ def cannot_run(view: View) -> Iterator[Case]:
             for path in (in_partition(partition, name) for name in names):
                 if path not in view.audit.listing:
                     because = f"the pending plan {part.barrier} needs it, but it is missing"
-                    yield Case(path, because, f"{RESTORE}, or drop the plan: {_DROP}{part.barrier}")
+                    remedy = f"{RESTORE}, or drop the plan: {_DROP}{part.barrier}"
+                    if proof := view.removed.get(part.barrier):
+                        because += f": {proof}, so the plan had completed, and its completed file was removed"
+                        remedy = RESTORE_COMPLETED
+                    yield Case(path, because, remedy)
 
 
 def left_out(view: View) -> Iterator[Case]:
     """Yield base files into which a compaction has merged fewer or more logs than its plan lists."""
+    for path, because, logs in compactions_that_left_logs_out(view.audit):
+        if not view.audit.rewritten >= {*logs}:
+            lacking = [log for log in logs if view.named_after(log) not in view.audit.plans]
+            yield Case(path, because, again(view, *lacking) if lacking else RESTORE)
     for requested, commit in view.audit.commits.items():
         plan = view.audit.plans.get(requested)
-        logs = {(each.partition, each.file_id): each.logs for each in reversed(plan.operations)} if plan else {}
+        groups = {*plan.groups} if plan else set()
         for stat in commit.stats if plan else ():
             file = view.counted.get(stat.path)
-            if not isinstance(file, BaseFile) or stat.merged is None:
-                continue
-            planned = logs.get((file.partition, file.file_id))
-            if planned is None:
+            if isinstance(file, BaseFile) and stat.merged is not None and (file.partition, file.file_id) not in groups:
                 yield Case(stat.path, f"the compaction {requested} wrote it, but its plan lacks this group", RESTORE)
-            elif stat.merged != len(planned) and stat.merged != len(planned) - _kept(planned, view):
-                because = f"{several(stat.merged, 'log')} are in it, but its plan {requested} takes {len(planned)}"
-                paths = [in_partition(file.partition, name) for name in planned]
-                if not view.audit.rewritten >= {*paths}:
-                    yield Case(stat.path, because, again(view, *paths))
-
-
-def _kept(names: tuple[str, ...], view: View) -> int:
-    """Return how many of a plan's logs were written by an earlier compaction to store tombstones."""
-    return sum(name is not None and name.instant in view.audit.plans for name in map(parse_log, names))
 
 
 def old_base(view: View) -> Iterator[Case]:
@@ -159,8 +128,13 @@ def old_base(view: View) -> Iterator[Case]:
             parsed = parse_base(part.operation.base_file) if part.operation.base_file else None
             newest = bases[before - 1] if before else None
             if newest is not None and newest != (parsed.instant if parsed else None):
-                because = f"it starts from {part.operation.base_file or 'no base file'}, but {newest} is newer"
-                yield Case(f".hoodie/timeline/{part.barrier}.compaction.requested", because, _remedy(part))
+                because, remedy = f"it starts from {part.operation.base_file or 'no base file'}", _remedy(part)
+                if parsed is not None and parsed.instant in view.removed:
+                    because += f", but no timeline has {parsed.instant}: its timeline files were removed"
+                    remedy = RESTORE_TIMELINE
+                else:
+                    because += f", but {newest} is newer"
+                yield Case(f".hoodie/timeline/{part.barrier}.compaction.requested", because, remedy)
 
 
 def replaced(view: View) -> Iterator[Case]:
@@ -195,13 +169,16 @@ def first_log(view: View) -> Iterator[Case]:
             yield Case(log.path, because, f"let it complete, or {undo(view, log.requested)}", "AT RISK")
 
 
+_WRONG_ROWS: Final = ("SNAP", "INCR", "RO")
+"""A base file that lacks rows makes every read of its file group wrong."""
+
 RULES: Final = (
-    Rule("committed-log-lost", "a committed log that no reader sees", ("SNAP", "PART", "QUIET"), lost),
-    Rule("base-file-over-logs", "a bulk insert into a file group that had logs", ("SNAP", "PART"), covered),
+    Rule("committed-log-lost", "a committed log that no reader sees", (*_WRONG_ROWS, "PART", "QUIET"), lost),
+    Rule("base-file-over-logs", "a bulk insert into a file group that had logs", (*_WRONG_ROWS, "PART"), covered),
     Rule("log-in-two-slices", "a log in two slices, or one that a plan must not take", ("PART", "QUIET"), twice),
-    Rule("compaction-left-logs-out", "a base file that lacks logs of its plan", ("QUIET", "SNAP"), left_out),
-    Rule("plan-from-old-base", "a plan that does not start from the newest base file", ("QUIET", "SNAP"), old_base),
+    Rule("compaction-left-logs-out", "a base file that lacks logs of its plan", (*_WRONG_ROWS, "QUIET"), left_out),
+    Rule("plan-from-old-base", "a plan that starts from an old base file", (*_WRONG_ROWS, "QUIET"), old_base),
     Rule("plan-cannot-run", "a pending plan whose inputs are missing", ("PROGRESS", "CLEAN"), cannot_run),
-    Rule("written-after-replace", "a file in a file group that a replace hides", ("SNAP", "ACK"), replaced),
+    Rule("written-after-replace", "a file in a file group that a replace hides", ("SNAP", "ACK", "INCR"), replaced),
     Rule("hidden-by-a-pending-log", "committed logs that Hudi hides behind a pending one", ("SNAP",), first_log),
 )

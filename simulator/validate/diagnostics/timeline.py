@@ -7,18 +7,19 @@ from typing import Final
 
 import pyarrow as pa
 
+from nbcc.engine.audit.amounts import several
 from nbcc.engine.clock import to_millis
 from nbcc.engine.config import from_properties
 from nbcc.engine.errors import NbccError, Unsupported
 from nbcc.engine.schema import from_avro, without_meta
 
 from ..view import TIMELINE, View, timeline_file
-from .diagnostic import RESTORE, Case, Rule, undo
+from .diagnostic import READS, RESTORE, RESTORE_COMPLETED, Case, Rule, undo
 
 _STALE_MS: Final = 3_600_000
 _CONCERNED: Final = {
-    "commit": ("SNAP", "ATOM"), "plan": ("QUIET", "PROGRESS"), "archive": ("ARCH",), "clean": ("CLEAN",),
-    "restore": ("REC",), "savepoint": ("CLEAN",), "properties": ("SNAP",),
+    "commit": (*READS, "ATOM"), "plan": ("QUIET", "PROGRESS"), "archive": ("ARCH",), "clean": ("CLEAN",),
+    "restore": ("REC",), "savepoint": ("CLEAN",), "properties": READS,
 }  # fmt: skip
 
 
@@ -49,15 +50,25 @@ def stale(view: View) -> Iterator[Case]:
     """
     for instant in view.audit.timeline.pending:
         beats = f".hoodie/.heartbeat/{instant.requested}" in view.audit.listing
-        if beats or instant.action not in ("deltacommit", "commit"):
+        undone = instant.requested in view.audit.undone  # by a restore that is to be finished
+        if beats or undone or instant.action not in ("deltacommit", "commit"):
             continue
         try:
             waited = to_millis(view.now) - to_millis(instant.requested)
         except ValueError:
             continue
         if waited > _STALE_MS:
-            because = f"it has been {instant.state} for {waited // 60_000} minutes, its writer without a heartbeat"
-            yield Case(timeline_file(instant), because, undo(view, instant.requested), "AT RISK")
+            because = (
+                f"it has been {instant.state} for {_duration(waited)} without a heartbeat: its writer failed, or its"
+                " completed file was removed"
+            )
+            remedy = f"if it had completed, {RESTORE_COMPLETED}; else {undo(view, instant.requested)}"
+            yield Case(timeline_file(instant), because, remedy, "AT RISK")
+
+
+def _duration(millis: int) -> str:
+    hours = millis // 3_600_000
+    return several(hours // 24, "day") if hours >= 48 else several(hours, "hour")
 
 
 def marks(view: View) -> Iterator[Case]:
@@ -68,7 +79,7 @@ def marks(view: View) -> Iterator[Case]:
         if commit.own and not view.audit.own:
             because = "nbcc wrote it, but the table's properties lack nbcc's mark: readers apply Hudi's rules"
             remedy = "put the nbcc.* properties back"
-            yield Case(timeline_file(commit.instant), because, remedy, promises=("LAWS", "SNAP"))
+            yield Case(timeline_file(commit.instant), because, remedy, promises=("LAWS", "SNAP", "INCR", "RO"))
         elif view.audit.own and not commit.own and commit.operation in ("COMPACT", "CLUSTER", "LOG_COMPACT"):
             because = "a service of another engine wrote it: Hudi's rules apply to its file groups from its barrier on"
             yield Case(timeline_file(commit.instant), because, "run the services of this table with nbcc", "AT RISK")
@@ -76,7 +87,7 @@ def marks(view: View) -> Iterator[Case]:
         if view.audit.own and not commit.own and plan is not None and plan.replaces:
             because = "another engine took this replace for a compaction, and completed it without effect"
             remedy = "overwrite the partition again"
-            yield Case(timeline_file(commit.instant), because, remedy, promises=("SNAP", "ACK"))
+            yield Case(timeline_file(commit.instant), because, remedy, promises=("SNAP", "ACK", "INCR", "RO"))
     for clean in view.audit.cleans:
         if view.audit.own and clean.retained and not clean.own:
             because = "a clean of another engine: it published no horizon before it deleted, so that reads could fail"
@@ -142,12 +153,12 @@ def nothing_pending(view: View) -> Iterator[Case]:
 
 
 RULES: Final = (
-    Rule("unreadable", "a file of the timeline cannot be understood", ("SNAP",), unreadable),
+    Rule("unreadable", "a file of the timeline cannot be understood", READS, unreadable),
     Rule("name-and-content", "an instant whose operation contradicts its name", ("PART", "QUIET"), names),
     Rule("undone-and-completed", "an instant that was rolled back and completed", ("REC",), undone),
     Rule("writer-gone", "a pending write whose writer is dead", ("ARCH", "PROGRESS"), stale),
     Rule("marks-disagree", "instants and properties disagree about the rules that apply", ("LAWS",), marks),
-    Rule("properties-contradict", "properties that contradict each other or the columns", ("SNAP",), properties),
+    Rule("properties-contradict", "properties that contradict each other or the columns", READS, properties),
     Rule("metadata-table-active", "a metadata table hides commits of nbcc from Hudi", ("SNAP",), metadata_table),
     Rule("plan-missing", "a pending compaction without a plan", ("PROGRESS", "QUIET"), nothing_pending),
 )

@@ -85,7 +85,7 @@ def _is_time(text: str) -> bool:
 
 RULES: Final = (
     Rule("no-time", "an instant whose name has no valid time", ("MONO",), no_time),
-    Rule("future-instant", "an instant in the future", ("MONO", "SNAP"), future),
+    Rule("future-instant", "an instant in the future", ("MONO", "SNAP", "INCR"), future),
     Rule("equal-times", "two instants have a time in common", ("MONO",), equal),
     Rule("completed-before-requested", "an instant completed before it was requested", ("MONO",), backwards),
     Rule("completed-twice", "an instant has two completion times", ("MONO", "TRAVEL"), twice),
