@@ -103,7 +103,7 @@ def test_a_clean_that_deletes_files_of_a_snapshot_is_detected(good: Storage) -> 
     path = log(10)(good)
     cleaned(good, tick(10), [path])
     [diagnostic] = [c for c in validate(good).diagnostics if c.rule == "listed-file-missing"]
-    assert (diagnostic.file, diagnostic.promises) == (path, ("SNAP", "CLEAN"))
+    assert (diagnostic.file, diagnostic.promises) == (path, ("SNAP", "TRAVEL", "INCR", "CLEAN"))
     assert f"the clean {tick(12)} deleted it" in diagnostic.because
 
 
