@@ -56,3 +56,9 @@ class Context:
     def unretired(self, timeline: Timeline) -> Timeline:
         """Return what `whole` returns, without the archived instants that no table service needs any more."""
         return self.commits.unretired(timeline) if self.rules.files == "listed" else timeline
+
+    def without_late_states(self, timeline: Timeline) -> Timeline:
+        """Return a listed timeline without the pending states that stalled actors put after others had completed and
+        archived the instant.
+        """
+        return self.commits.without_late_states(timeline) if self.rules.files == "listed" else timeline

@@ -22,6 +22,7 @@ from typing import Any
 from nbcc.model import Protocol, Record, Step, World
 from nbcc.model.answers import Several
 from nbcc.model.mechanisms import kind_of, kinds
+from nbcc.model.mechanisms.insert_overwrite import OVERWRITER
 from nbcc.model.promises import PROMISES
 from nbcc.model.validation import nearest
 
@@ -122,11 +123,13 @@ def _check_kinds(actors: Mapping[str, str]) -> None:
 
 
 def _made(given: Mapping[str, Any]) -> Trace:
+    world = World.from_mapping(given["world"])
+    steps = tuple(Step(step["actor"], step["action"], _args(step["args"])) for step in given["steps"])
     return Trace(
-        world=World.from_mapping(given["world"]),
+        world=world,
         protocol=Protocol.from_mapping(given["protocol"]),
-        steps=tuple(Step(step["actor"], step["action"], _args(step["args"])) for step in given["steps"]),
-        batches=_batches(given.get("rows", ())),
+        steps=steps,
+        batches={**_without_rows(world, steps), **_batches(given.get("rows", ()))},
         observed=tuple(dict(step.get("observed", {})) for step in given["steps"]),
         cycle=given.get("cycle", 0),
         **{name: given.get(name, "") for name in ("title", "promise", "verdict", "because", "found_by")},
@@ -201,6 +204,14 @@ def _batches(rows: Iterable[Mapping[str, Any]]) -> dict[tuple[str, int], Batch]:
         earlier = records_in(records[row["key"]]) if row["key"] in records else ()
         records[row["key"]] = Several((*earlier, record)) if earlier else record
     return {write: dict(files) for write, files in batches.items()}
+
+
+def _without_rows(world: World, steps: Iterable[Step]) -> dict[tuple[str, int], Batch]:
+    """Return an empty batch for each overwriter that takes a step. A file of a trace lists rows only, so an overwrite
+    without rows, which deletes the partition, would have no batch.
+    """
+    acting = {step.actor for step in steps}
+    return {(me, 1): {file: {} for file in world.files(me, 1)} for me in acting if kind_of(me) == OVERWRITER.name}
 
 
 def _plain(value: Any) -> Any:

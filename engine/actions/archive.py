@@ -8,6 +8,8 @@ from ..lock import held
 from ..reads.retention import refuse_unlisted
 from ..services.archiving import RETAINED, archivable, pending_files, refuse_different, refuse_retained, to_archived
 from ..timeline import Instant, Timeline, load, lsm
+from ..timeline.commits import late_states
+from ..timeline.restores import ACTION as RESTORE
 from ..timeline.timeline import FOLDER
 from ..writes.claims import forget
 from ..writes.decision_log import cut, latest_decision
@@ -48,6 +50,7 @@ def _archive_some(context: Context, retained: int) -> tuple[Instant, ...]:
         refuse_unlisted(context, unretired, "archive the timeline")
         forget(context, timeline)
         cut(context, last)
+        drop_undone(context, timeline)
         chosen = left_behind(context, timeline)
         if not chosen:
             chosen = archivable(context, timeline, unretired, retained, last)[:MOST]
@@ -60,14 +63,28 @@ def _archive_some(context: Context, retained: int) -> tuple[Instant, ...]:
 
 
 def left_behind(context: Context, timeline: Timeline) -> tuple[Instant, ...]:
-    """Return the instants that are both on the active timeline and in the archive. Raises `Damaged` if the archived
-    content of an instant differs from the active content.
+    """Return the instants that are both on the active timeline and in the archive, because an archiver crashed or a
+    stalled actor put a state of the instant late. Raises `Damaged` if the archived content of an instant differs from
+    the active content.
     """
     archive = context.commits.archive
     archive.timeline()  # reads every archive file
     rows = [row for instant in timeline.instants if (row := archive.row(instant)) and row.instant == instant]
     refuse_different(context, rows)
-    return tuple(row.instant for row in rows)
+    late = late_states(timeline, archive.whole())
+    return (*(row.instant for row in rows), *late.values())
+
+
+def drop_undone(context: Context, timeline: Timeline) -> None:
+    """Delete the timeline files of instants that a completed restore has undone. The restore has deleted them, so that
+    a file that is there was put late by a stalled actor.
+    """
+    done = {instant.requested for instant in timeline.completed if instant.action == RESTORE}
+    undone = {requested for plan in timeline.restores if plan.requested in done for requested, _ in plan.undone}
+    late = [instant for instant in timeline.undone if instant.requested in undone]
+    names = [*(instant.file_name for instant in late), *pending_files(timeline, late)]
+    if names:
+        context.storage.delete_all([f"{FOLDER}/{name}" for name in names])
 
 
 def _keep_tree(context: Context) -> None:

@@ -168,7 +168,7 @@ class _Pass:
     def clean(self) -> Iterator[ServiceStep]:
         if not self.policy.clean:
             return
-        for pending in [i for i in load(self.context.storage).pending if i.action == "clean"]:
+        for pending in [i for i in self._active().pending if i.action == "clean"]:
             yield from self._cleaned(pending, {})
         arguments: dict[str, Any] = {"policy": self.policy.clean_policy, "retained": self.policy.clean_retained}
         timeline = self._timeline()
@@ -179,7 +179,7 @@ class _Pass:
             yield from self._cleaned(planned, because)
 
     def archive(self) -> Iterator[ServiceStep]:
-        if self.policy.archive and (because := archive_due(load(self.context.storage), self.policy)):
+        if self.policy.archive and (because := archive_due(self._active(), self.policy)):
             begun = time.monotonic()
             if moved := archive.run(self.context, self.config, self.policy.archive_least):
                 yield self._step("archive", "archived", moved, begun, {"instants": len(moved)}, because)
@@ -214,7 +214,7 @@ class _Pass:
 
     def measured(self) -> ServiceStep:
         begun = time.monotonic()
-        counts = measure(self.context, load(self.context.storage))
+        counts = measure(self.context, self._active())
         return ServiceStep(STATE, "measured", (), counts, {}, time.monotonic() - begun)
 
     def _compactions(self, timeline: Timeline) -> list[Instant]:
@@ -247,7 +247,7 @@ class _Pass:
             return self._step(service, did, (plan,), begun, counts, because)
 
         if mode == "run":
-            for plan in pending_of(load(self.context.storage)):
+            for plan in pending_of(self._active()):
                 yield ran(plan, {"pending": 1})
         if because := due(self.context, self._timeline(), self.policy):
             begun = time.monotonic()
@@ -263,6 +263,9 @@ class _Pass:
         files = len(self.context.commits.clean(plan.requested).paths)
         run_clean.run(self.context, self.config, plan.requested)
         yield self._step("clean", "deleted files", (plan,), begun, {"files": files}, because)
+
+    def _active(self) -> Timeline:
+        return self.context.without_late_states(load(self.context.storage))
 
     def _timeline(self) -> Timeline:
         return self.context.unretired(load(self.context.storage))

@@ -11,7 +11,7 @@ from ..errors import Unsupported
 from ..file_names import in_partition, parse_base, parse_log
 from ..files.group_files import Group
 from ..reads.times import Time
-from ..services.resume import completed, plan_to_resume, timeline_with
+from ..services.resume import completed, resumed
 from ..timeline import Instant, put_inflight
 from ..timeline.cleans import CleanPlan, encode_clean
 
@@ -26,13 +26,10 @@ def run(context: Context, config: TableConfig, instant: Time | None = None) -> I
     if another process completed the clean; None if no clean is pending.
     """
     config.check_writable()
-    timeline = timeline_with(context, ACTION, instant)
-    found = plan_to_resume(timeline, ACTION, instant)
-    if found is None or found.completed:
+    _, found, plan = resumed(context, ACTION, instant, context.commits.clean)
+    if found is None or plan is None:
         return found
-    requested = found.requested
-    begun = time.monotonic_ns()
-    plan = context.commits.clean(requested)
+    requested, begun = found.requested, time.monotonic_ns()
     put_inflight(context.storage, requested, ACTION, again=True)
     for paths in by_group(plan).values():
         context.storage.delete_all(paths)

@@ -17,7 +17,7 @@ from ..reads.tasks import group_rules
 from ..reads.times import Time
 from ..rules import Rules
 from ..services.inputs import PlanInputs
-from ..services.resume import completed, files_or_completed, plan_to_resume, timeline_with
+from ..services.resume import completed, files_or_completed, resumed
 from ..timeline import CompactionOperation, Instant, Timeline, put_inflight
 from ..writes.commits import compaction_commit
 
@@ -33,17 +33,16 @@ def run(context: Context, config: TableConfig, instant: Time | None = None) -> I
     """
     config.check_writable()
     config = with_current_schema(context.storage, config)
-    timeline = timeline_with(context, ACTION, instant)
-    found = plan_to_resume(
-        timeline,
-        ACTION,
-        instant,
-        lambda plan: timeline.is_compaction(plan) and not context.commits.plan(plan.requested).replaces,
-    )
-    if found is None or found.completed:
+    read = context.commits.plan
+
+    def is_ours(timeline: Timeline, plan: Instant) -> bool:
+        """A replacing write completes its own plan."""
+        return timeline.is_compaction(plan) and not read(plan.requested).replaces
+
+    timeline, found, plan = resumed(context, ACTION, instant, read, is_ours)
+    if found is None or plan is None:
         return found
     requested = found.requested
-    plan = context.commits.plan(requested)
     put_inflight(context.storage, requested, ACTION, again=True)
 
     def compact() -> list[WrittenFile]:

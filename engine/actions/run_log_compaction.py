@@ -9,8 +9,8 @@ from ..data.tasks import LogCompactTask, ReadTask, WrittenFile
 from ..definition.load import with_current_schema
 from ..reads.times import Time
 from ..services.inputs import PlanInputs
-from ..services.resume import completed, files_or_completed, plan_to_resume, timeline_with
-from ..timeline import LOG_COMPACTION, CompactionOperation, Instant, put_inflight
+from ..services.resume import completed, files_or_completed, resumed
+from ..timeline import LOG_COMPACTION, CompactionOperation, Instant, Timeline, put_inflight
 from ..writes.commits import log_compaction_commit
 
 
@@ -23,12 +23,12 @@ def run(context: Context, config: TableConfig, instant: Time | None = None) -> I
     """
     config.check_writable()
     config = with_current_schema(context.storage, config)
-    timeline = timeline_with(context, LOG_COMPACTION, instant)
-    found = plan_to_resume(timeline, LOG_COMPACTION, instant, timeline.is_log_compaction)
-    if found is None or found.completed:
+    timeline, found, plan = resumed(
+        context, LOG_COMPACTION, instant, context.commits.log_plan, Timeline.is_log_compaction
+    )
+    if found is None or plan is None:
         return found
     requested = found.requested
-    plan = context.commits.log_plan(requested)
     put_inflight(context.storage, requested, LOG_COMPACTION, again=True)
 
     def compact() -> list[WrittenFile]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import partial
 
 from ..config import TableConfig
 from ..context import Context
@@ -12,7 +13,7 @@ from ..errors import Cleaned
 from ..file_names import marker, split_path
 from ..files.group_files import is_change_log, listed_file
 from ..reads.times import Time
-from ..services.resume import completed, plan_to_resume, timeline_with
+from ..services.resume import completed, resumed
 from ..timeline import Instant, Timeline, WriteStat, put_inflight
 from ..timeline.instant import PENDING
 from ..timeline.restores import ACTION, encode_restore, load_restore_plan
@@ -30,12 +31,11 @@ def run(context: Context, config: TableConfig, instant: Time | None = None) -> I
     pending.
     """
     config.check_writable()
-    timeline = timeline_with(context, ACTION, instant)
-    found = plan_to_resume(timeline, ACTION, instant)
-    if found is None or found.completed:
+    read = partial(load_restore_plan, context.storage)
+    timeline, found, plan = resumed(context, ACTION, instant, read)
+    if found is None or plan is None:
         return found
     requested, begun = found.requested, time.monotonic_ns()
-    plan = load_restore_plan(context.storage, requested)
     put_inflight(context.storage, requested, ACTION, again=True)
     left = {each.requested: each for each in timeline.undone if each.writes}
     deleted = {}

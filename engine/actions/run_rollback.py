@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from ..config import TableConfig
 from ..context import Context
 from ..file_names import marker, split_path
 from ..lock import held
 from ..reads.times import Time
-from ..services.resume import completed, plan_to_resume, timeline_with
+from ..services.resume import completed, resumed
 from ..timeline import Instant, encode_rollback, load_rollback_plan, put_inflight
 from ..writes.commit_protocol import ROLLBACK, marked_files, remove_pending
 
@@ -24,12 +26,11 @@ def run(context: Context, config: TableConfig, instant: Time | None = None) -> I
     rollback, even if another process completed the rollback; None if no rollback is pending.
     """
     config.check_writable()
-    timeline = timeline_with(context, ROLLBACK, instant)
-    found = plan_to_resume(timeline, ROLLBACK, instant)
-    if found is None or found.completed:
+    read = partial(load_rollback_plan, context.storage)
+    timeline, found, plan = resumed(context, ROLLBACK, instant, read)
+    if found is None or plan is None:
         return found
     requested = found.requested
-    plan = load_rollback_plan(context.storage, requested)
     put_inflight(context.storage, requested, ROLLBACK, again=True)
     # A failed writer of Hudi's may have announced its files in another way; then the plan alone knows them.
     left_to_undo = timeline.find(plan.target, plan.action) is not None

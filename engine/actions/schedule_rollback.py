@@ -29,7 +29,7 @@ def run(context: Context, config: TableConfig, instant: Time | None = None) -> I
     config.check_writable()
     with held(context.lock):
         last = latest_decision(context)
-        timeline = load(context.storage)
+        timeline = context.without_late_states(load(context.storage))
         failed = next(failed_writes(context, timeline), None) if instant is None else _named(context, timeline, instant)
         if failed is None:
             return None

@@ -4,19 +4,57 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from typing import Generic, NamedTuple, TypeVar
 
 from ..context import Context
 from ..data.tasks import WrittenFile
-from ..errors import BadInput, Conflict
+from ..errors import BadInput, Cleaned, Conflict
 from ..reads.times import Time
+from ..storage import NotFound
 from ..timeline import Instant, Timeline, load
 from ..writes.commit_protocol import complete, forget_markers, marked_files
 
+P = TypeVar("P")
+
 
 def timeline_with(context: Context, action: str, instant: Time | None) -> Timeline:
-    """Return the active timeline, joined with the archive if the active timeline does not contain `instant`."""
-    timeline = load(context.storage)
+    """Return the active timeline, joined with the archive if the active timeline does not contain `instant`. A pending
+    state of an archived instant does not count, because a stalled actor put it late.
+    """
+    timeline = context.without_late_states(load(context.storage))
     return timeline if instant is None or timeline.find(_named(instant), action) else context.whole(timeline)
+
+
+class Resumed(NamedTuple, Generic[P]):
+    """The plan that a service runs: the timeline that shows the plan's instant, the instant, and the plan if it is
+    pending. `instant` is None if no plan is pending.
+    """
+
+    timeline: Timeline
+    instant: Instant | None
+    plan: P | None
+
+
+def resumed(
+    context: Context,
+    action: str,
+    instant: Time | None,
+    read: Callable[[str], P],
+    among: Callable[[Timeline, Instant], bool] = lambda _, each: True,
+) -> Resumed[P]:
+    """Return what `plan_to_resume` returns, and the plan that `read` reads. If another process removes a plan after the
+    listing, the timeline is listed again.
+    """
+    timeline = timeline_with(context, action, instant)
+    while True:
+        try:
+            found = plan_to_resume(timeline, action, instant, partial(among, timeline))
+            plan = None if found is None or found.completed else read(found.requested)
+            return Resumed(timeline, found, plan)
+        except (NotFound, Cleaned):
+            listed, timeline = timeline, timeline_with(context, action, instant)
+            if timeline.instants == listed.instants:
+                raise
 
 
 def plan_to_resume(
@@ -49,14 +87,14 @@ def _completed_by_another(context: Context, action: str, requested: str) -> Inst
     """Return the instant if another process has completed it, None if it is pending, and `Conflict` if its plan was
     removed.
     """
-    resumed = timeline_with(context, action, requested).find(requested, action)
-    if resumed is None:
+    there = timeline_with(context, action, requested).find(requested, action)
+    if there is None:
         return Conflict(
             f"complete the {action} {requested}",
             "its plan is no longer on the timeline: a restore has undone it, or it was dropped",
             f"plan another {action}, if there is anything to do",
         )
-    return resumed if resumed.completed else None
+    return there if there.completed else None
 
 
 def files_or_completed(

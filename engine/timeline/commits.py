@@ -60,6 +60,18 @@ class Commits:
         archived = self.archive.timeline()
         return timeline.without(self.archive.retired).with_archived(archived)
 
+    def without_late_states(self, timeline: Timeline) -> Timeline:
+        """Return the listed timeline without the pending states of instants that are archived.
+
+        An actor that stalls before it puts a state, and wakes after others have completed and archived the instant,
+        puts the state again. The archive is read only if a pending instant is not newer than the newest archived one.
+        """
+        if all(instant.requested > timeline.newest_archived for instant in timeline.pending):
+            return timeline
+        self.archive.refresh(timeline.archived)
+        late = late_states(timeline, self.archive.whole())
+        return timeline.without({instant.key for instant in late}) if late else timeline
+
     def with_retired(self, timeline: Timeline) -> Timeline:
         """Return a result of `unretired` together with the retired instants."""
         return timeline.with_states(self.archive.retired.states()) if self.archive.retired else timeline
@@ -205,6 +217,12 @@ class Commits:
         """
         cleans = (self.clean_summary(instant.requested) for instant in timeline.cleans)
         return max((clean.horizon for clean in cleans if clean.horizon), default=None)
+
+
+def late_states(timeline: Timeline, archived: Timeline) -> dict[Instant, Instant]:
+    """Return the pending instants of a listed timeline that are in the archive, each with the archived instant."""
+    found = ((pending, archived.find(pending.requested, pending.action)) for pending in timeline.pending)
+    return {pending: instant for pending, instant in found if instant is not None and instant.completed}
 
 
 def _content_or_none(storage: Storage, path: str) -> bytes | None:

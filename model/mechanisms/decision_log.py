@@ -126,9 +126,11 @@ ALL_PUBLISHED = Guard("everything decided must be published", is_caught_up)
 SOME_UNPUBLISHED = Guard("a commit must be decided and not published", some_unpublished)
 
 
-def without_published(pending_instants: Iterable[Instant], active_instants: tuple[Any, ...]) -> Iterator[Instant]:
-    """Redefine the view `pending_instants` to omit decided instants that another actor has already published."""
-    known = {(entry.requested, entry.action) for entry in active_instants}
+def without_published(pending_instants: Iterable[Instant], published: tuple[Any, ...]) -> Iterator[Instant]:
+    """Redefine the view `pending_instants` to omit decided instants that another actor has already published. They may
+    be archived since.
+    """
+    known = {(entry.requested, entry.action) for entry in published}
     for each in pending_instants:
         if (each.requested, each.completes_as) not in known or each.action == "savepoint":
             yield each

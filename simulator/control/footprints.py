@@ -51,13 +51,16 @@ def violations(accesses: Iterable[Access], crashed: Mapping[str, int] | None = N
     ``crashed`` maps each crashed actor to the step in which it crashed. A crashed actor makes no more calls, so later
     calls of other actors cannot interleave with its segment.
     """
+    accesses = list(accesses)
+    starts = {(each.step, each.actor) for each in accesses if each.verb == "put" and kind_of(each.path) in _STARTED}
     observed = [access for access in accesses if not is_unobserved(access.path)]
     attempts = unread_attempts(observed)
     accesses = [access for access in observed if access.path not in attempts]
     conflicting = _Conflicts(accesses, crashed or {})
     sentences = []
     for (step, actor), segment in groupby(accesses, key=lambda access: (access.step, access.actor)):
-        if broken := _broken(list(segment), conflicting):
+        calls = _without_listed_plan(segment) if (step, actor) in starts else list(segment)
+        if broken := _broken(calls, conflicting):
             sentences.append(f"step {step} of {actor} is not atomic: {broken}")
     return sentences
 
@@ -107,6 +110,22 @@ def _without_explanation(segment: list[Access]) -> list[Access]:
         return segment
     return segment[: last + 1] if kind_of(segment[last].path) in _DELETABLE else segment
 
+
+def _without_listed_plan(segment: Iterable[Access]) -> list[Access]:
+    """Drop the reads of a plan that the segment has listed. A plan never changes, so a plan that is still there has the
+    content that it had when it was listed. A runner that finds its plan removed lists the timeline again.
+    """
+    calls: list[Access] = []
+    listed = False
+    for access in segment:
+        listed = listed or (access.verb, kind_of(access.path)) == ("list.end", "timeline")
+        if not (listed and access.verb == "get" and kind_of(access.path) in _STARTED.values()):
+            calls.append(access)
+    return calls
+
+
+_STARTED = {f"{action}.inflight": f"{action}.requested" for action in ("compaction", "logcompaction")}
+"""The inflight state that a runner puts, and the plan that the runner has read."""
 
 _TIMELINE = ".hoodie/timeline/"
 _DELETABLE = {"log", "base", "deltacommit", "commit", "compaction.requested"}

@@ -24,6 +24,9 @@ __all__ = ["CRASH", "FAULT", "MAPPING", "SPARK", "MappingRow", "by_action"]
 DECIDED: Final = ("put deltacommit", "put commit", "put rollback", "put clean", "put restore")
 """The completed instants that a decision log decides."""
 
+CHECKS_CUT: Final = ("list.begin cut", "list.end cut")
+"""The calls by which the creator of an entry checks that its number was not used before. Then it publishes."""
+
 LOOKS_FOR_ROLLBACKS: Final = ("get version", "get archive", "get rollback.requested", "get restore.requested")
 """The calls by which a writer that has listed the timeline checks whether its write was rolled back."""
 
@@ -85,7 +88,7 @@ MAPPING: Final[list[MappingRow]] = [
     MappingRow("writer_takes_lock",               "upsert", ends_after="lock.acquire"),
     MappingRow("writer_publishes_decided",        "upsert", ends_after=DECIDED),
     MappingRow("writer_takes_completion_time",    "upsert", ends_after="clock.take"),
-    MappingRow("writer_decides_instant",          "upsert", ends_after="put decision"),
+    MappingRow("writer_decides_instant",          "upsert", ends_after="put decision", also=CHECKS_CUT),
     MappingRow("writer_publishes_instant",        "upsert"),
     # a batch that was sent again, and was committed before it begins or while it writes
     MappingRow("writer_skips_batch",              "upsert", starts=True),
@@ -100,7 +103,7 @@ MAPPING: Final[list[MappingRow]] = [
     # the put succeeds, and its answer is "exists"
     MappingRow("answer_is_lost",                  "upsert", ends_after="put deltacommit"),
     MappingRow("writer_recognises_instant",       "upsert"),
-    MappingRow("answer_to_decision_is_lost",         "upsert", ends_after="put decision"),
+    MappingRow("answer_to_decision_is_lost",         "upsert", ends_after="put decision", also=CHECKS_CUT),
     MappingRow("writer_recognises_decision",      "upsert"),
     # only under options that the engine does not support
     MappingRow("writer_reports_failure",          "upsert"),
@@ -137,7 +140,7 @@ MAPPING: Final[list[MappingRow]] = [
     MappingRow("compactor_publishes_decided",     "run_compaction", ends_after=DECIDED),
     # Under the lock it checks whether another compactor has completed the plan.
     MappingRow("compactor_takes_completion_time", "run_compaction", ends_after="clock.take"),
-    MappingRow("compactor_decides_instant",       "run_compaction", ends_after="put decision"),
+    MappingRow("compactor_decides_instant",       "run_compaction", ends_after="put decision", also=CHECKS_CUT),
     MappingRow("compactor_publishes_instant",     "run_compaction"),
 
     MappingRow("log_compactor_schedules_plan",        "schedule_log_compaction", starts=True),
@@ -154,7 +157,7 @@ MAPPING: Final[list[MappingRow]] = [
     MappingRow("log_compactor_takes_lock",            "run_log_compaction", ends_after="lock.acquire"),
     MappingRow("log_compactor_publishes_decided",     "run_log_compaction", ends_after=DECIDED),
     MappingRow("log_compactor_takes_completion_time", "run_log_compaction", ends_after="clock.take"),
-    MappingRow("log_compactor_decides_instant",       "run_log_compaction", ends_after="put decision"),
+    MappingRow("log_compactor_decides_instant",       "run_log_compaction", ends_after="put decision", also=CHECKS_CUT),
     MappingRow("log_compactor_publishes_instant",     "run_log_compaction"),
 
     # under the lock: put the properties with one more column; then a commit without files
@@ -180,7 +183,7 @@ MAPPING: Final[list[MappingRow]] = [
     MappingRow("bulk_inserter_withdraws_instant", "bulk_insert", raises="Conflict"),
     MappingRow("bulk_inserter_publishes_decided", "bulk_insert", ends_after=DECIDED),
     MappingRow("bulk_inserter_takes_completion_time", "bulk_insert", ends_after="clock.take"),
-    MappingRow("bulk_inserter_decides_instant",   "bulk_insert", ends_after="put decision"),
+    MappingRow("bulk_inserter_decides_instant",   "bulk_insert", ends_after="put decision", also=CHECKS_CUT),
     MappingRow("bulk_inserter_publishes_instant", "bulk_insert"),
 
     # With fixed file ids a clustering is a compaction that sorts.
@@ -212,7 +215,7 @@ MAPPING: Final[list[MappingRow]] = [
     MappingRow("overwriter_takes_back_replace",   "insert_overwrite", raises="Conflict"),
     MappingRow("overwriter_publishes_decided",    "insert_overwrite", ends_after=DECIDED),
     MappingRow("overwriter_takes_completion_time", "insert_overwrite", ends_after="clock.take"),
-    MappingRow("overwriter_decides_instant",      "insert_overwrite", ends_after="put decision"),
+    MappingRow("overwriter_decides_instant",      "insert_overwrite", ends_after="put decision", also=CHECKS_CUT),
     MappingRow("overwriter_publishes_instant",    "insert_overwrite"),
 
     # only under options that the engine does not support
@@ -237,7 +240,7 @@ MAPPING: Final[list[MappingRow]] = [
     MappingRow("rollbacker_finds_it_done",        "run_rollback"),
     MappingRow("rollbacker_publishes_decided",    "run_rollback", ends_after=DECIDED),
     MappingRow("rollbacker_takes_completion_time","run_rollback", ends_after="clock.take"),
-    MappingRow("rollbacker_decides_instant",      "run_rollback", ends_after="put decision"),
+    MappingRow("rollbacker_decides_instant",      "run_rollback", ends_after="put decision", also=CHECKS_CUT),
     MappingRow("rollbacker_publishes_instant",    "run_rollback"),
     MappingRow("cleaner_schedules_clean",         "schedule_clean", starts=True, arguments=(("retained", retained),)),
     # the same in two steps, if the lock can be lost in between
@@ -254,7 +257,7 @@ MAPPING: Final[list[MappingRow]] = [
     MappingRow("cleaner_takes_lock",              "run_clean", ends_after="lock.acquire"),
     MappingRow("cleaner_publishes_decided",       "run_clean", ends_after=DECIDED),
     MappingRow("cleaner_takes_completion_time",   "run_clean", ends_after="clock.take"),
-    MappingRow("cleaner_decides_instant",         "run_clean", ends_after="put decision"),
+    MappingRow("cleaner_decides_instant",         "run_clean", ends_after="put decision", also=CHECKS_CUT),
     MappingRow("cleaner_publishes_instant",       "run_clean"),
 
     # under one lock: list the timeline, put the inflight instant; take the time, put the completed instant
@@ -276,7 +279,7 @@ MAPPING: Final[list[MappingRow]] = [
     MappingRow("restorer_takes_lock",             "run_restore", ends_after="lock.acquire"),
     MappingRow("restorer_publishes_decided",      "run_restore", ends_after=DECIDED),
     MappingRow("restorer_takes_completion_time",  "run_restore", ends_after="clock.take"),
-    MappingRow("restorer_decides_instant",        "run_restore", ends_after="put decision"),
+    MappingRow("restorer_decides_instant",        "run_restore", ends_after="put decision", also=CHECKS_CUT),
     MappingRow("restorer_publishes_instant",      "run_restore"),
     MappingRow("compactor_finds_plan_gone",       "run_compaction", starts=True, raises="BadInput",
         arguments=(("instant", "plan"),)),

@@ -234,3 +234,14 @@ def test_a_get_that_misses_a_deleted_object_conflicts_with_the_deletion_and_not_
     assert violations([*files, deleted, missed]) == []
     early = [missed._replace(step=0), *(each._replace(step=1) for each in files), deleted._replace(step=2)]
     assert len(violations(early)) == 1
+
+
+def test_a_plan_that_its_runner_has_listed_is_read_as_of_the_listing() -> None:
+    """Another runner, whose plan a restore has undone, deletes the plan later: this runner would list again."""
+    inflight = REQUESTED.replace(".requested", ".inflight")
+    read = [*listing("c1", 1, False), Access("c1", 1, "get", REQUESTED, False)]
+    removed = [Access("c2", 2, "delete", REQUESTED, True), *publishes("w1", 3)]
+    assert violations([*read, Access("c1", 1, "put", inflight, False), *removed]) == []
+    assert len(violations([*read, *removed])) == 1, "a reader does not list again"
+    unlisted = [Access("c1", 1, "get", REQUESTED, False), *listing("c1", 1, False)]
+    assert len(violations([*unlisted, Access("c1", 1, "put", inflight, False), *removed])) == 1

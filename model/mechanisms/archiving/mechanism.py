@@ -5,7 +5,8 @@ then removes the archived instants from the active timeline one by one, oldest f
 instants, and after it crashes, an instant may be both in the archive and on the active timeline. Every completed
 instant is on the active timeline, in the archive, or in both.
 
-    The module `archiver` defines the archiving actor. The module `reader` defines how a reader reads the archive.
+    The module `archiver` defines the archiving actor. The module `reader` defines how a reader reads the archive. The
+    module `late_publication` defines how an archived instant returns to the active timeline.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from ...machine.mechanism import Mechanism
 from ...machine.transition import Action
 from ...validation import whole_number
 from ...world import World
-from . import archiver, reader
+from . import archiver, late_publication, reader
 from .options import ArchiveLimits, Archiving
 
 
@@ -23,6 +24,7 @@ def compose(composition: Composition) -> None:
     """Add archivers to the model, and let readers read the archive."""
     if composition.actors_of("archiver"):
         archiver.compose(composition)
+        late_publication.compose(composition)
         reader.compose(composition)
 
 
