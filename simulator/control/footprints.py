@@ -58,8 +58,9 @@ def violations(accesses: Iterable[Access], crashed: Mapping[str, int] | None = N
     accesses = [access for access in observed if access.path not in attempts]
     conflicting = _Conflicts(accesses, crashed or {})
     sentences = []
-    for (step, actor), segment in groupby(accesses, key=lambda access: (access.step, access.actor)):
-        calls = _without_listed_plan(segment) if (step, actor) in starts else list(segment)
+    for (step, actor), group in groupby(accesses, key=lambda access: (access.step, access.actor)):
+        segment = list(group)
+        calls = _without_listed_plan(segment) if (step, actor) in starts else segment
         if broken := _broken(calls, conflicting):
             sentences.append(f"step {step} of {actor} is not atomic: {broken}")
     return sentences
