@@ -50,8 +50,9 @@ def write_shape(row: Mapping[str, object]) -> tuple[tuple[str, int], tuple[int, 
     return (cast(str, row["writer"]), number), tuple(cast("list[int]", row["versions"]))
 
 
-def whole_number(value: object, where: str, least: int = 0) -> int:
-    """Return `value` if it is a whole number of at least `least`; otherwise raise ValueError."""
-    if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise ValueError(f"{where}: a whole number of at least {least} is needed, found {value!r}")
+def whole_number(value: object, where: str, least: int = 0, most: int | None = None) -> int:
+    """Return `value` if it is a whole number from `least` to `most`; otherwise raise ValueError."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < least or (most is not None and value > most):
+        bounds = f"of at least {least}" if most is None else f"from {least} to {most}"
+        raise ValueError(f"{where}: a whole number {bounds} is needed, found {value!r}")
     return value

@@ -19,6 +19,13 @@ Granularity = Literal["storage", "call"]
 MergeMode = Literal["EVENT_TIME_ORDERING", "COMMIT_TIME_ORDERING", "CUSTOM"]
 """CUSTOM: a user's function makes one row of two."""
 
+MOST_ACTORS = 12
+"""The most actors of a world. The orders of more actors, which a search must rename, are too many to try."""
+MOST_GROUPS = 16
+"""The most file groups of a world."""
+MOST = 100
+"""The greatest value of every other number of a world. No search ends long before that."""
+
 
 @dataclass(frozen=True, slots=True, init=False)
 class World:
@@ -85,14 +92,16 @@ class World:
         for kind, count in self.actors.items():
             if kind not in kinds:
                 raise ValueError(f"world: unknown actor {kind!r}; {nearest(kind, kinds)}")
-            whole_number(count, f"world: actors.{kind}")
+            whole_number(count, f"world: actors.{kind}", most=MOST_ACTORS)
+        if (total := sum(self.actors.values())) > MOST_ACTORS:
+            raise ValueError(f"world: it has {total} actors, at most {MOST_ACTORS} are possible")
         for actor, choices in self.settings.items():
             if not (kind := mechanisms.kind_of(actor)):
                 raise ValueError(f"world [actor.{actor}]: there is no such actor; {nearest(actor, kinds)}")
             limits = limits_by(kind)
             refuse_unknown(choices, (*chosen_by(kind), *limits), f"world [actor.{actor}], a {kind}")
             for name in limits:
-                whole_number(choices.get(name, 1), f"world [actor.{actor}]: {name}", least=1)
+                whole_number(choices.get(name, 1), f"world [actor.{actor}]: {name}", least=1, most=MOST)
             Protocol.from_mapping(_of_protocol(choices))
 
     def _check_table(self) -> None:
@@ -102,10 +111,12 @@ class World:
 
     def _check_numbers(self) -> None:
         for name in ("buckets", "partitions", "log_versions", "keys", "orderings"):
-            whole_number(getattr(self, name), f"world: {name}", least=1)
+            whole_number(getattr(self, name), f"world: {name}", least=1, most=MOST)
+        if self.groups > MOST_GROUPS:
+            raise ValueError(f"world: it has {self.groups} file groups, at most {MOST_GROUPS} are possible")
         flat = self.flat()
         for name in (*OWN_LIMITS, *(n for n in limit_names() if n != "table_type")):
-            whole_number(flat[name], f"world: {name}")
+            whole_number(flat[name], f"world: {name}", most=MOST)
 
     def _check_writes(self) -> None:
         for (writer, number), versions in self.writes.items():

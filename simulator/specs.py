@@ -145,6 +145,8 @@ def _read(kind: str, name: str) -> dict[str, Any]:
         fields = tomllib.loads(path.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ValueError(f"{kind[:-1]} {name!r} is not TOML: {error}") from None
+    except RecursionError:
+        raise ValueError(f"{kind[:-1]} {name!r} is nested too deeply") from None
     if fields.get("format") != 1:
         raise ValueError(f"{kind[:-1]} {name!r}: format {fields.get('format')!r} is not known; this version reads 1")
     for field_name, (shape, words) in SHAPES.items():

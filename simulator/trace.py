@@ -24,7 +24,7 @@ from nbcc.model.answers import Several
 from nbcc.model.mechanisms import kind_of, kinds
 from nbcc.model.mechanisms.insert_overwrite import OVERWRITER
 from nbcc.model.promises import PROMISES
-from nbcc.model.validation import nearest
+from nbcc.model.validation import nearest, whole_number
 
 from .crosscheck.observables import Batch, records_in
 
@@ -125,14 +125,18 @@ def _check_kinds(actors: Mapping[str, str]) -> None:
 def _made(given: Mapping[str, Any]) -> Trace:
     world = World.from_mapping(given["world"])
     steps = tuple(Step(step["actor"], step["action"], _args(step["args"])) for step in given["steps"])
+    texts = {name: given.get(name, "") for name in ("title", "promise", "verdict", "because", "found_by")}
+    for name, text in texts.items():
+        if not isinstance(text, str):
+            raise ValueError(f"a trace whose {name} is {text!r}, not a text")
     return Trace(
         world=world,
         protocol=Protocol.from_mapping(given["protocol"]),
         steps=steps,
         batches={**_without_rows(world, steps), **_batches(given.get("rows", ()))},
         observed=tuple(dict(step.get("observed", {})) for step in given["steps"]),
-        cycle=given.get("cycle", 0),
-        **{name: given.get(name, "") for name in ("title", "promise", "verdict", "because", "found_by")},
+        cycle=whole_number(given.get("cycle", 0), "a trace: cycle", most=len(given["steps"])),
+        **texts,
     )
 
 
@@ -164,12 +168,13 @@ def load(name: str | Path, folders: Sequence[Path] = ()) -> Trace:
         path = found[0]
     try:
         given = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:  # neither JSON nor text
-        raise ValueError(f"{path} is not JSON: {error}") from error
-    try:
         return from_mapping(given)
+    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise ValueError(f"{path} is not JSON: {error}") from error
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from error
+    except RecursionError as error:
+        raise ValueError(f"{path} is nested too deeply") from error
 
 
 def _of_handle(handle: str, folder: Path) -> Iterable[Path]:
@@ -200,6 +205,7 @@ def _batches(rows: Iterable[Mapping[str, Any]]) -> dict[tuple[str, int], Batch]:
     for row in rows:
         files = batches.setdefault((row["actor"], row["write"]), {})
         records = files.setdefault((row["group"], row["version"]), {})
+        whole_number(row["ordering"], "a trace: ordering of a row")
         record = Record(row["ordering"], row["value"], row["deleted"], sets=tuple(row.get("sets", ())))
         earlier = records_in(records[row["key"]]) if row["key"] in records else ()
         records[row["key"]] = Several((*earlier, record)) if earlier else record
@@ -225,7 +231,9 @@ def _plain(value: Any) -> Any:
 
 
 def _args(given: Mapping[str, Any]) -> tuple[tuple[str, object], ...]:
-    return tuple((name, _frozen(value)) for name, value in given.items())
+    args = tuple((name, _frozen(value)) for name, value in given.items())
+    hash(args)  # a step is a key of tables: an object among its arguments is a TypeError
+    return args
 
 
 def _frozen(value: Any) -> Any:

@@ -11,6 +11,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final
 
 from ..errors import CannotRun, NbccError
@@ -33,8 +34,8 @@ def prepare_workers(spark: SparkSession) -> None:
     repeated call for the same session has no effect.
     """
     context = getattr(spark, "_sc", None)
-    if context is None:  # Spark Connect: the workers are the server's, and each task tests its own
-        _send_once(spark, str(getattr(spark, "session_id", id(spark))))
+    if context is None:
+        _prepare_server(spark)
         return
     _send_once(spark, str(context.applicationId))
     python, local = str(context.pythonExec), is_local(str(context.master))
@@ -49,6 +50,21 @@ def prepare_workers(spark: SparkSession) -> None:
             f"its Python workers run {python}, {problem}",
             f"set PYSPARK_PYTHON={sys.executable} in the environment before the session is made, "
             "or let nbcc.session() make it",
+        )
+
+
+def _prepare_server(spark: SparkSession) -> None:
+    """Send nbcc to the workers of a Spark Connect server, and test with one task whether they can run nbcc."""
+    key = (str(getattr(spark, "session_id", id(spark))), "")
+    _send_once(spark, key[0])
+    if key not in _tested:
+        _tested[key] = _run_on_server(spark)
+    if problem := _tested[key]:
+        raise CannotRun(
+            "use this SparkSession",
+            f"the Python workers of its Spark Connect server run a Python {problem}",
+            "start the server with PYSPARK_PYTHON set to a Python that has them; on this machine that is "
+            f"PYSPARK_PYTHON={sys.executable}",
         )
 
 
@@ -108,6 +124,22 @@ def _run_there(context: Any) -> str | None:
         raise
     except Exception:  # an exception of a worker reaches the driver as an error of the JVM
         return "on which a task failed that only returns the version of Python"
+
+
+def _run_on_server(spark: SparkSession) -> str | None:
+    from .shipping import guarded
+
+    def probe(batches: Iterator[Any]) -> Iterator[Any]:
+        yield from batches
+
+    try:
+        with in_driver():
+            spark.range(1).mapInArrow(guarded(probe), "id long").collect()
+    except NbccError:
+        raise
+    except Exception:  # the worker cannot even read the task: Spark needs pyarrow to send rows
+        return f"which cannot import {', '.join(FLOORS)}"
+    return None
 
 
 def _other_version(version: str) -> str | None:

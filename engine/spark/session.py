@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import sys
 import tempfile
 from collections.abc import Callable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
+from uuid import uuid4
 
 from ..errors import CannotRun
 from .checks import Finding, checks
@@ -59,12 +62,15 @@ def session(
 
     local = is_local(master)
     _prepare_environment(local)
-    scratch = str(Path(tempfile.gettempdir(), "nbcc-warehouse"))
+    # Spark makes this folder only if it is used. Another user cannot have made it before.
+    scratch = str(Path(tempfile.gettempdir(), f"nbcc-warehouse-{uuid4().hex}"))
     settings = {"spark.master": master, "spark.app.name": app, "spark.sql.warehouse.dir": scratch, **SETTINGS}
     settings |= ALONE if local else {}
     wanted = SparkConf().setAll(list((settings | dict(conf or {})).items()))
     if not made_by_user:
         _launch(wanted, Path(log) if log is not None else jvm_log())
+        if log is None:
+            atexit.register(jvm_log().unlink, missing_ok=True)  # it is of use only while this process runs
     spark = SparkSession.builder.config(conf=wanted).getOrCreate()
     if local and not made_by_user:
         workers_have_nbcc(spark)
@@ -72,10 +78,15 @@ def session(
     return spark
 
 
+@cache
 def jvm_log() -> Path:
-    """Return the default path of the file with this process's JVM output."""
-    # Another user's process had the same number once, and its file is not ours to open.
-    return Path(tempfile.gettempdir(), f"nbcc-spark-{os.getuid()}-{os.getpid()}.log")
+    """Return the default path of the file with this process's JVM output. The file is deleted when the process ends,
+    unless the JVM did not start.
+    """
+    # A new file of this user alone: a file of a name that others can guess may be a link to any file of ours.
+    descriptor, path = tempfile.mkstemp(prefix="nbcc-spark-", suffix=".log")
+    os.close(descriptor)
+    return Path(path)
 
 
 def _running() -> bool:

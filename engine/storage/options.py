@@ -57,6 +57,7 @@ _ALIASES: Final[Mapping[str, Mapping[str, str]]] = {
               "authority_id": "tenant_id", "identity_endpoint": "msi_endpoint"},
 }  # fmt: skip
 _DURATION: Final = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*(ms|s|m)")
+_PASSWORD: Final = re.compile(r"^[a-z0-9+.-]+://[^/?#]*@", re.IGNORECASE)
 _UNITS: Final = {"ms": "milliseconds", "s": "seconds", "m": "minutes"}
 _NESTED: Final = ("client_options", "retry_config", "credential_provider", "config")
 """Arguments of obstore that hold more than one text: from Python alone."""
@@ -115,6 +116,9 @@ def store_arguments(url: str, options: Mapping[str, Any]) -> dict[str, Any]:
     client: dict[str, Any] = {}
     for name, value in options.items():
         plain = _plain(name, kind)
+        if plain in own and isinstance(value, str) and _PASSWORD.search(value):
+            exists = "its address contains a user name or password, which errors of the HTTP client print"
+            raise BadInput(f"use the storage option {name!r}", exists, "give credentials by their own options")
         if name in _NESTED:
             arguments[name] = value
         elif plain in own:

@@ -13,6 +13,10 @@ from ..mechanisms.endless import Endless
 from ..model import Model
 
 
+class NotJudged(ValueError):
+    """A promise cannot be judged in a state of this size; the search ends, and its verdicts are UNDETERMINED."""
+
+
 def components_in(model: Model, *names: str) -> tuple[str, ...]:
     """Return those of `names` that are components (state variables) of the model."""
     return tuple(name for name in names if name in model.components)

@@ -18,6 +18,7 @@ from ..kernel.table import Log
 from ..mechanisms.merge_function.values import Merged
 from ..mechanisms.partial_updates.columns import Made
 from .oracle import Row, winner
+from .promise import NotJudged
 
 Valuation = dict[Log, Row]
 Shown = Log | Made | Merged | None
@@ -34,7 +35,7 @@ def valuations(count: int, event_time: bool, columns: tuple[str, ...] = ()) -> t
     `columns` names the columns that partial updates may set; () if there are no partial updates.
     """
     if count > LARGEST:
-        raise ValueError(f"{count} logs in one file group are more than the {LARGEST} that rows are evaluated for")
+        raise NotJudged(f"{count} logs in one file group are more than the {LARGEST} that rows are evaluated for")
     sets = tuple(some for size in range(len(columns)) for some in combinations(columns, size + 1)) or ((),)
     every = (None, *((False, some) for some in sets), (True, ()))
     every_valuation = []

@@ -17,6 +17,7 @@ from click.core import ParameterSource
 
 from . import names
 from .command import (
+    WORKERS,
     FileToWrite,
     Finite,
     Section,
@@ -87,7 +88,7 @@ def _sections() -> Iterable[Section]:
 @click.option("--seed", type=int, default=0, show_default=True, help="The same seed plays the same histories.")
 @click.option("--seeds", type=WholeNumber(min=1), metavar="K", help="Run K checks, with the seeds from --seed on.")
 @click.option(
-    "--workers", type=WholeNumber(min=1), default=1, metavar="N", help="Number of processes that share the seeds."
+    "--workers", type=WORKERS, default=1, metavar="N", help="Number of processes that share the seeds."
 )
 @click.option(
     "--across",

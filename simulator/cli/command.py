@@ -103,8 +103,9 @@ class Finite(click.FloatRange):
         return number
 
 
+WORKERS = WholeNumber(min=1, max=256)  # each process needs memory of its own
 workers_option = click.option(
-    "--workers", type=WholeNumber(min=1), metavar="N", help="Number of processes.",
+    "--workers", type=WORKERS, metavar="N", help="Number of processes.",
 )  # fmt: skip
 on_option = click.option(
     "--on", "master", metavar="spark|URL",

@@ -87,7 +87,8 @@ def command(
         if plot is not None:
             from nbcc.simulator.workload.plot import draw
 
-            draw(cases[-1], blocks[-1].runs, calibration, plot, progress)
+            with users_words():
+                draw(cases[-1], blocks[-1].runs, calibration, plot, progress)
     if as_json:
         answer(report.document(chosen, blocks, calibration, past))
     else:

@@ -12,7 +12,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .command import FileToWrite, Finite, WholeNumber, answer, debug_option, json_option, on_option, users_words
+from .command import (
+    WORKERS,
+    FileToWrite,
+    Finite,
+    WholeNumber,
+    answer,
+    debug_option,
+    json_option,
+    on_option,
+    users_words,
+)
 from .locks import LockReport
 from .matrix import differences, table
 from .outcome import Exit, gravest
@@ -42,7 +52,7 @@ if TYPE_CHECKING:
     help="Search for this promise only (repeatable); --accept then replaces its column alone.",
 )
 @click.option("--locks", is_flag=True, help="Judge only the locks and the stores of specs/locks.toml.")
-@click.option("--workers", type=WholeNumber(min=1), metavar="N", help="Number of processes.  [default: one a core]")
+@click.option("--workers", type=WORKERS, metavar="N", help="Number of processes.  [default: one a core]")
 @on_option
 @click.option(
     "--max-states", type=WholeNumber(min=1), help="Stop a search after so many states; its cells are then UNDETERMINED."

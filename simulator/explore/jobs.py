@@ -9,7 +9,6 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import dataclass
 from functools import partial
-from importlib import import_module
 from typing import Any
 
 from nbcc.model import Model, Protocol, World
@@ -17,6 +16,7 @@ from nbcc.model.promises import PROMISES
 from nbcc.model.promises.writers import CANARY
 from nbcc.model.validation import nearest
 
+from ..users_factory import users_factory
 from .exhaustive import explore
 from .failed import failed_search
 from .processes import Work, in_processes
@@ -50,7 +50,7 @@ class SearchJob:
         from nbcc.simulator import specs
 
         if isinstance(self.world, str) and ":" in self.world:
-            return _foreign(self.world)
+            return users_factory(self.world, "model", (), "initial")()
         changed = _mutant(self.mutant).protocol if self.mutant else {}
         world = specs.world(self.world) if isinstance(self.world, str) else self.world
         protocol = specs.protocol(self.protocol) if isinstance(self.protocol, str) else self.protocol
@@ -61,14 +61,6 @@ class SearchJob:
 
 JobRunner = Callable[..., Iterator[tuple[SearchJob, Result]]]
 """A function that runs jobs, such as `run_jobs`."""
-
-
-def _foreign(name: str) -> Any:
-    module, _, factory = name.partition(":")
-    try:
-        return getattr(import_module(module), factory)()
-    except (ImportError, AttributeError) as error:
-        raise ValueError(f"no model {name!r}: {error}") from error
 
 
 def promises_of(system: Any, names: Sequence[str] = ()) -> tuple[list[Any], Any]:

@@ -7,6 +7,8 @@ from array import array
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+from nbcc.model.promises.promise import NotJudged
+
 from .acyclicity import may_cycle
 from .lasso import Lasso, find_lasso
 from .memory import MemoryBound
@@ -74,7 +76,10 @@ class Search:
         """
         if self.at == 0 and not self.coming:
             self.watchers.see_state(self.states[0], None, None)
-        stopped = self._run()
+        try:
+            stopped = self._run()
+        except NotJudged as reason:
+            stopped = str(reason)
         if stopped and self.save:
             self.save()
         return stopped

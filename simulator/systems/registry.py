@@ -4,14 +4,12 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Callable, Mapping
-from importlib import import_module
 from typing import Any
 
 from nbcc.model import Model, Protocol, World
 
+from ..users_factory import users_factory
 from .protocol import System
 
 Batches = Mapping[tuple[str, int], Any]
@@ -26,16 +24,9 @@ def factory(name: str) -> Factory:
     """
     if name in _OURS:
         return _OURS[name]
-    module, colon, attribute = name.partition(":")
-    if not colon:
+    if ":" not in name:
         raise ValueError(f"no system {name!r}; there are {', '.join(_OURS)}, and package.module:factory")
-    if os.getcwd() not in sys.path:
-        sys.path.append(os.getcwd())  # a console script starts without its working folder, unlike `python -m`
-    try:
-        system_factory: Factory = getattr(import_module(module), attribute)
-    except (ImportError, AttributeError) as error:
-        raise ValueError(f"no system {name!r}: {error}") from error
-    return system_factory
+    return users_factory(name, "system", ("world", "protocol", "batches"), "start")
 
 
 def fitted(name: str) -> Callable[[World], World]:

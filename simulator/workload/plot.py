@@ -53,11 +53,16 @@ def sweep(
 def draw(
     scenario: Scenario, runs: Mapping[Mode, Sequence[Measures]], calibration: Calibration, path: Path, watch: Watch
 ) -> None:
-    """Draw the results of a simulation into a file. The file's suffix selects the format."""
+    """Draw the results of a simulation into a file. The file's suffix selects the format.
+
+    Raises ValueError if no run commits anything: a logarithmic axis cannot show that.
+    """
     import matplotlib.pyplot as plt
 
-    figure, ((throughput, latency), (logs, phases)) = plt.subplots(2, 2, figsize=(12, 8), dpi=DPI)
     swept = sweep(scenario, runs, calibration, watch)
+    if not any(percentile(measures.latency, 95) > 0 for points in swept.values() for _, measures in points):
+        raise ValueError(f"no writer commits anything in {scenario.hours:g} simulated hours: use more --hours")
+    figure, ((throughput, latency), (logs, phases)) = plt.subplots(2, 2, figsize=(12, 8), dpi=DPI)
     draw_writers(throughput, swept, "committed rows a second", lambda m: m.rows / m.seconds)
     draw_writers(
         latency, swept, "commit latency, 95th percentile, seconds", lambda m: percentile(m.latency, 95), log=True

@@ -1,6 +1,6 @@
 """Run by `test_spark_connect.py` in a process of its own: a local Spark Connect server, and a table through it.
 
-The first argument is a folder that contains nbcc, which the workers of the server lack.
+The first argument is a folder that contains nbcc, which the workers of the server lack. The others are scenarios.
 """
 
 from __future__ import annotations
@@ -54,6 +54,19 @@ def workers_without_nbcc(spark: Any, folder: Path) -> None:
     assert [re.search(r"nbcc-[0-9a-f]{16}\.zip/nbcc$", home) is not None for home in homes] == [True], homes
 
 
+def workers_without_packages(spark: Any, folder: Path) -> None:
+    """The Python of the server's workers lacks pyarrow: one sentence, before a table is made."""
+    import pytest
+
+    from nbcc.engine.errors import CannotRun
+    from nbcc.engine.table import Table
+
+    for _ in range(2):
+        with pytest.raises(CannotRun, match=r"cannot import fastavro.*start the server with PYSPARK_PYTHON set to"):
+            Table.create(spark, folder / "n", COLUMNS, record_key="id", ordering_fields="ts")
+    assert not (folder / "n" / ".hoodie").exists()
+
+
 def every_operation(spark: Any, folder: Path) -> None:
     from nbcc.engine.table import Table
 
@@ -105,9 +118,10 @@ def started(writer: Any) -> Any:
 
 
 def main() -> None:
+    scenarios = [globals()[name] for name in sys.argv[2:]]
     with tempfile.TemporaryDirectory() as name:
         spark = connected(Path(name))
-        for each in (workers_without_nbcc, every_operation, a_stream):
+        for each in scenarios:
             each(spark, Path(name))
             print(each.__name__, "has run", flush=True)
 

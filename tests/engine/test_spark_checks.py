@@ -180,6 +180,16 @@ def listening_addresses() -> set[str]:
     return found
 
 
+def test_the_default_log_of_the_jvm_is_a_new_file_of_this_user() -> None:
+    """Its name cannot be guessed, so that nobody can put a link there; it is deleted when the process ends."""
+    jvm_log = session.jvm_log.__wrapped__
+    first, second = jvm_log(), jvm_log()
+    assert first != second
+    for path in (first, second):
+        assert path.stat().st_mode & 0o777 == 0o600
+        path.unlink()
+
+
 def family(root: int) -> set[int]:
     """A process and all below it."""
     parents: dict[int, int] = {}

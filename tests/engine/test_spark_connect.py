@@ -17,19 +17,32 @@ SCRIPT = Path(__file__).with_name("spark_connect.py")
 SECONDS = 400  # a minute on an idle machine of two cores
 
 
-@pytest.mark.spark
-@pytest.mark.nightly
-@pytest.mark.timeout(SECONDS + 60)
-@pytest.mark.skipif(find_spec("grpc") is None, reason="Spark Connect needs grpcio: pip install 'nbcc[connect]'")
+def played(folder: Path, *scenarios: str, **environment: str) -> None:
+    """Play scenarios on a server whose workers run a Python of their own, without packages."""
+    python = folder / "python"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(python)], check=True)
+    given = {"env": {**without_spark(), "PYSPARK_PYTHON": str(python / "bin/python"), **environment}, "cwd": folder}
+    command = [sys.executable, SCRIPT, ROOT, *scenarios]
+    ran = subprocess.run(command, check=False, capture_output=True, text=True, timeout=SECONDS, **given)
+    assert ran.returncode == 0, ran.stderr[-3000:]
+    assert [line for line in ran.stdout.splitlines() if " has run" in line] == [f"{each} has run" for each in scenarios]
+
+
+pytestmark = [
+    pytest.mark.spark,
+    pytest.mark.nightly,
+    pytest.mark.timeout(SECONDS + 60),
+    pytest.mark.skipif(find_spec("grpc") is None, reason="Spark Connect needs grpcio: pip install 'nbcc[connect]'"),
+]
+
+
 def test_a_table_through_spark_connect(tmp_path: Path) -> None:
     """The workers of the server lack nbcc. Compactions and replaces raised an AttributeError there, and left a pending
     plan on the timeline.
     """
-    python, packages = tmp_path / "python", sysconfig.get_paths()["purelib"]
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(python)], check=True)
-    environment = {**without_spark(), "PYTHONPATH": packages, "PYSPARK_PYTHON": str(python / "bin/python")}
-    given = {"capture_output": True, "text": True, "timeout": SECONDS, "env": environment, "cwd": tmp_path}
-    ran = subprocess.run([sys.executable, SCRIPT, ROOT], check=False, **given)
-    assert ran.returncode == 0, ran.stderr[-3000:]
-    scenarios = ("workers_without_nbcc", "every_operation", "a_stream")
-    assert [line for line in ran.stdout.splitlines() if " has run" in line] == [f"{each} has run" for each in scenarios]
+    packages = sysconfig.get_paths()["purelib"]
+    played(tmp_path, "workers_without_nbcc", "every_operation", "a_stream", PYTHONPATH=packages)
+
+
+def test_workers_without_packages_are_found_before_anything_is_written(tmp_path: Path) -> None:
+    played(tmp_path, "workers_without_packages")

@@ -213,6 +213,14 @@ def test_no_message_shows_credentials(monkeypatch: pytest.MonkeyPatch) -> None:
     assert SECRET not in repr(storage)
 
 
+def test_an_address_with_a_password_is_refused_without_showing_it() -> None:
+    """The HTTP client prints the address in its errors, and a traceback prints those."""
+    with pytest.raises(BadInput, match="'endpoint_url', but its address contains a user name or password") as raised:
+        open_storage("s3://b/t", {"endpoint_url": f"http://u:{SECRET}@127.0.0.1:1"})
+    assert SECRET not in str(raised.value)
+    assert open_storage("s3://b/t", {"endpoint_url": "http://127.0.0.1:1/a@b", "allow_http": "true"})
+
+
 @pytest.mark.parametrize("error", [StorageError("write x", "no answer", "try again"), OSError("no answer")])
 def test_heartbeats_survive_it(error: Exception, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     storage = open_storage(tmp_path)

@@ -11,6 +11,7 @@ import pytest
 from nbcc.model import Model
 from nbcc.model.machine.state import Coding, UndeclaredRead
 from nbcc.model.promises import PROMISES
+from nbcc.model.promises.promise import NotJudged
 from nbcc.simulator import specs
 from nbcc.simulator.explore import Verdict, explore, worst
 
@@ -195,3 +196,14 @@ def test_the_json_of_a_search() -> None:
     assert told["promises"]["SNAP"] == {
         "verdict": "HOLDS", "bound": travel["bound"], "steps": None, "trace": None, "because": None,
     }  # fmt: skip
+
+
+def test_a_promise_that_cannot_be_judged_ends_the_search() -> None:
+    def refuses(system: Any, before: Any, step: Any, after: tuple[int, int]) -> str | None:
+        if sum(after) == 3:
+            raise NotJudged("3 is more than can be judged")
+        return None
+
+    found = explore(Counters(most=3), [Rule("BELOW", "state", refuses)])
+    assert found.stopped == "3 is more than can be judged"
+    assert found.promises["BELOW"].verdict is Verdict.UNDETERMINED
