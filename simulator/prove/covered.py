@@ -6,6 +6,8 @@ from typing import Any
 
 from nbcc.model import Model, State
 from nbcc.model.kernel.table import GroupPlan
+from nbcc.model.mechanisms.rivals import WITHOUT_FILES
+from nbcc.model.promises.promise import value_in
 
 from . import operations
 from .finite import Table
@@ -45,5 +47,6 @@ def interpret(model: Model, state: State, facts: Table, covered: dict[int, set[A
         facts |= {("covers", number, log): True for log in covered[plan.requested]}
     for me in model.actors_of("log_compactor"):
         own = model.component(state, me)
+        facts["logs_deleted", me] = me in value_in(model, state, WITHOUT_FILES)
         if own.step != "idle":
             facts |= {("log_written", me, group): True for group in own.groups[: own.logs]}

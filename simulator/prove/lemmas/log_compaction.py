@@ -24,6 +24,7 @@ PLANS: Final = (
     Relation("logs_part", (OPERATION, GROUP)),
     Relation("covers", (OPERATION, LOG)),  # the log of the log compaction holds the records of the log
     Relation("log_written", (SERVICE, GROUP)),
+    Relation("logs_deleted", (SERVICE,)),  # a rival that completes the plan has deleted the logs of this log compactor
 )
 
 
@@ -49,6 +50,7 @@ class LogCompaction(Services):
 
     def initially(self, s: Any) -> Term:
         return both(super().initially(s), s.every(OPERATION, lambda k: no(s.logs_started(k))),
+            s.every(SERVICE, lambda a: no(s.logs_deleted(a))),
             s.every(OPERATION, GROUP, lambda k, g: no(s.logs_part(k, g))),
             s.every(OPERATION, LOG, lambda k, log: no(s.covers(k, log))))  # fmt: skip
 
@@ -84,8 +86,21 @@ class LogCompaction(Services):
         }  # fmt: skip
 
     def takes_operation(self, s: Any, a: Term, o: Term) -> dict[str, Update]:
-        written = {"log_written": lambda b, g: choose(b == a, False, s.log_written(b, g))}
-        return {**super().takes_operation(s, a, o), **written}
+        return {
+            **super().takes_operation(s, a, o), "logs_deleted": at(s.logs_deleted, a, to=False),
+            "log_written": lambda b, g: choose(b == a, False, s.log_written(b, g)),
+        }  # fmt: skip
+
+    def deletes_logs(self, s: Any, a: Term) -> Mapping[str, Update]:
+        """Return the state updates by which a log compactor deletes the logs of its rivals (see `removes_files`)."""
+
+        def is_rival(b: Term) -> Term:
+            return both(
+                b != a, s.operation_of(b) == s.operation_of(a), s.service_work(b) > 0, no(s.dead_service(b)),
+                s.some(GROUP, lambda g: s.log_written(b, g)),
+            )  # fmt: skip
+
+        return {"logs_deleted": lambda b: either(s.logs_deleted(b), both(s.marks_rivals(), is_rival(b)))}
 
     def actions(self) -> tuple[Action, ...]:
         def starts(s: Any, k: Term) -> dict[str, Update]:
@@ -115,12 +130,16 @@ class LogCompaction(Services):
             ),
             lambda s, a, g: {"log_written": at(s.log_written, a, g, to=True)}, ("log_compactor_writes_log",),
         )  # fmt: skip
-        ends = self.finds_it_done("log compactor finds its plan completed")
+        def forgets(s: Any, a: Term) -> dict[str, Update]:
+            return {"logs_deleted": at(s.logs_deleted, a, to=False)}
+
+        ends = self.finds_it_done("log compactor finds its plan completed").extend(None, forgets)
         misses = Action(
             "log compactor misses its files", (SERVICE,),
-            lambda s, a: both(is_alive(s, a, UNDER_LOCK), s.service_locks(a)),
+            lambda s, a: both(is_alive(s, a, UNDER_LOCK), s.service_locks(a), s.logs_deleted(a)),
             lambda s, a: {
-                "service_work": at(s.service_work, a, to=0), "service_locks": at(s.service_locks, a, to=False)
+                **forgets(s, a),
+                "service_work": at(s.service_work, a, to=0), "service_locks": at(s.service_locks, a, to=False),
             },
             ("log_compactor_misses_files",),
         )  # fmt: skip
@@ -128,6 +147,7 @@ class LogCompaction(Services):
             f"{self.kind} takes lock": (lambda s, a: both(
                 s.logs_started(s.operation_of(a)),
                 s.every(GROUP, lambda g: implies(s.logs_part(s.operation_of(a), g), s.log_written(a, g)))), None),
+            f"{self.kind} takes completion time": (lambda s, a: no(s.logs_deleted(a)), self.deletes_logs),
         }  # fmt: skip
         return (*extended(super().actions(), more), schedules, begins, resumes, writes, ends, misses)
 
