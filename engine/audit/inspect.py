@@ -76,7 +76,7 @@ def _head(audit: Audit) -> Inventory:
 
 
 def _with_files(inventory: Inventory, snapshot: TableSnapshot) -> Inventory:
-    unused = ((*split_path(file.path), file, because) for file, because in snapshot.unused())
+    unused = ((*split_path(file.path), file, because) for file, because in snapshot.unused(snapshot.slices))
     foreign = foreign_services(snapshot) if snapshot.audit.own else ()
     return replace(
         inventory,
@@ -89,6 +89,7 @@ def _with_files(inventory: Inventory, snapshot: TableSnapshot) -> Inventory:
             LeftOut(partition, name, file.size, file.requested, because) for partition, name, file, because in unused
         ),
         faults=(*inventory.faults, *snapshot.unknown_names),
+        missing_or_cut=snapshot.missing_or_cut,
     )
 
 

@@ -99,7 +99,8 @@ class Inventory:
 
     `rules` is ``nbcc`` or ``hudi`` if the table is read by the rules of nbcc or Hudi. `rules` is ``names`` if the table
     records no completion times, so that file names determine the slices. `as_of` is the completion time for which the
-    inventory was requested; None means the newest completion time.
+    inventory was requested; None means the newest completion time. `missing_or_cut` lists the data files that a
+    completed commit lists and a read needs, but that are missing or have another size.
     """
 
     name: str
@@ -116,12 +117,14 @@ class Inventory:
     plans: tuple[PlanRow, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
     faults: tuple[Fault, ...] = ()
+    missing_or_cut: tuple[Fault, ...] = ()
 
     def to_mapping(self) -> dict[str, Any]:
         """Return the JSON object that ``inspect --json`` prints, without the field ``format``."""
         names = ("name", "url", "version", "layout", "type", "merge_mode", "rules", "as_of", "notices")
         return {
             "table": {name: getattr(self, name) for name in names},
+            "missing_or_cut": [fault._asdict() for fault in self.missing_or_cut],
             "instants": [asdict(instant) for instant in self.instants],
             "slices": [_slice_mapping(piece) for piece in self.slices],
             "plans": [asdict(plan) for plan in self.plans],

@@ -15,6 +15,9 @@ from .inventory import FileRow, Inventory, LeftOut, SliceRow
 LIMIT: Final = 10
 """How many rows of each part a summary shows."""
 
+_NAMED: Final = 3
+"""How many missing or cut files the first lines name."""
+
 _NUMBERS: Final = re.compile(r" \([^)]*\d{4,}\)| \d{4,}")
 """The times in a reason. Without them, files with the same reason count together."""
 
@@ -40,12 +43,24 @@ def rules_in_words(rules: str) -> str:
 
 def _head(inventory: Inventory) -> Iterator[str]:
     yield f"{inventory.name}  {inventory.url}"
+    yield from warning(inventory)
     kind = f"version {inventory.version}, timeline layout {inventory.layout}"
     yield f"  {kind}, {inventory.type}, {inventory.merge_mode}; read by {rules_in_words(inventory.rules)}"
     if inventory.as_of:
         yield f"  as of {inventory.as_of}"
     for notice in inventory.notices:
         yield f"  {notice}"
+
+
+def warning(inventory: Inventory) -> Iterator[str]:
+    """Yield lines that name the first missing or cut data files; no line if there are none."""
+    damaged = inventory.missing_or_cut
+    if damaged:
+        yield f"  DAMAGED: {several(len(damaged), 'data file')} missing or cut that completed commits list;"
+        yield "  reads fail, or return no row of these files (nbcc validate explains):"
+    yield from (f"    {fault.path}: {fault.because}" for fault in damaged[:_NAMED])
+    if len(damaged) > _NAMED:
+        yield f"    and {len(damaged) - _NAMED:,} more"
 
 
 def _instants(inventory: Inventory, limit: int | None) -> Iterator[str]:

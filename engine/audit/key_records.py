@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final, Literal, NamedTuple
 
@@ -14,11 +14,10 @@ from ..data.columns import IS_DELETED, RECORD_KEY, conform
 from ..data.fetch import decoding, fetch, missing
 from ..data.keys import KeySpec, hashed_values, key_columns
 from ..data.layers import Layer
-from ..data.read import log_layers
-from ..data.tasks import BaseInput, LogInput, TableShape
+from ..data.read import log_layers, merged_rows, nothing
+from ..data.tasks import BaseInput, LogInput, ReadTask, TableShape
 from ..errors import BadInput, NbccError, StorageError
 from ..files.group_files import BaseFile, LogFile
-from ..names import bucket_of
 from ..parquet import decode_parquet
 from ..schema import META_COLUMNS
 from ..storage import NotFound, Storage
@@ -26,69 +25,124 @@ from ..storage import NotFound, Storage
 NUMBER: Final = "__number"
 """A column with the number of a record, so that it can be recognised after a merge."""
 
-Kind = Literal["base", "log", "tombstone"]
+Kind = Literal["base", "log", "kept"]
 
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """A data file and its place in the merge of a key's records.
-
-    `slice` is the barrier (the requested time of the base file) of the file's slice. `position` is the file's place in
-    the merge order; None if reads do not use the file. `because` is the reason why reads do not use the file. `hidden`
-    is True if no slice contains the file.
+    """A data file and its place in the table. `slice` is the barrier (the requested time of the base file) of the
+    file's slice. `because` is the reason why reads do not use the file; '' if reads use it. `hidden` is True if no
+    slice contains the file.
     """
 
     file: BaseFile | LogFile
     slice: str | None
     kind: Kind
-    position: int | None
     because: str = ""
     hidden: bool = False
 
 
 class KeyRecord(NamedTuple):
-    """One record of a key in one file. `row` is None for a delete. `layer` is the merge input that contains only this
-    record.
+    """One record of a key in one file. `layer` is the merge input that contains only this record. `deletes` is True for
+    a delete. In a partial update, `sets` contains the columns that the record sets, without those that every record
+    sets; None means all columns.
     """
 
     placement: Placement
     ordering: Any
-    row: dict[str, Any] | None
+    deletes: bool
+    sets: frozenset[str] | None
     layer: Layer
 
     @property
     def record(self) -> Literal["row", "delete"]:
-        return "delete" if self.row is None else "row"
+        return "delete" if self.deletes else "row"
+
+    @property
+    def number(self) -> int:
+        part = self.layer.rows if len(self.layer.rows) else self.layer.deletes
+        return int(part[NUMBER][0].as_py())
 
 
-def key_records(
-    storage: Storage, shape: TableShape, placements: Iterable[Placement], key: str, buckets: int | None
-) -> list[KeyRecord]:
-    """Return the records of `key` in all files of `placements`, in the order of `placements`.
-
-    `buckets` is the number of buckets of the table; only file groups in the key's bucket are read. If `buckets` is
-    None, all file groups are read. If a file cannot be decoded and no read uses it, the file is skipped. Raises
-    `BadInput` if `key` does not have the form of the table's record keys.
+class Merge(NamedTuple):
+    """The records of a key in the files that a read merges, in merge order, and the row that the read returns (None if
+    it returns no row).
     """
-    bucket = None if buckets is None else _bucket(key, shape, buckets)
+
+    records: list[KeyRecord]
+    row: dict[str, Any] | None
+
+
+def merged_records(storage: Storage, task: ReadTask, placements: dict[str, Placement], key: str) -> Merge:
+    """Read the records of `key` from the files of a read task, and merge them as the task does. Raises `Missing` or
+    `Damaged` if a file is missing, or does not have the size that its commit lists.
+    """
+    records: list[KeyRecord] = []
+    layers: list[Layer] = []
+    for placement, found in _layers_of(storage, task, placements, key):
+        layers.append(found)
+        records += _records(found, placement, task.shape, len(records))
+    rows = conform(merged_rows(task, [nothing(task.shape)._replace(base=True), *layers]), task.result_schema)
+    shown = [{n: v for n, v in row.items() if n not in META_COLUMNS} for row in rows.to_pylist()]
+    return Merge(records, shown[0] if shown else None)
+
+
+def unread_records(storage: Storage, shape: TableShape, placements: Iterable[Placement], key: str) -> list[KeyRecord]:
+    """Return the records of `key` in files that no read uses. A file that is missing or damaged is skipped, because
+    it changes no answer.
+    """
     records: list[KeyRecord] = []
     for placement in placements:
-        if bucket is not None and bucket_of(placement.file.file_id) != bucket:
-            continue
         try:
-            layers = list(_layers(storage, shape, placement, key))
-        except (NbccError, NotFound) as unread:
-            if placement.position is None and not isinstance(unread, StorageError):
-                continue
-            if isinstance(unread, NotFound):
-                raise missing(placement.file.path) from None
+            for layer in _layers(storage, shape, _input(placement.file), placement.kind, key):
+                records += _records(layer, placement, shape, len(records))
+        except StorageError:
             raise
-        for layer in layers:
-            records += _records(layer, placement, shape, len(records))
+        except (NbccError, NotFound):
+            continue
     return records
 
 
-def _bucket(key: str, shape: TableShape, buckets: int) -> int:
+def _layers_of(
+    storage: Storage, task: ReadTask, placements: dict[str, Placement], key: str
+) -> Iterator[tuple[Placement, Layer]]:
+    files: list[BaseInput | LogInput] = [*task.tombstones, *task.logs]
+    if task.base_input:
+        files.insert(0, task.base_input)
+    for file in files:
+        placement = placements[file.path]
+        kind: Kind = "base" if isinstance(file, BaseInput) else "kept" if file in task.tombstones else "log"
+        try:
+            for layer in _layers(storage, task.shape, file, kind, key):
+                yield placement, layer
+        except NotFound:
+            raise missing(file.path) from None
+
+
+def _input(file: BaseFile | LogFile) -> BaseInput | LogInput:
+    return BaseInput(file.path) if isinstance(file, BaseFile) else LogInput(file.path, file.requested)
+
+
+def _layers(storage: Storage, shape: TableShape, file: BaseInput | LogInput, kind: Kind, key: str) -> Iterator[Layer]:
+    """Yield the merge layers of a file that contain records of `key`, without other keys."""
+    if isinstance(file, LogInput):
+        for layer in log_layers(storage, file, shape, base=kind == "kept"):
+            rows, deletes = (part.filter(pc.equal(part[RECORD_KEY], key)) for part in (layer.rows, layer.deletes))
+            if len(rows) or len(deletes):
+                yield layer._replace(rows=rows, deletes=deletes)
+        return
+    data = fetch(storage, file)
+    with decoding(file.path):
+        keys = decode_parquet(data, file.path, [RECORD_KEY], bounds=shape.limits)[RECORD_KEY].to_pylist()
+        whole = decode_parquet(data, file.path, packed=True, bounds=shape.limits) if key in keys else None
+        if whole is not None:
+            rows = conform(whole.filter(pc.equal(whole[RECORD_KEY], key)), shape.packed_schema)
+            yield Layer(rows, shape.deletes_schema.empty_table(), base=True)
+
+
+def bucket(key: str, shape: TableShape, buckets: int) -> int:
+    """Return the bucket of a record key. Raises `BadInput` if `key` does not have the form of the table's record keys.
+    """
     spec = KeySpec(shape.keys.record_key)
     spelled = pa.table({RECORD_KEY: pa.array([key])})
     try:
@@ -105,45 +159,18 @@ def _form(shape: TableShape) -> str:
     return "spelled " + ",".join(f"{name}:<{kind}>" for name, kind in fields)
 
 
-def _layers(storage: Storage, shape: TableShape, placement: Placement, key: str) -> Iterator[Layer]:
-    file = placement.file
-    if isinstance(file, LogFile):
-        whole_size = (file.size, file.appended) if placement.position is not None else ()
-        log = LogInput(file.path, file.requested, *whole_size)
-        for layer in log_layers(storage, log, shape, base=placement.kind == "tombstone"):
-            rows, deletes = (part.filter(pc.equal(part[RECORD_KEY], key)) for part in (layer.rows, layer.deletes))
-            yield Layer(rows, deletes, layer.base)
-        return
-    data = fetch(storage, BaseInput(file.path, file.size if placement.position is not None else None))
-    with decoding(file.path):
-        keys = decode_parquet(data, file.path, [RECORD_KEY])[RECORD_KEY].to_pylist()
-        whole = decode_parquet(data, file.path) if key in keys else None
-    if whole is not None:
-        rows = conform(whole.filter(pc.equal(whole[RECORD_KEY], key)), shape.packed_schema)
-        yield Layer(rows, shape.deletes_schema.empty_table(), base=True)
-
-
-def _records(layer: Layer, placement: Placement, shape: TableShape, first: int) -> Sequence[KeyRecord]:
-    """Return the records of one merge input, rows before deletes."""
-    ordering = shape.merge.ordering or ""
-    nothing = Layer(layer.rows.slice(0, 0), layer.deletes.slice(0, 0), layer.base)
-    records: list[KeyRecord] = []
-    for at in range(len(layer.rows)):
-        one = layer.rows.slice(at, 1)
-        values = one.to_pylist()[0]
-        row = {name: value for name, value in values.items() if name not in META_COLUMNS}
-        row_or_delete = None if row.get(IS_DELETED) else row
-        alone = _numbered(nothing._replace(rows=one), first + len(records))
-        records.append(KeyRecord(placement, values.get(ordering), row_or_delete, alone))
-    for at in range(len(layer.deletes)):
-        one = layer.deletes.slice(at, 1)
-        alone = _numbered(nothing._replace(deletes=one), first + len(records))
-        records.append(KeyRecord(placement, one.to_pylist()[0].get(ordering), None, alone))
-    return records
-
-
-def _numbered(layer: Layer, number: int) -> Layer:
-    def mark(part: pa.Table) -> pa.Table:
-        return part.append_column(NUMBER, pa.array([number] * len(part), pa.int64()))
-
-    return layer._replace(rows=mark(layer.rows), deletes=mark(layer.deletes))
+def _records(layer: Layer, placement: Placement, shape: TableShape, first: int) -> Iterator[KeyRecord]:
+    """Yield the records of one merge input, rows before deletes."""
+    ordering = shape.merge.ordering
+    sets = None if layer.sets is None else layer.sets - {*META_COLUMNS, *shape.merge.always}
+    number = first
+    for is_delete, part in ((False, layer.rows), (True, layer.deletes)):
+        for at in range(len(part)):
+            one = part.slice(at, 1).append_column(NUMBER, pa.array([number], pa.int64()))
+            other = (layer.rows if is_delete else layer.deletes).slice(0, 0)
+            empty = other.append_column(NUMBER, pa.array([], pa.int64()))
+            alone = layer._replace(rows=empty if is_delete else one, deletes=one if is_delete else empty)
+            value = one[ordering][0].as_py() if ordering else None
+            flagged = IS_DELETED in one.column_names and bool(one[IS_DELETED][0].as_py())
+            yield KeyRecord(placement, value, is_delete or flagged, sets, alone)
+            number += 1

@@ -34,11 +34,13 @@ def redacted(inventory: Inventory) -> Inventory:
         url=HIDDEN,
         slices=tuple(_slice(piece, partition, file_id) for piece in inventory.slices),
         left_out=tuple(_left_out(file, partition, file_id) for file in inventory.left_out),
-        faults=tuple(
-            Fault(fault.kind, fault.path if fault.path.startswith(".hoodie/") else HIDDEN, HIDDEN)
-            for fault in inventory.faults
-        ),
+        faults=_faults(inventory.faults),
+        missing_or_cut=_faults(inventory.missing_or_cut),
     )
+
+
+def _faults(faults: Iterable[Fault]) -> tuple[Fault, ...]:
+    return tuple(Fault(f.kind, f.path if f.path.startswith(".hoodie/") else HIDDEN, HIDDEN) for f in faults)
 
 
 def _slice(piece: SliceRow, partition: Rename, file_id: Rename) -> SliceRow:

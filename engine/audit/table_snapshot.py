@@ -10,7 +10,7 @@ from ..errors import BadInput
 from ..file_names import parse_log, split_path
 from ..files.group_files import Group, LogFile, data_file
 from ..files.log_compaction import without_covered
-from ..files.slices import FileSlice, build_slices, kept_since
+from ..files.slices import FileSlice, build_slices, kept_since, to_read
 from ..reads.times import Time, instant_of
 from ..reads.travel import refuse_before_first, refuse_requested_time
 from ..timeline import Instant, Timeline
@@ -42,14 +42,49 @@ class TableSnapshot:
     @cached_property
     def slices(self) -> tuple[FileSlice, ...]:
         """The file slices sorted by partition, file id and barrier (requested time of the base file), without slices
-        that are no longer readable after a clean.
+        that are no longer readable after a clean. In a table of another engine, only existing files are in slices.
         """
-        rules = self.audit.rules
-        files = (file for file in self._files() if (file.partition, file.file_id) not in self.replaced)
-        slices = build_slices(files, self._pending_plans(), rules)
+        slices = self.listed_slices if self.audit.rules.files == "listed" else self._built(self._named_files())
+        return self._readable(slices)
+
+    @cached_property
+    def listed_slices(self) -> tuple[FileSlice, ...]:
+        """The file slices with all files that completed commits list, including missing and cleaned files."""
+        if self.audit.rules.files == "listed":
+            return self._built(self._listed_files())
+        named = {file.path: file for file in self._named_files()}
+        absent = (file for file in self._listed_files() if file.path not in self.audit.files)
+        return self._built((*named.values(), *absent))
+
+    @cached_property
+    def missing_or_cut(self) -> tuple[Fault, ...]:
+        """A fault for each data file that a completed commit lists, that a read needs, and that is missing or cut.
+
+        Files of slices from before the newest one are needed by as-of reads. Whether Hudi has cleaned such a slice is
+        not recorded for each file, so in a table of another engine only the slices of a snapshot are checked.
+        """
+        every = self.audit.rules.files == "listed" and self.time is None
+        pieces = self._readable(self.listed_slices) if every else to_read(self.listed_slices, self.audit.rules)
+        files = (file for piece in pieces for file in (piece.base, *piece.tombstones, *piece.logs) if file)
+        return tuple(Fault("data", file.path, because) for file in files if (because := self._damage(file)))
+
+    def _damage(self, file: File) -> str | None:
+        size = self.audit.listing.get(file.path)
+        if size is None:
+            return "it is missing, and a completed commit lists it"
+        appended = isinstance(file, LogFile) and file.appended
+        if file.size and (size < file.size if appended else size != file.size):
+            return f"it has {size:,} bytes, and its commit lists {file.size:,}"
+        return None
+
+    def _built(self, files: Iterable[File]) -> tuple[FileSlice, ...]:
+        there = (file for file in self._uncovered(files) if (file.partition, file.file_id) not in self.replaced)
+        return build_slices(there, self._pending_plans(), self.audit.rules)
+
+    def _readable(self, slices: tuple[FileSlice, ...]) -> tuple[FileSlice, ...]:
         plans = (self.audit.clean_plans.get(i.requested) for i in self.timeline.instants if i.action == "clean")
         horizon = max((plan.horizon for plan in plans if plan and plan.horizon), default=None)
-        return slices if horizon is None else kept_since(slices, horizon, rules)
+        return slices if horizon is None else kept_since(slices, horizon, self.audit.rules)
 
     @cached_property
     def replaced(self) -> frozenset[Group]:
@@ -57,12 +92,12 @@ class TableSnapshot:
         replaces = (commit for commit in self._commits if commit.instant.action == "replacecommit")
         return frozenset(group for commit in replaces for group in commit.replaced)
 
-    def unused(self) -> Iterator[tuple[File, str]]:
-        """Yield every data file that is in no file slice, and the reason."""
-        used = {file.path for piece in self.slices for file in (piece.base, *piece.tombstones, *piece.logs) if file}
+    def unused(self, slices: tuple[FileSlice, ...]) -> Iterator[tuple[File, str]]:
+        """Yield every data file that is in none of the file slices, and the reason."""
+        used = {file.path for piece in slices for file in (piece.base, *piece.tombstones, *piece.logs) if file}
         covered = {
             file.path: f"the log of the log compaction {log.requested} replaces it"
-            for piece in self.slices
+            for piece in slices
             for log in piece.logs
             for file in log.files
             if file is not log
@@ -97,9 +132,8 @@ class TableSnapshot:
     def _is_visible(self, instant: Instant) -> bool:
         return instant.completed is not None and (self.time is None or instant.completed <= self.time)
 
-    def _files(self) -> Iterable[File]:
-        """Return the visible data files, without logs that a log compaction has replaced."""
-        files = self._listed_files() if self.audit.rules.files == "listed" else self._named_files()
+    def _uncovered(self, files: Iterable[File]) -> Iterable[File]:
+        """Return the given files without logs that a log compaction has replaced."""
         covers = {
             path: tuple(path[: path.rfind("/") + 1] + name for name in names)
             for commit in self._commits
@@ -110,7 +144,7 @@ class TableSnapshot:
         return without_covered(files, covers, frozenset(pending), self.audit.rules) if covers or pending else files
 
     def _listed_files(self) -> Iterator[File]:
-        """Yield the files listed in completed commits, which are the only files that nbcc's readers use."""
+        """Yield the files listed in completed commits. In an nbcc table, these are the only files that reads use."""
         for commit in self._commits:
             for stat in commit.stats:
                 if file := data_file(stat.path, stat.size, commit.instant):

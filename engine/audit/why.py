@@ -5,24 +5,29 @@ record, and the resulting row.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any, Final, Literal
+from dataclasses import dataclass, replace
+from typing import Any, Final, Literal, NamedTuple
 
-from ..data.shape import unmerged_shape
-from ..data.tasks import TableShape
+from ..config import TableConfig
+from ..config.schemas import config_at
+from ..data.shape import table_shape, unmerged_shape
 from ..definition.load import open_table
 from ..errors import BadInput, Damaged
 from ..files.group_files import BaseFile, LogFile
+from ..files.group_files import Group as GroupKey
 from ..files.slices import FileSlice, to_read
+from ..names import bucket_of
+from ..reads.retention import cleaned, refuse_undone
+from ..reads.tasks import read_task, with_foreign_base
 from ..reads.times import Time
 from ..rules import Rules
 from ..storage import Storage
 from .amounts import natural
 from .gather import gather
-from .key_records import KeyRecord, Kind, Placement, key_records
+from .key_records import KeyRecord, Kind, Merge, Placement, bucket, merged_records, unread_records
+from .ranking import Ranked, ranking
 from .record import Progress, no_progress
 from .table_snapshot import TableSnapshot, table_snapshot
-from .winner import outranked, winner
 
 ASKED: Final = "explain the answer for a key as of"
 
@@ -34,9 +39,10 @@ class Line:
     """One record of a key in one data file.
 
     `slice` is the barrier (the requested time of the base file) of the file's slice, or None for a slice without a base
-    file. `status` is "answers" for the record that wins the merge, and "outranked" for a record that loses it. `status`
-    is "superseded" if a newer slice has replaced the record's slice, and "hidden" if the record's file is not read.
-    `because` states the reason for `status`.
+    file. `status` is "answers" for a record from which the answer comes, and "outranked" for a record that loses the
+    merge. `status` is "superseded" if a newer slice has replaced the record's slice, and "hidden" if the record's file
+    is not read. `because` states the reason for `status`. `sets` contains the columns that a partial update sets; None
+    means all columns.
     """
 
     path: str
@@ -48,6 +54,7 @@ class Line:
     ordering: Any
     status: Status
     because: str
+    sets: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,36 +92,61 @@ def why(
     partition: str | None = None,
     as_of: Time | None = None,
     progress: Progress = no_progress,
+    merge_function: str = "",
 ) -> Why:
     """Read the records of a key from every file of the key's file groups, including files that no read uses.
 
-    `key` is a record key in Hudi's form: the value, or ``f1:v1,f2:v2`` for several fields. `partition` is a partition
-    path; None means all partitions. Raises `BadInput` for an unknown partition, `Damaged` if a timeline file cannot be
-    read, and the errors of `open_table` and `table_snapshot`.
+    The row is computed by the read tasks and the merge of `Table.snapshot` and `Table.as_of`. `key` is a record key in
+    Hudi's form: the value, or ``f1:v1,f2:v2`` for several fields. `partition` is a partition path; None means all
+    partitions. `merge_function` is the merge function that the caller allows nbcc to import.
+
+    Raises `Missing` or `Damaged` if a file that the answer may need is missing or cut, `Damaged` if a timeline file
+    cannot be read, and `Cleaned` if the table can no longer be read as of `as_of`. Raises `BadInput` for an unknown
+    partition, and the errors of `open_table` and `table_snapshot`.
     """
-    config = open_table(storage)
+    config = replace(open_table(storage), allowed_function=merge_function)
     snapshot = table_snapshot(gather(storage, progress), as_of, ASKED)
     for fault in (*snapshot.audit.serious_faults, *snapshot.unknown_names):
         remedy = "try again; if the file is still damaged, restore it from a copy (nbcc validate lists all)"
         raise Damaged(f"explain the answer for the key {key!r}", f"{fault.path}: {fault.because}", remedy)
-    shape = unmerged_shape(config, config.rules)
-    placements = _placements(snapshot, config.rules)
+    if snapshot.time is not None:
+        _refuse_unreadable(snapshot, snapshot.time)
+        config = config_at(config, snapshot.time)
+    shape = table_shape(config, config.rules)
+    within = _Within(partition, bucket(key, shape, config.buckets) if config.own and config.buckets else None)
     if partition is not None:
-        _check_partition(placements, partition)
-        placements = [each for each in placements if each.file.partition == partition]
-    records = key_records(storage, shape, placements, key, config.buckets if config.own else None)
+        _check_partition(snapshot, partition)
     return Why(
         key=key,
         rules="nbcc" if config.own else "hudi",
         merge_mode=config.merge_mode,
         ordering=shape.merge.ranked_by,
         as_of=snapshot.time,
-        groups=tuple(_group(records_, shape, config.rules) for records_ in _by_group(records)),
+        groups=tuple(_groups(storage, snapshot, config, key, within)),
     )
 
 
-def _check_partition(placements: list[Placement], partition: str) -> None:
-    known = sorted({each.file.partition for each in placements}, key=natural)
+class _Within(NamedTuple):
+    """The file groups that can contain the key. None means all."""
+
+    partition: str | None
+    bucket: int | None
+
+    def holds(self, partition: str, file_id: str) -> bool:
+        in_bucket = self.bucket is None or bucket_of(file_id) == self.bucket
+        return in_bucket and (self.partition is None or partition == self.partition)
+
+
+def _refuse_unreadable(snapshot: TableSnapshot, time: str) -> None:
+    refuse_undone(snapshot.timeline, time, ASKED)
+    bound = snapshot.audit.horizon
+    if bound is not None and time < bound and not snapshot.timeline.is_pinned(time):
+        raise cleaned(time, bound, ASKED)
+
+
+def _check_partition(snapshot: TableSnapshot, partition: str) -> None:
+    files = (*snapshot.audit.files.values(), *(f for piece in snapshot.listed_slices for f in piece.files))
+    known = sorted({file.partition for file in files}, key=natural)
     if partition not in known:
         asked, shown = f"read the partition {partition!r}", ", ".join(known[:10])
         if not shown:
@@ -122,26 +154,54 @@ def _check_partition(placements: list[Placement], partition: str) -> None:
         raise BadInput(asked, f"the table has {shown}{', …' if len(known) > 10 else ''}", "name one of these")
 
 
-def _placements(snapshot: TableSnapshot, rules: Rules) -> list[Placement]:
-    """Return a `Placement` for each data file; files in no slice are last."""
-    read = {piece.group: piece for piece in to_read(snapshot.slices, rules)}
-    position = {file.path: place for piece in read.values() for place, (file, _) in enumerate(_files(piece))}
-    placements = [
-        Placement(file, piece.barrier, kind, position.get(file.path), _superseded(read[piece.group]))
-        for piece in snapshot.slices
-        for file, kind in _files(piece)
-    ]
-    for file, because in snapshot.unused():
-        kind: Kind = "base" if isinstance(file, BaseFile) else "log"
-        placements.append(Placement(file, None, kind, None, because, hidden=True))
-    return placements
+def _groups(
+    storage: Storage, snapshot: TableSnapshot, config: TableConfig, key: str, within: _Within
+) -> Iterator[Group]:
+    """Yield the file groups with records of the key, in the order of partitions and file ids."""
+    placed: dict[GroupKey, dict[str, Placement]] = {}
+    for placement in _placements(snapshot, config.rules):
+        file = placement.file
+        if within.holds(file.partition, file.file_id):
+            placed.setdefault((file.partition, file.file_id), {})[file.path] = placement
+    read = {piece.group: piece for piece in to_read(snapshot.listed_slices, config.rules)}
+    for name in sorted(placed, key=lambda group: (natural(group[0]), group[1])):
+        placements, piece = placed[name], read.get(name)
+        merged, ranks = Merge([], None), list[Ranked]()
+        if piece is not None and (piece.base or piece.logs):
+            rules = _rules_of(piece, snapshot, config.rules)
+            task = read_task(piece, config, rules)
+            merged = merged_records(storage, task, placements, key)
+            ranks = ranking(merged.records, task.shape.merge, rules.merge_order)
+        unread = [placement for placement in placements.values() if placement.because]
+        others = unread_records(storage, unmerged_shape(config, config.rules), unread, key)
+        if merged.records or others:
+            yield _group(name, merged, ranks, others)
+
+
+def _rules_of(piece: FileSlice, snapshot: TableSnapshot, rules: Rules) -> Rules:
+    """Return the merge rules of a file group, as `reads.tasks.group_rules` does."""
+    commit = snapshot.audit.commits.get(piece.base.requested) if piece.base else None
+    is_foreign = rules.files == "listed" and rules.unmarked == "by_its_engine" and commit is not None and not commit.own
+    return with_foreign_base(rules) if is_foreign else rules
+
+
+def _placements(snapshot: TableSnapshot, rules: Rules) -> Iterator[Placement]:
+    """Yield a `Placement` for each data file; files in no slice are last."""
+    read = {piece.group: piece for piece in to_read(snapshot.listed_slices, rules)}
+    for piece in snapshot.listed_slices:
+        used = {file.path for file, _ in _files(read[piece.group])}
+        for file, kind in _files(piece):
+            yield Placement(file, piece.barrier, kind, "" if file.path in used else _superseded(read[piece.group]))
+    for file, because in snapshot.unused(snapshot.listed_slices):
+        kind = "base" if isinstance(file, BaseFile) else "log"
+        yield Placement(file, None, kind, because, hidden=True)
 
 
 def _files(piece: FileSlice) -> Iterator[tuple[BaseFile | LogFile, Kind]]:
     if piece.base:
         yield piece.base, "base"
     for file in piece.tombstones:
-        yield file, "tombstone"
+        yield file, "kept"
     for file in piece.logs:
         yield file, "log"
 
@@ -150,38 +210,29 @@ def _superseded(read: FileSlice) -> str:
     return f"the base file of barrier {read.base.requested if read.base else read.barrier} supersedes its slice"
 
 
-def _by_group(records: list[KeyRecord]) -> list[list[KeyRecord]]:
-    groups: dict[tuple[str, str], list[KeyRecord]] = {}
-    for record in records:
-        groups.setdefault((record.placement.file.partition, record.placement.file.file_id), []).append(record)
-    return [groups[group] for group in sorted(groups, key=lambda group: (natural(group[0]), group[1]))]
-
-
-def _group(records: list[KeyRecord], shape: TableShape, rules: Rules) -> Group:
-    merged = sorted((r for r in records if r.placement.position is not None), key=lambda r: r.placement.position or 0)
-    best = winner(merged, shape.merge)
-    superseded = [r for r in records if r.placement.position is None and not r.placement.hidden]
-    hidden = sorted((r for r in records if r.placement.hidden), key=lambda r: r.placement.file.requested)
+def _group(name: GroupKey, merged: Merge, ranks: list[Ranked], others: list[KeyRecord]) -> Group:
+    superseded = [r for r in others if not r.placement.hidden]
+    hidden = sorted((r for r in others if r.placement.hidden), key=lambda r: r.placement.file.requested)
     lines = [_line(r, r.placement.because, "superseded") for r in superseded]
-    for record in merged:
-        if record is best:
-            only = "it is the only record that is merged for this key"
-            lines.append(_line(record, "it has the greatest rank" if len(merged) > 1 else only, "answers"))
-        elif best is not None:
-            lines.append(_line(record, outranked(record, best, shape.merge, rules.merge_order), "outranked"))
+    lines += [_line(r, rank.because, rank.part) for r, rank in zip(merged.records, ranks, strict=True)]
     lines += [_line(r, r.placement.because, "hidden") for r in hidden]
-    file = records[0].placement.file
-    return Group(file.partition, file.file_id, tuple(lines), best.row if best else None, _answer(best))
+    sources = [r for r, rank in zip(merged.records, ranks, strict=True) if rank.part == "answers"]
+    return Group(*name, tuple(lines), merged.row, _answer(sources, merged.row))
 
 
 def _line(record: KeyRecord, because: str, status: Status) -> Line:
     placement, file = record.placement, record.placement.file
     times = (file.requested, file.completed, placement.slice)
-    return Line(file.path, placement.kind, *times, record.record, record.ordering, status, because)
+    sets = None if record.sets is None else tuple(sorted(record.sets))
+    return Line(file.path, placement.kind, *times, record.record, record.ordering, status, because, sets)
 
 
-def _answer(best: KeyRecord | None) -> str:
-    if best is None:
+def _answer(sources: list[KeyRecord], row: dict[str, Any] | None) -> str:
+    if not sources:
         return "no row: no file that reads use holds the key"
-    name = best.placement.file.path.rpartition("/")[2]
-    return f"no row: the delete in {name} has the greatest rank" if best.row is None else f"the row in {name}"
+    names = list(dict.fromkeys(source.placement.file.path.rpartition("/")[2] for source in sources))
+    if row is None:
+        return f"no row: the delete in {names[0]} has the greatest rank"
+    if len(sources) > 1:
+        return f"a row merged from {len(sources)} records"
+    return f"the row in {names[0]}"

@@ -67,7 +67,8 @@ def _group(explanation: Why, group: Group) -> Iterator[str]:
 
 def _line(explanation: Why, number: int, line: Line) -> Iterator[str]:
     record = line.record + (f" {explanation.ordering} = {_shown(line.ordering)}" if explanation.ordering else "")
-    yield f"  {number}. {line.kind} {line.path.rpartition('/')[2]}: {record}"
+    sets = "" if line.sets is None else f", sets {', '.join(line.sets) or 'no column'}"
+    yield f"  {number}. {line.kind} {line.path.rpartition('/')[2]}: {record}{sets}"
     piece = f"slice {line.slice}" if line.slice else "no slice" if _unsliced(line) else "slice before every barrier"
     yield f"     requested {line.requested}, completed {line.completed or '-'}, {piece}"
     yield f"     {_WORDS[line.status]}: {line.because}"

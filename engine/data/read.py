@@ -37,8 +37,17 @@ def read_slice(storage: Storage, task: ReadTask) -> pa.Table:
     elif task.base_only and task.base_input is not None:
         rows = base_rows(storage, task.base_input, task.shape, task.needed)
     else:
-        rows = merged(slice_layers(storage, task), task.shape.merge).rows
+        rows = merged_rows(task, slice_layers(storage, task))
     return conform(rows, task.result_schema)
+
+
+def merged_rows(task: ReadTask, layers: Sequence[Layer]) -> pa.Table:
+    """Return the rows of a slice with the given records. A base file without logs is not merged: its rows are the
+    result, although its tombstone logs may repeat their keys.
+    """
+    if task.base_only:
+        return pa.concat_tables([layer.rows for layer in layers if layer.base and not layer.kept])
+    return merged(layers, task.shape.merge).rows
 
 
 def _matching_part(storage: Storage, task: ReadTask, where: Predicate) -> pa.Table:
@@ -49,13 +58,13 @@ def _matching_part(storage: Storage, task: ReadTask, where: Predicate) -> pa.Tab
     if file is None:
         if not can_match(where, shape, task.logs):
             return nothing(shape).rows
-        return merged(slice_layers(storage, task), shape.merge).rows
+        return merged_rows(task, slice_layers(storage, task))
     base = RangedFile(storage, file, shape.limits)
     parts = parts_of_base(where, task, base)
     if parts is None:
         return nothing(shape).rows
     layer = base_layer(base, parts, shape, task.needed)
-    return layer.rows if task.base_only else merged(slice_layers(storage, task, layer), shape.merge).rows
+    return layer.rows if task.base_only else merged_rows(task, slice_layers(storage, task, layer))
 
 
 def selected(rows: pa.Table, where: Predicate | None) -> pa.Table:
@@ -114,7 +123,6 @@ def window_layers(storage: Storage, task: WindowTask, needed: Columns = None) ->
     """Return the records of an incremental query as one or more merge layers, in merge order. Columns outside `needed`
     may be null in the result.
     """
-
 
     def layers() -> Iterator[Layer]:
         yield from (_changed_by(storage, base, task.shape, needed) for base in task.bases)

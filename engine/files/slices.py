@@ -64,7 +64,7 @@ class FileSlice:
         return f"{where}: {name}, {base} and {logs}"
 
     def _repr_html_(self) -> str:
-        named = [("base", self.base), *(("tombstones", log) for log in self.tombstones)]
+        named = [("base", self.base), *(("kept", log) for log in self.tombstones)]
         files = [*named, *(("log", log) for log in self.logs)]
         rows = [(kind, f.path, f.size, f.requested, f.completed) for kind, f in files if f is not None]
         return html.table(("file", "path", "bytes", "requested", "completed"), rows, str(self))

@@ -14,7 +14,12 @@ def refuse_cleaned(context: Context, timeline: Timeline, time: str, asked: str, 
     """
     bound = horizon(context, timeline)
     if bound is not None and time < bound and not (pinned and timeline.is_pinned(time)):
-        raise Cleaned(f"{asked} {time}", f"cleaning has removed files from before {bound}", f"use {bound} or later")
+        raise cleaned(time, bound, asked)
+
+
+def cleaned(time: str, bound: str, asked: str) -> Cleaned:
+    """Return the error of a read as of `time`, which is before the horizon `bound`."""
+    return Cleaned(f"{asked} {time}", f"cleaning has removed files from before {bound}", f"use {bound} or later")
 
 
 def refuse_undone(timeline: Timeline, time: str, asked: str) -> None:

@@ -67,7 +67,12 @@ def group_rules(context: Context, timeline: Timeline, base: str | None) -> Rules
     instant = completed_write(context, timeline, base) if base and looks else None
     if instant is None or instant.completed is None or context.commits.commit(instant).own:
         return context.rules
-    return replace(context.rules, fold=HUDI.fold, merge_order=HUDI.merge_order)
+    return with_foreign_base(context.rules)
+
+
+def with_foreign_base(rules: Rules) -> Rules:
+    """Return the rules by which an nbcc table merges a file group whose base file another engine wrote."""
+    return replace(rules, fold=HUDI.fold, merge_order=HUDI.merge_order)
 
 
 def completed_write(context: Context, timeline: Timeline, requested: str) -> Instant | None:

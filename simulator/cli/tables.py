@@ -51,9 +51,15 @@ merge_function_option = click.option(
 
 def opening_options() -> dict[str, str]:
     """Return the options of `Table.open` given to the running command."""
-    context = click.get_current_context(silent=True)
-    function = context.meta.get(_FUNCTION, "") if context else ""
+    function = merge_function()
     return {_FUNCTION: function} if function else {}
+
+
+def merge_function() -> str:
+    """Return the merge function that the running command may import; '' for none."""
+    context = click.get_current_context(silent=True)
+    function: str = context.meta.get(_FUNCTION, "") if context else ""
+    return function
 
 
 @contextmanager

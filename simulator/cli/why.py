@@ -9,7 +9,7 @@ import click
 from .command import answer, debug_option, json_option
 from .outcome import Exit
 from .progress import on_stderr
-from .tables import opened, storage_option
+from .tables import merge_function, merge_function_option, opened, storage_option
 
 
 @click.command(short_help="Every file that holds a key, and the rule by which reads use it or not.")
@@ -17,6 +17,7 @@ from .tables import opened, storage_option
 @click.argument("key")
 @click.option("--partition", metavar="P", help="Only this partition, as its folder is named.")
 @click.option("--as-of", "as_of", metavar="T", help="The answer at that completion time (17 digits).")
+@merge_function_option
 @storage_option
 @json_option
 @debug_option
@@ -24,7 +25,8 @@ def command(table: str, key: str, partition: str | None, as_of: str | None, as_j
     """Explain the row that reads return for KEY in TABLE: each file with KEY, its instant, its slice, and the rule.
 
     If nbcc wrote the table, the rules are those of nbcc's reads, otherwise those of Hudi's reads. Only rows of KEY are
-    shown. A key of several fields has Hudi's form field1:value1,field2:value2.
+    shown. A key of several fields has Hudi's form field1:value1,field2:value2. If a file that the answer may need is
+    missing or cut, the command names the file and exits with code 2.
 
     \b
     Examples:
@@ -36,7 +38,7 @@ def command(table: str, key: str, partition: str | None, as_of: str | None, as_j
 
     with opened(table, "read") as storage:
         with on_stderr() as progress:
-            explanation = why(storage, key, partition, as_of, progress)
+            explanation = why(storage, key, partition, as_of, progress, merge_function())
         if as_json:
             answer(to_mapping(explanation))
         else:

@@ -10,6 +10,7 @@ from typing import Final
 
 from nbcc.engine.audit import Inventory
 from nbcc.engine.audit.amounts import size
+from nbcc.engine.audit.inventory_text import warning
 
 from .slices import slices
 from .style import css_variables
@@ -64,6 +65,7 @@ def _head(inventory: Inventory) -> Iterator[str]:
     kind = f"version {inventory.version}, timeline layout {inventory.layout}, {inventory.type}, {inventory.merge_mode}"
     rules = {"nbcc": "nbcc's rules", "hudi": "Hudi's rules", "names": "the names of its files alone"}[inventory.rules]
     yield f"<h1>{escape(inventory.name)}</h1><p>{escape(inventory.url)}</p>"
+    yield from (f"<p><strong>{escape(line.strip())}</strong></p>" for line in warning(inventory))
     yield f"<p>{escape(kind)}; read by {escape(rules)}</p>"
     if inventory.as_of:
         yield f"<p>as of {escape(inventory.as_of)}</p>"

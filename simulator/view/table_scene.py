@@ -223,7 +223,7 @@ def _chips(names: Names, row: SliceRow, newer_base: str) -> Iterator[Chip]:
     elif row.barrier:
         yield Chip("", "base", f"base {names.name(row.barrier)}", "", ("planned",), SERVICE, "pending")
     for file in row.tombstones:
-        yield Chip("", "log", "tombstones", "", (f"kept by base {names.name(file.requested)}",), SERVICE, status)
+        yield Chip("", "log", "kept records", "", (f"of base {names.name(file.requested)}",), SERVICE, status)
     for file in row.logs:
         yield _log(names, file, f"in base {newer_base}" if newer_base else "")
 

@@ -10,17 +10,19 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from nbcc.engine.audit import Why, why
+from nbcc.engine.audit import Why, inspect, why
 from nbcc.engine.audit.why_text import render
 from nbcc.engine.errors import BadInput
 from nbcc.engine.storage import Storage, open_storage
 from nbcc.engine.table import Table
 from nbcc.simulator.cli.main import run
+from nbcc.simulator.view.inventory import page_of
 from tests.builders.tables import table_of
 
 TABLES = Path(__file__).parents[1] / "tables"
 NAMES = sorted(path.stem for path in TABLES.glob("*.zip"))
 SCHEMA = pa.schema([("id", pa.string()), ("ts", pa.int64()), ("v", pa.string())])
+WIDE = SCHEMA.append(pa.field("w", pa.string()))
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -88,7 +90,7 @@ def test_a_kept_delete_answers_with_no_row(tmp_path: Path) -> None:
     assert [(line.kind, line.record, line.status) for line in found.groups[0].lines] == [
         ("log", "row", "superseded"),
         ("log", "delete", "superseded"),
-        ("tombstone", "delete", "answers"),
+        ("kept", "delete", "answers"),
         ("log", "row", "outranked"),
     ]
     assert found.groups[0].row is None
@@ -160,6 +162,74 @@ def test_the_partition_must_exist(tmp_path: Path) -> None:
     assert [group.partition for group in why(storage, "k", "v=b").groups] == ["v=b"]
     with pytest.raises(BadInput, match="the table has v=a, v=b"):
         why(storage, "k", "v=c")
+
+
+def partly_updated(path: Path) -> Table:
+    """A table whose row k has v of one write and w of another."""
+    options = {"nbcc.partial.update.mode": "SET_COLUMNS"}
+    table = Table.create(None, path, WIDE, record_key="id", ordering_fields="ts", buckets=1, options=options)
+    table.upsert(table_of(WIDE.remove(3), ("k", 1, "x")), columns=["v"])
+    table.upsert(table_of(WIDE.remove(2), ("k", 2, "y")), columns=["w"])
+    return table
+
+
+def test_each_column_of_a_partial_update_has_its_source(tmp_path: Path) -> None:
+    table = partly_updated(tmp_path / "t")
+    storage = open_storage(tmp_path / "t")
+    row = {"id": "k", "ts": 2, "v": "x", "w": "y"}
+    logs = [("log", "answers", f"the answer takes {name} from it") for name in "vw"]
+    assert why(storage, "k").groups[0].row == row
+    assert lines_of(why(storage, "k")) == logs
+    assert why(storage, "k").groups[0].answer == "a row merged from 2 records"
+    assert ".log.1_" in render(why(storage, "k"))
+    assert "row ts = 1, sets v" in render(why(storage, "k"))
+    table.compact()
+    table.upsert(table_of(WIDE.remove(3), ("k", 0, "late")), columns=["v"])
+    table.delete(table_of(SCHEMA.remove(2), ("m", 0)))
+    assert why(storage, "k").groups[0].row == row
+    assert lines_of(why(storage, "k"))[2:] == [
+        ("base", "outranked", "the compaction also kept the records from which it merged this row"),
+        *(("kept", *line[1:]) for line in logs),
+        ("log", "outranked", "each column that it sets has a value of greater rank"),
+    ]
+    table.delete(table_of(SCHEMA.remove(2), ("k", 9)))
+    assert why(storage, "k").groups[0].row is None
+    assert {line[1:] for line in lines_of(why(storage, "k"))[2:5]} == {("outranked", "a delete of the key outranks it")}
+
+
+def test_a_missing_or_cut_file_is_named_first(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    table, _ = create(tmp_path / "t")
+    table.upsert(table_of(SCHEMA, ("k", 1, "a")))
+    log = next(path for path in (tmp_path / "t").iterdir() if ".log." in path.name)
+    log.write_bytes(log.read_bytes()[:100])
+    assert run(["why", str(tmp_path / "t"), "k"]) == 2
+    assert log.name in capfd.readouterr().err
+    log.unlink()
+    assert run(["why", str(tmp_path / "t"), "k"]) == 2
+    assert f"read {log.name}, but a completed commit lists the file, and it is missing" in capfd.readouterr().err
+    page = tmp_path / "page.html"
+    assert run(["inspect", str(tmp_path / "t"), "--html", str(page)]) == 0
+    assert capfd.readouterr().out.split("\n")[1:4] == [
+        "  DAMAGED: 1 data file missing or cut that completed commits list;",
+        "  reads fail, or return no row of these files (nbcc validate explains):",
+        f"    {log.name}: it is missing, and a completed commit lists it",
+    ]
+    assert "<strong>DAMAGED: 1 data file" in page.read_text("utf-8")
+    assert run(["inspect", str(tmp_path / "t"), "--json"]) == 0
+    assert [fault["path"] for fault in json.loads(capfd.readouterr().out)["missing_or_cut"]] == [log.name]
+    assert run(["inspect", str(tmp_path / "t"), "--json", "--redact"]) == 0
+    assert json.loads(capfd.readouterr().out)["missing_or_cut"] == [
+        {"kind": "data", "path": "(redacted)", "because": "(redacted)"}
+    ]
+
+
+def test_a_table_without_deletes_has_no_tombstones_in_its_pictures(tmp_path: Path) -> None:
+    table = partly_updated(tmp_path / "t")
+    table.compact()
+    page = page_of(inspect(open_storage(tmp_path / "t")))
+    assert "kept records" in page
+    assert "tombstone" not in page
+    assert not any("tombstone" in piece._repr_html_() for piece in table.file_slices())
 
 
 def test_the_command(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
