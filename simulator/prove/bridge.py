@@ -2,22 +2,24 @@
 
 The function `compare` visits every reachable state of a world. The module `interpretation.py` translates each state of
 the model into a state of the transition relation. Every clause of the invariant must be true in every reachable state.
-For each step of the model, an enabled action of the transition relation must lead to the translation of the next model
-state. A step in `SILENT` needs no action if it leaves the translated state unchanged.
+The steps are compared in both directions. For each step of the model, an enabled action of the transition relation must
+lead to the translation of the next model state. A step in `SILENT` needs no action if it leaves the translated state
+unchanged. Each step of the transition relation must be one of the model, unless only a limit of the world stops the
+model, or the action declares (`Action.wider`) why it allows more.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
 from nbcc.model import Model, State, Step
 
-from .finite import Explorer, Instance, Taken
+from .finite import Explorer, Instance
 from .interpretation import instance, interpret
 from .lemmas.state import IDLE
-from .system import System
+from .system import Action, System
 
 SILENT: Final = frozenset({
     "actor_crashes", "archiver_resumes_archiving", "cleaner_starts_clean", "rollbacker_starts_rollback",
@@ -31,15 +33,23 @@ PAST: Final = {
 """The relation of an actor's work -> relations of its operation, which it keeps after the operation has ended."""
 
 
+Values = tuple[Any, ...]
+"""The values of all relations that can change, in the order of `Explorer.keys`."""
+
+
 @dataclass(frozen=True)
 class Compared:
     """The result of comparing a transition relation with the model. `difference` describes the first difference, or is
     None if there is no difference.
+
+    `actions` are the actions of the relation that stand for a step of the model, and `wider` the actions that are also
+    enabled where the model has no such step.
     """
 
     states: int
     steps: int
     actions: frozenset[str]
+    wider: frozenset[str] = frozenset()
     difference: str | None = None
 
 
@@ -50,37 +60,53 @@ def compare(model: Model, system: System, most: int | None = None, elements: Ins
     contains records, the comparison includes the record that each base file keeps.
     """
     explorer = Explorer(system, elements or instance(model))
+    known = {transition.action for transition in model.transitions}
+    here = tuple(action for action in system.actions if known & {*action.stands_for})
     states = steps = 0
-    actions: set[str] = set()
+    taken: set[str] = set()
+    wider: set[str] = set()
     difference: str | None = None
-    for state, after in _reachable(model, most):
-        now = _values(explorer, model, state)
+    for state, after in reachable(model, most):
+        now = values_of(explorer, model, state)
         states += 1
+        steps += len(after)
         view = explorer.view(now)
         false = next((name for name, clause in system.clauses.items() if not clause(view)), None)
+        wanted = [(step, values_of(explorer, model, following)) for step, following in after]
+        found: dict[Values, list[Action]] = {}
+        for step, values in explorer.successors(now, here):
+            found.setdefault(present(explorer, values), []).append(step.action)
+        missing = [step for step, values in wanted if not _stand_for(step, found.get(values, ()))
+                   and not (step.action in SILENT and values == now)]  # fmt: skip
+        taken |= {action.name for step, values in wanted for action in _stand_for(step, found.get(values, ()))}
+        known_next = {now, *(values for _, values in wanted)}
+        more = [action for values, actions in found.items() if values not in known_next for action in actions
+                if not model.only_limits_stop(state, action.stands_for)]  # fmt: skip
+        wider |= {action.name for action in more}
+        undeclared = next((action for action in more if not action.wider), None)
         if false is not None:
-            return Compared(states, steps, frozenset(actions), f"the clause {false!r} is false in a reachable state")
-        for step, next_state in after:
-            steps += 1
-            wanted = _values(explorer, model, next_state)
-            if step.action in SILENT and wanted == now:
-                continue
-            candidates = _candidates(explorer, now, step)
-            action = next((t.action for t, v in candidates if present(explorer, v) == wanted), None)
-            if action is None:
-                difference = f"no action of the relation is the step {model.describe(step)!r}"
-                return Compared(states, steps, frozenset(actions), difference)
-            actions.add(action.name)
-    return Compared(states, steps, frozenset(actions), difference)
+            difference = f"the clause {false!r} is false in a reachable state"
+        elif missing:
+            difference = f"no action of the relation is the step {model.describe(missing[0])!r}"
+        elif undeclared is not None:
+            difference = f"no step of the model is the action {undeclared.name!r}, and it declares no reason"
+        if difference is not None:
+            break
+    return Compared(states, steps, frozenset(taken), frozenset(wider), difference)
 
 
-def _values(explorer: Explorer, model: Model, state: State) -> tuple[Any, ...]:
+def _stand_for(step: Step, actions: Iterable[Action]) -> list[Action]:
+    return [action for action in actions if step.action in action.stands_for]
+
+
+def values_of(explorer: Explorer, model: Model, state: State) -> Values:
+    """Return the state of the transition relation that stands for a state of the model."""
     facts = interpret(model, state, explorer.instance)
     values = tuple(facts.get(key, first) for key, first in zip(explorer.keys, explorer.blank, strict=True))
     return present(explorer, values)  # as the states that the relation reaches
 
 
-def present(explorer: Explorer, values: tuple[Any, ...]) -> tuple[Any, ...]:
+def present(explorer: Explorer, values: Values) -> Values:
     """Return the relation values of a state, with the values about the last operation of each idle actor reset. No
     action reads these values.
     """
@@ -92,11 +118,8 @@ def present(explorer: Explorer, values: tuple[Any, ...]) -> tuple[Any, ...]:
     )
 
 
-def _candidates(explorer: Explorer, now: tuple[Any, ...], step: Step) -> Iterator[tuple[Taken, tuple[Any, ...]]]:
-    yield from explorer.successors(now, tuple(a for a in explorer.system.actions if step.action in a.stands_for))
-
-
-def _reachable(model: Model, most: int | None) -> Iterator[tuple[State, list[tuple[Step, State]]]]:
+def reachable(model: Model, most: int | None = None) -> Iterator[tuple[State, list[tuple[Step, State]]]]:
+    """Yield each reachable state with its steps, or at most `most` states."""
     seen, todo, visited = {model.initial}, [model.initial], 0
     while todo and (most is None or visited < most):
         state = todo.pop()

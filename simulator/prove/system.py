@@ -33,6 +33,8 @@ class Action:
     guard: Callable[..., Term]
     updates: Callable[..., Mapping[str, Update]]
     stands_for: tuple[str, ...] = ()
+    wider: str = ""
+    """Why the action is also enabled in states in which the model has no such step; "" if it is not."""
 
     def extend(
         self, guard: Callable[..., Term] | None = None, updates: Callable[..., Mapping[str, Update]] | None = None

@@ -88,6 +88,12 @@ class Archiving(core.Core):
         )  # fmt: skip
         return (*super().actions(), archives, removes, removes_plan)
 
+    def wider(self) -> dict[str, str]:
+        return super().wider() | {
+            "archiver archives instants":
+                "an archiver may archive any of the oldest instants, however many the model's archiver retains",
+        }
+
     def may_archive(self, s: Any, writes: Any, plans: Any) -> Term:
         """True if the given instants may be archived. Every completed instant with an earlier requested time must be
         archived already, or be one of the given instants. The lock must be free, and no other archiving may be in

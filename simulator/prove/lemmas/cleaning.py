@@ -134,6 +134,14 @@ class Cleaning(Services):
         )  # fmt: skip
         return (*super().giving_way(), finds)
 
+    def wider(self) -> dict[str, str]:
+        return super().wider() | {
+            "cleaner schedules clean":
+                "the horizon may be any completion time, however many commits the model's cleaner retains",
+            "cleaner finds its clean completed":
+                "a cleaner may find its clean completed before it has deleted all files",
+        }
+
     def counts(self, s: Any, q: Term, g: Term, h: Term) -> Term:
         """True if a clean with horizon h may delete the files of group g that are older than the base file of plan q.
         """

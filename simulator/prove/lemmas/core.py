@@ -256,9 +256,16 @@ class Core(Writers, Compactors, Readers):
         """Return, for each clause, the other clauses that the first proof attempts assume."""
         return {}
 
+    def wider(self) -> dict[str, str]:
+        """Return the actions that are also enabled where the model has no such step, each with the reason."""
+        return {}
+
     def system(self) -> System:
+        wider, actions = self.wider(), self.actions()
+        assert wider.keys() <= {action.name for action in actions}, "a declared action does not exist"
+        actions = tuple(replace(action, wider=wider.get(action.name, "")) for action in actions)
         claims = tuple(replace(each, missing=MISSING.get(each.promise, ())) for each in self.claims())
         return System(
-            self.relations(), self.initially, self.actions(), self.clauses(), claims, self.background(),
+            self.relations(), self.initially, actions, self.clauses(), claims, self.background(),
             self.hints(), self.common(),
         )  # fmt: skip

@@ -53,6 +53,12 @@ class Heartbeats(GivingUp, Services):
             s.every(SERVICE, WRITE, lambda a, w: no(s.chosen(a, w))), s.every(LOG, lambda log: no(s.erased(log))),
         )
 
+    def wider(self) -> dict[str, str]:
+        return super().wider() | {
+            "rollbacker finds its rollback completed":
+                "a rollbacker may find its rollback completed before it has deleted all logs",
+        }
+
     def has_failed(self, s: Any, w: Term) -> Term:
         """True if a rollback actor may treat the pending write as failed."""
         pending = both(s.phase(w) > IDLE, s.phase(w) < PUBLISHED)

@@ -58,6 +58,16 @@ class LogCompaction(Services):
         """True if a compaction plan may include the file group. No log compaction of the file group may be pending."""
         return both(super().new_part(s, g), self.is_idle(s, g))
 
+    def wider(self) -> dict[str, str]:
+        return super().wider() | {
+            "log compactor finds its plan completed":
+                "a log compactor may find its plan completed at any point of its work",
+            "log compactor misses its files":
+                "the relation does not say whose files a rival has deleted",
+            "log_compactor takes completion time":
+                "the relation does not say whose files a rival has deleted",
+        }
+
     def is_idle(self, s: Any, g: Term) -> Term:
         return s.every(OPERATION, lambda k: implies(s.logs_part(k, g), s.operation_done(k)))
 
