@@ -42,9 +42,8 @@ def _promises(view: View, path: str) -> tuple[str, ...]:
     """
     file = view.counted.get(path)
     commit = view.audit.commits.get(file.requested) if file else None
-    horizon = view.audit.horizon
-    is_write = commit is not None and commit.operation not in SERVICES
-    in_window = is_write and (horizon is None or (commit.instant.completed or "") > horizon)
+    horizon = view.audit.horizon or ""
+    in_window = commit is not None and commit.operation not in SERVICES and (commit.instant.completed or "") > horizon
     needed = {
         "SNAP": path in view.read,
         "TRAVEL": path in view.read or path in view.superseded,

@@ -148,6 +148,8 @@ def nothing_pending(view: View) -> Iterator[Case]:
     """
     for instant in view.audit.timeline.pending_compactions:
         path = f"{TIMELINE}/{instant.requested}.compaction.requested"
+        if instant.requested in view.audit.undone:
+            continue  # its restore is pending
         if instant.requested not in view.audit.plans and not any(fault.path == path for fault in view.audit.faults):
             yield Case(path, "a compaction is pending, but its plan is missing", RESTORE)
 
