@@ -56,6 +56,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         self._columns = from_spark(schema)
         self._own_columns = own_columns
         self._last: str | None = None
+        self._published: Offset | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
         return reduced(self, {name: value for name, value in vars(self).items() if name != "_table"})
@@ -77,7 +78,8 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return instant_of(start, ASKED)
 
     def initialOffset(self) -> Offset:
-        return self._source.first_offset(self._first)
+        self._published = self._source.first_offset(self._first)
+        return self._published
 
     def getDefaultReadLimit(self) -> ReadLimit:
         if self._options.most_files is not None:
@@ -89,6 +91,9 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         self._last = newest_write(self._table.context)
 
     def latestOffset(self, start: Offset, limit: ReadLimit) -> Offset:
+        # Spark asks for the next batch only after the sink has the rows until `start`. Spark calls `commit` with the
+        # same offset when it plans a next batch, which a query that ends never does.
+        self._commit_once(start)
         files, size = self._options.most_files, self._options.most_bytes
         if self._last is not None or isinstance(limit, ReadAllAvailable):  # Trigger.AvailableNow, Trigger.Once
             files = size = None
@@ -112,7 +117,12 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         keep_loaded()
 
     def commit(self, end: Offset) -> None:
-        self._source.commit(end)
+        self._commit_once(end)
+
+    def _commit_once(self, end: Offset) -> None:
+        if end != self._published:
+            self._source.commit(end)
+            self._published = end
 
     def _check_columns(self, there: pa.Schema) -> None:
         """Raise `BadInput` if the schema of the table has changed since the streaming query began."""

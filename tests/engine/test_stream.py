@@ -94,6 +94,15 @@ def forget_last_commit(checkpoint: Path) -> None:
         file.unlink()
 
 
+def test_a_finished_query_has_published_the_progress_of_its_consumer(spark: Any, tmp_path: Path) -> None:
+    table = Table.create(spark, tmp_path / "t", COLUMNS, record_key="id", ordering_fields="ts", buckets=1)
+    written = table.upsert(spark.createDataFrame([("a", 1)], "id string, ts long"))
+    rows = spark.readStream.format("nbcc").option("consumer", "board").load(str(tmp_path / "t"))
+    writer = rows.writeStream.format("noop").trigger(availableNow=True)
+    assert writer.option("checkpointLocation", tmp_path / "checkpoint").start().awaitTermination(120)
+    assert table.consumers() == {"board": written.completed}
+
+
 @pytest.mark.parametrize("kills", [2, pytest.param(200, marks=[pytest.mark.nightly, pytest.mark.timeout(7200)])])
 def test_a_copy_by_streams_equals_its_source_under_kills(spark: Any, tmp_path: Path, kills: int) -> None:
     """`readStream` -> `writeStream`: after each restart the copy is the source as of the last trigger.

@@ -166,6 +166,18 @@ def cleaned_past(table: Table) -> None:
     table.clean(retained=1)
 
 
+def test_a_consumer_that_reached_the_end_has_published_it_without_a_next_batch(table: Table) -> None:
+    """Spark commits a batch when it plans the next one. A query that ends only asks once more for a next batch."""
+    reader = reader_of(table, **{CONSUMER: "copy"})
+    start = reader.initialOffset()
+    put(table, "a")
+    reader.prepareForTriggerAvailableNow()
+    end = reader.latestOffset(start, ALL)
+    assert table.consumers() == {"copy": BEGINNING}
+    assert reader.latestOffset(end, ALL) == end
+    assert table.consumers() == {"copy": end["completed"]}
+
+
 def test_cleaning_waits_for_a_named_consumer(table: Table) -> None:
     reader = reader_of(table, **{CONSUMER: "copy"})
     start = reader.initialOffset()
