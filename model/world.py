@@ -4,6 +4,7 @@ a world a model configuration or scope.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, fields, replace
 from typing import Any, Literal, TypeVar, get_args
@@ -67,7 +68,10 @@ class World:
     about: str = field(default="", compare=False)
     limits: Mapping[type[Limits], Limits] = field(default_factory=dict, hash=False)
 
-    def __init__(self, **given: Any) -> None:
+    def __init__(self, *, bounded: bool = True, **given: Any) -> None:
+        """Raise ValueError for values that no world can have. A world that is searched is also bounded in size; a world
+        in which one given run is replayed need not be, because a replay does not grow with the number of its actors.
+        """
         own = {each.name: each for each in fields(World) if each.name != "limits"}
         refuse_unknown(given, (*own, *limit_names(), "limits"), "world")
         for name, each in own.items():
@@ -75,9 +79,9 @@ class World:
             object.__setattr__(self, name, given.get(name, made))
         flat = {n: getattr(part, n) for part in given.get("limits", {}).values() for n in names_of(type(part))}
         object.__setattr__(self, "limits", assemble(mechanisms.limits(), {**flat, **given}))
-        self._check_actors()
+        self._check_actors(bounded)
         self._check_table()
-        self._check_numbers()
+        self._check_numbers(bounded)
         self._check_writes()
         for mechanism in mechanisms.every().values():
             mechanism.check(self)
@@ -87,14 +91,14 @@ class World:
         assert isinstance(found, part), "each part is stored under its own type"
         return found
 
-    def _check_actors(self) -> None:
-        kinds = mechanisms.kinds()
+    def _check_actors(self, bounded: bool) -> None:
+        kinds, most = mechanisms.kinds(), MOST_ACTORS if bounded else sys.maxsize
         for kind, count in self.actors.items():
             if kind not in kinds:
                 raise ValueError(f"world: unknown actor {kind!r}; {nearest(kind, kinds)}")
-            whole_number(count, f"world: actors.{kind}", most=MOST_ACTORS)
-        if (total := sum(self.actors.values())) > MOST_ACTORS:
-            raise ValueError(f"world: it has {total} actors, at most {MOST_ACTORS} are possible")
+            whole_number(count, f"world: actors.{kind}", most=most)
+        if (total := sum(self.actors.values())) > most:
+            raise ValueError(f"world: it has {total} actors, at most {most} are possible")
         for actor, choices in self.settings.items():
             if not (kind := mechanisms.kind_of(actor)):
                 raise ValueError(f"world [actor.{actor}]: there is no such actor; {nearest(actor, kinds)}")
@@ -109,14 +113,14 @@ class World:
             if (value := getattr(self, name)) not in known:
                 raise ValueError(f"world: unknown {name} {value!r}; {nearest(str(value), known)}")
 
-    def _check_numbers(self) -> None:
+    def _check_numbers(self, bounded: bool) -> None:
         for name in ("buckets", "partitions", "log_versions", "keys", "orderings"):
             whole_number(getattr(self, name), f"world: {name}", least=1, most=MOST)
         if self.groups > MOST_GROUPS:
             raise ValueError(f"world: it has {self.groups} file groups, at most {MOST_GROUPS} are possible")
         flat = self.flat()
         for name in (*OWN_LIMITS, *(n for n in limit_names() if n != "table_type")):
-            whole_number(flat[name], f"world: {name}", most=MOST)
+            whole_number(flat[name], f"world: {name}", most=MOST if bounded else sys.maxsize)
 
     def _check_writes(self) -> None:
         for (writer, number), versions in self.writes.items():

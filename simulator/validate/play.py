@@ -86,6 +86,7 @@ def _model(versions: tuple[int, ...], plans: int, replaces: bool, log_plans: int
     if log_plans:
         actors["log_compactor"] = log_plans
     world = World(
+        bounded=False,  # a plan may take any number of logs
         actors=actors,
         compactions=plans,
         log_compactions=log_plans,

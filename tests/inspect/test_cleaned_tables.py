@@ -96,3 +96,7 @@ def test_behind_the_horizon_of_another_engine_nothing_is_asked_for(tmp_path: Pat
     horizon = gather(storage).horizon
     assert horizon is not None
     assert horizon >= kept.requested
+
+
+def test_a_plan_may_take_more_logs_than_a_world_has_actors(tmp_path: Path) -> None:
+    right(played(tmp_path / "t", f"{'upsert ' * 20}compact upsert").context.storage)
