@@ -92,8 +92,8 @@ def _no_column(loser: KeyRecord, records: Sequence[KeyRecord], deletes: set[int]
         return "records of greater rank set the row again"
     if loser.layer.base and not loser.layer.kept and any(record.layer.kept for record in records):
         return "the compaction also kept the records from which it merged this row"
-    beside = [record.layer for record in records if record is loser or record.number in deletes]
-    if not len(merge_columns(beside, rule).rows):
+    contenders = [record.layer for record in records if record is loser or record.number in deletes]
+    if not len(merge_columns(contenders, rule).rows):
         return "a delete of the key outranks it"
     return "each column that it sets has a value of greater rank"
 
