@@ -62,10 +62,6 @@ class LogCompaction(Services):
         return super().wider() | {
             "log compactor finds its plan completed":
                 "a log compactor may find its plan completed at any point of its work",
-            "log compactor misses its files":
-                "the relation does not say whose files a rival has deleted",
-            "log_compactor takes completion time":
-                "the relation does not say whose files a rival has deleted",
         }
 
     def is_idle(self, s: Any, g: Term) -> Term:
