@@ -16,6 +16,9 @@ from ..schedule import Choose
 NOT_FOLLOWED: Final = ("cleaner", "overwriter")
 """The kinds of actors that a random world with a stream does not have."""
 
+BESIDE_CHECKPOINTS: Final = ({"log_compactor": 1, "overwriter": 1}, {"archiver": 1})
+"""The actors that a random world with state checkpoints may have besides writers, compactors and queriers."""
+
 Theme = Callable[[Choose, World], World]
 
 IN_COPY_ON_WRITE: Final = ("writer", "reader", "querier", "archiver")
@@ -23,7 +26,7 @@ IN_COPY_ON_WRITE: Final = ("writer", "reader", "querier", "archiver")
 
 
 def themed(choose: Choose, world: World) -> World:
-    """Apply a random theme to the world, or no theme with probability 0.4."""
+    """Apply a random theme to the world, or no theme with probability 0.3."""
     return THEMES[choose(len(THEMES))](choose, world)
 
 
@@ -77,6 +80,27 @@ def restoring(choose: Choose, world: World) -> World:
     )
 
 
+def checkpointing(choose: Choose, world: World) -> World:
+    """Return the world with a checkpointer, from whose state checkpoints new processes read. It has log compactions and
+    an overwrite besides, or an archiver: files that a checkpoint must list or leave out.
+
+    A restorer is left out, because a checkpointer that meets its plan lists a third time, which the model does not.
+    The world has one file group and at most two writers, so that the records of a key often meet.
+    """
+    actors = {kind: count for kind, count in world.actors.items() if kind in ("writer", "compactor", "querier")}
+    return world.replace(
+        actors={**actors, "writer": min(2, actors["writer"]), "checkpointer": 1, **BESIDE_CHECKPOINTS[choose(2)]},
+        buckets=1,
+        partitions=1,
+        writes={},
+        writes_per_writer=2,
+        state_checkpoints=2,
+        log_compactions=1 + choose(2),
+        archives=2,
+        instants_retained=1,
+    )
+
+
 def optimistic(choose: Choose, world: World) -> World:
     """Return the world with optimistic concurrency control (OCC), for all writers or only for w1, chosen at random."""
     who = "w1" if choose(2) else "writer"
@@ -106,6 +130,6 @@ def streaming(choose: Choose, world: World) -> World:
 
 
 THEMES: Final[tuple[Theme, ...]] = (
-    plain, plain, plain, plain, archiving, archiving, restoring, optimistic, skewed, streaming,
+    plain, plain, plain, checkpointing, archiving, archiving, restoring, optimistic, skewed, streaming,
 )  # fmt: skip
 """Each history picks one at random."""

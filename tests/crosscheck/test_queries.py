@@ -14,7 +14,7 @@ from nbcc.simulator.crosscheck.check import Check, CheckOptions
 from nbcc.simulator.crosscheck.generators import draw_batches, draw_world
 from nbcc.simulator.crosscheck.history import History
 from nbcc.simulator.crosscheck.observables import as_written, other_queries
-from nbcc.simulator.crosscheck.themes import THEMES, archiving, optimistic, restoring, skewed
+from nbcc.simulator.crosscheck.themes import THEMES, archiving, checkpointing, optimistic, restoring, skewed
 from nbcc.simulator.schedule import Limited, Random, Replay
 from nbcc.simulator.systems.engine import EngineSystem
 from nbcc.simulator.systems.registry import factory
@@ -114,6 +114,7 @@ def test_every_theme_makes_worlds_that_the_model_composes() -> None:
     world = draw_world(random.Random(0).randrange)
     choose = random.Random(0).randrange
     assert archiving(choose, world).actors["archiver"]
+    assert checkpointing(choose, world).actors["checkpointer"]
     assert restoring(choose, world).actors.keys() >= {"savepointer", "restorer"}
     assert optimistic(choose, world).settings
     assert skewed(choose, world).flat()["skew"]

@@ -1,0 +1,170 @@
+"""Short random histories in which services overlap: plans stay pending while writes, replaces, state checkpoints,
+archivings and restores happen. There are two keys and two ordering values, so that records of a key often meet.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Final
+
+from nbcc.engine import Table
+from nbcc.engine.audit.gather import gather
+from nbcc.engine.errors import BadInput, Cleaned, Conflict
+from nbcc.engine.repair.orphans import orphan_files
+from nbcc.engine.timeline import Instant, completion_of, load
+from nbcc.engine.timeline.commits import Commits
+from tests.builders.tables import batch, keys, make_table, state
+
+from .hooked import during
+
+STEPS: Final = 18
+BY_EVENT_TIME: Final = "EVENT_TIME_ORDERING"
+Winners = Mapping[str, tuple[int, str | None]]
+"""Key -> the ordering value and the value of the record that wins; the value of a delete is None."""
+
+
+def fresh(table: Table) -> Table:
+    """The table as a new process opens it."""
+    return Table(replace(table.context, own_commits=Commits(table.context.storage)), table.config)
+
+
+@dataclass
+class History:
+    """A table, and what its readers must see: the winners now, after each write, and at each savepoint."""
+
+    table: Table
+    chance: random.Random
+    now: Winners = field(default_factory=dict)
+    after: dict[str, Winners] = field(default_factory=dict)
+    """Completion time of a write -> the winners that it left. A restore removes the times that it has undone."""
+    requested: set[str] = field(default_factory=set)
+    saved: dict[str, Winners] = field(default_factory=dict)
+    plans: list[Callable[[], object]] = field(default_factory=list)
+
+    def _wrote(self, instant: Instant, winners: Winners) -> None:
+        self.now = self.after[completion_of(instant)] = winners
+        self.requested.add(instant.requested)
+
+    def _write(self, table: Table) -> None:
+        key, ordering = self.chance.choice(("k0", "k0", "k0", "k1")), self.chance.choice((1, 1, 2))
+        value = None if self.chance.random() < 0.25 else f"{len(self.after)}"
+        row = (key, ordering)
+        instant = table.delete(keys(row)) if value is None else table.upsert(batch((*row, value)))
+        by_event_time = table.config.merge_mode == BY_EVENT_TIME
+        loses = by_event_time and ordering < self.now.get(key, (0, None))[0]
+        self._wrote(instant, self.now if loses else {**self.now, key: (ordering, value)})
+
+    def write(self) -> None:
+        self._write(self.table)
+
+    def overtake(self) -> None:
+        """Complete a write while an older one has put its log and is pending."""
+        self._write(during(self.table, ".log.", lambda: self._write(self.table)))
+
+    def replaces(self) -> None:
+        with suppress(Conflict):  # a plan is pending
+            if not values(self.now) or self.chance.random() < 0.5:
+                self._wrote(self.table.insert_overwrite(batch(("k0", 1, "new"))), {"k0": (1, "new")})
+            else:
+                self._wrote(self.table.delete_partition(["part=p"]), {})
+
+    def plan_log_compaction(self) -> None:
+        if plan := self.table.schedule_log_compaction():
+            self.plans.append(lambda: self.table.run_log_compaction(plan))
+
+    def plan_compaction(self) -> None:
+        if plan := self.table.schedule_compaction():
+            self.plans.append(lambda: self.table.run_compaction(plan))
+
+    def finish(self) -> None:
+        if self.plans:
+            with suppress(Conflict, BadInput):  # a restore has undone the plan
+                self.plans.pop(0)()
+
+    def checkpoint(self) -> None:
+        self.table.run("checkpoint_state")
+
+    def archive(self) -> None:
+        self.table.archive(retained=1)
+
+    def clean(self) -> None:
+        self.table.clean(retained=2)
+
+    def save(self) -> None:
+        with suppress(BadInput, Cleaned):  # nothing has completed, or it has a savepoint
+            self.saved[self.table.savepoint().requested] = self.now
+
+    def drop(self) -> None:
+        for instant in sorted(self.saved)[:1]:
+            self.table.delete_savepoint(instant)
+            del self.saved[instant]
+
+    def restore(self) -> None:
+        """Return to one of the savepoints, after dropping the newer ones."""
+        if not self.saved:
+            return
+        to = self.chance.choice(sorted(self.saved))
+        for newer in [instant for instant in self.saved if instant > to]:
+            self.table.delete_savepoint(newer)
+            del self.saved[newer]
+        if self.table.restore(to) is None:  # nothing to undo
+            return
+        left = [each for each in self.table.context.whole(load(self.table.context.storage)).completed if each.writes]
+        times, names = {completion_of(each) for each in left}, {each.requested for each in left}
+        self.now = self.saved[to]
+        self.after = {time: winners for time, winners in self.after.items() if time in times}
+        self.requested &= names
+
+    def judge(self) -> None:
+        """Compare what a new process reads: the rows after each write, and the completion time of each instant. No
+        data file is an orphan.
+        """
+        for time, winners in self.after.items():
+            with suppress(Cleaned):
+                assert read(fresh(self.table).as_of(time)) == values(winners), time
+        context = fresh(self.table).context
+        active = load(context.storage)
+        assert not [orphan for orphan in orphan_files(gather(context.storage)) if not orphan.kept]
+        for requested in self.requested:
+            assert active.find(requested) or context.commits.archive.find(requested), requested
+
+
+Operation = Callable[[History], None]
+ALWAYS: Final[Mapping[Operation, int]] = {History.write: 30, History.finish: 14, History.checkpoint: 12}
+TOGETHER: Final[tuple[Mapping[Operation, int], ...]] = (
+    {History.plan_compaction: 14, History.overtake: 20},
+    {History.plan_log_compaction: 16, History.overtake: 10},
+    {History.plan_log_compaction: 16, History.replaces: 12},
+    {History.plan_compaction: 14, History.archive: 16, History.replaces: 6},
+    {History.plan_compaction: 14, History.archive: 10, History.clean: 8},
+    {History.plan_compaction: 8, History.save: 10, History.restore: 8, History.drop: 2},
+    {History.plan_log_compaction: 8, History.save: 10, History.restore: 8},
+)
+"""What meets in one history, each operation with its weight. A mixture of everything meets too seldom."""
+
+
+def values(winners: Winners) -> Mapping[str, str]:
+    return {key: value for key, (_, value) in winners.items() if value is not None}
+
+
+def read(rows: Any) -> Mapping[str, str]:
+    return {key: value for key, _, value in state(rows)}
+
+
+def play(folder: Path, seed: int) -> History:
+    """Play one history in a new table. A new process reads the snapshot after each step, and the older states at the
+    end.
+    """
+    chance = random.Random(seed)
+    mode = chance.choice((BY_EVENT_TIME, "COMMIT_TIME_ORDERING"))
+    history = History(make_table(folder / f"{seed}", merge_mode=mode), chance)
+    weights = {**ALWAYS, **chance.choice(TOGETHER)}
+    for operation in chance.choices(list(weights), list(weights.values()), k=STEPS):
+        operation(history)
+        assert read(fresh(history.table).snapshot()) == values(history.now), operation.__name__
+    history.judge()
+    return history
