@@ -56,3 +56,17 @@ def whole_number(value: object, where: str, least: int = 0, most: int | None = N
         bounds = f"of at least {least}" if most is None else f"from {least} to {most}"
         raise ValueError(f"{where}: a whole number {bounds} is needed, found {value!r}")
     return value
+
+
+def refuse_controls(value: object, where: str) -> None:
+    """Raise ValueError for a control character in a text of a user's file: it could forge a line of a report."""
+    if isinstance(value, str):
+        if not value.replace("\n", "" if where.endswith(": about") else "\n").isprintable():
+            raise ValueError(f"{where}: {value!r} contains a control character")
+    elif isinstance(value, Mapping):
+        for name, part in value.items():
+            refuse_controls(name, where)
+            refuse_controls(part, f"{where}: {name}")
+    elif isinstance(value, list | tuple):
+        for part in value:
+            refuse_controls(part, where)

@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 from nbcc.model import Model, Protocol, World
 from nbcc.model.mechanisms import kind_of
 from nbcc.model.protocol import choices
-from nbcc.model.validation import nearest, refuse_unknown
+from nbcc.model.validation import nearest, refuse_controls, refuse_unknown
 
 Made = TypeVar("Made")
 SHAPES: Mapping[str, tuple[type, str]] = {
@@ -147,6 +147,7 @@ def _read(kind: str, name: str) -> dict[str, Any]:
         raise ValueError(f"{kind[:-1]} {name!r} is not TOML: {error}") from None
     except RecursionError:
         raise ValueError(f"{kind[:-1]} {name!r} is nested too deeply") from None
+    refuse_controls(fields, f"{kind[:-1]} {name!r}")
     if fields.get("format") != 1:
         raise ValueError(f"{kind[:-1]} {name!r}: format {fields.get('format')!r} is not known; this version reads 1")
     for field_name, (shape, words) in SHAPES.items():

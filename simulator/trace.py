@@ -24,7 +24,7 @@ from nbcc.model.answers import Several
 from nbcc.model.mechanisms import kind_of, kinds
 from nbcc.model.mechanisms.insert_overwrite import OVERWRITER
 from nbcc.model.promises import PROMISES
-from nbcc.model.validation import nearest, whole_number
+from nbcc.model.validation import nearest, refuse_controls, whole_number
 
 from .crosscheck.observables import Batch, records_in
 
@@ -103,6 +103,7 @@ def from_mapping(given: Mapping[str, Any]) -> Trace:
     missing = [name for name in ("world", "protocol", "steps") if name not in given]
     if missing:
         raise ValueError(f"a trace without {missing[0]!r}")
+    refuse_controls(given, "a trace")
     try:
         _check_kinds(given.get("actors", {}))
         trace = _made(given)

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Final
 
+from ..terminal import printable
 from .amounts import several, size
 from .inventory import FileRow, Inventory, LeftOut, SliceRow
 
@@ -33,7 +34,7 @@ def render(inventory: Inventory, limit: int | None = LIMIT) -> str:
     parts = [_head(inventory), _instants(inventory, limit)]
     parts.append(_slices(inventory) if limit is None else _partitions(inventory, limit))
     parts += [_plans(inventory), _left_out(inventory, limit), _faults(inventory, limit)]
-    return "\n\n".join("\n".join(lines) for part in parts if (lines := [*part]))
+    return "\n\n".join("\n".join(map(printable, lines)) for part in parts if (lines := [*part]))
 
 
 def rules_in_words(rules: str) -> str:

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from datetime import date, datetime
 from typing import Any
 
+from ..terminal import printable
 from .why import Group, Line, Why
 
 _WORDS = {"answers": "ANSWERS", "outranked": "outranked", "superseded": "superseded", "hidden": "hidden"}
@@ -15,7 +16,7 @@ _WORDS = {"answers": "ANSWERS", "outranked": "outranked", "superseded": "superse
 def render(explanation: Why) -> str:
     """Return the explanation of a key's row as text, one file group after the other, without a newline at the end."""
     groups = (line for group in explanation.groups for line in _group(explanation, group))
-    return "\n".join([*_head(explanation), *groups])
+    return "\n".join(map(printable, [*_head(explanation), *groups]))
 
 
 def to_mapping(explanation: Why) -> dict[str, Any]:

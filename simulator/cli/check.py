@@ -25,6 +25,7 @@ from .command import (
     WholeNumber,
     answer,
     debug_option,
+    echo,
     json_option,
     traces_option,
     users_words,
@@ -171,7 +172,7 @@ def _print(reports: Mapping[str, CheckReport | TourReport], as_json: bool, summa
         answer({"systems": {system: _plain(report) for system, report in reports.items()}})
     else:
         for system, report in reports.items():
-            click.echo(f"{system}: {report.text}")
+            echo(*(f"{system}: {report.text}").split("\n"))
     if summary is not None:
         with summary.open("a", encoding="utf-8") as file:
             file.writelines(f"{system}: {report.text}\n" for system, report in reports.items())
@@ -214,7 +215,7 @@ def _many(seeds: Sequence[Seed], workers: int, master: str | None, traces: Path,
         answer({"seeds": documents})
     else:
         for each, report in found:
-            click.echo(f"{each.system}, seed {each.seed}: {report.sentence}")
+            echo(f"{each.system}, seed {each.seed}: {report.sentence}")
     return gravest(Exit(report.exit_code) for _, report in found)
 
 

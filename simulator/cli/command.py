@@ -14,6 +14,8 @@ from typing import Any, TypeVar
 
 import click
 
+from nbcc.engine.terminal import printable
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -122,9 +124,17 @@ def users_words() -> Iterator[None]:
         raise click.ClickException(str(error)) from error
 
 
+def echo(*lines: str, err: bool = False) -> None:
+    """Print lines of text. A line may contain names and values of strangers: their control characters and line breaks
+    are printed as escapes. No other function of the command line prints.
+    """
+    for line in lines:
+        click.echo(printable(line), err=err)
+
+
 def answer(document: dict[str, Any]) -> None:
     """Print a JSON document, with its format number, as the output of the command."""
-    click.echo(json.dumps({"format": 1, **document}, indent=2, ensure_ascii=False))
+    echo(*json.dumps({"format": 1, **document}, indent=2, ensure_ascii=False).split("\n"))
 
 
 Section = tuple[str, Iterable[tuple[str, str]]]

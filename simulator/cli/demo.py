@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .command import debug_option, traces_option, users_words
+from .command import debug_option, echo, traces_option, users_words
 from .outcome import Exit, gravest
 
 if TYPE_CHECKING:
@@ -86,23 +86,23 @@ def _agreement(tables: DemoTables, world: World, traces: Path) -> Exit:
     from nbcc.simulator.trace import save
     from nbcc.simulator.view.text import render, screen_width
 
-    click.echo("1. Two writers and a compactor on Spark, interleaved at random\n")
+    _print("1. Two writers and a compactor on Spark, interleaved at random\n")
     trace = random_interleaving(world)
     _progress(f"{len(trace.steps)} steps on Spark")
     outcome, tally = tables.agreement(trace, "agreement")
     save(outcome.trace, traces)
-    click.echo(render(outcome.trace, width=screen_width()))
-    click.echo()
+    _print(render(outcome.trace, width=screen_width()))
+    echo("")
     if outcome.verdict != "AGREED":
-        click.echo(outcome.sentence)
+        _print(outcome.sentence)
         return Exit.VIOLATED
-    click.echo(f"   model and Spark agreed after each of {len(trace.steps)} steps, and on every read at the end")
+    _print(f"   model and Spark agreed after each of {len(trace.steps)} steps, and on every read at the end")
     for what in tally.skipped:
-        click.echo(f"   not compared: {what}")
+        _print(f"   not compared: {what}")
     if not tally.skipped:
-        click.echo("   hudi-rs read the snapshot and every point in time as the model predicts")
+        _print("   hudi-rs read the snapshot and every point in time as the model predicts")
     for what, times in tally.differences.items():
-        click.echo(f"   where its answer is not ours: {what} ({times})")
+        _print(f"   where its answer is not ours: {what} ({times})")
     return Exit.AGREES
 
 
@@ -112,15 +112,15 @@ def _search(act: int, world: str, protocol: str) -> tuple[Exit, Trace | None]:
 
     from .search import search
 
-    click.echo(f"\n{act}. Every interleaving of the world {world} under {protocol}\n")
+    _print(f"\n{act}. Every interleaving of the world {world} under {protocol}\n")
     found: Search = search(world, protocol, [LOSS], reduce=False)
     promise = found.result.promises[LOSS]
-    click.echo(f"   {promise.verdict}  {LOSS}  {found.result.bound}")
+    _print(f"   {promise.verdict}  {LOSS}  {found.result.bound}")
     if promise.trace is None:
         if promise.because:
-            click.echo(f"   {promise.because}")
+            _print(f"   {promise.because}")
         else:
-            click.echo(f"   no interleaving loses a row, up to depth {found.result.depth}")
+            _print(f"   no interleaving loses a row, up to depth {found.result.depth}")
         return Exit.UNDETERMINED if promise.because else Exit.AGREES, None
     return Exit.AGREES, counterexample(found.system, promise.trace, LOSS, f"nbcc explore {world} --protocol {protocol}")
 
@@ -134,29 +134,33 @@ def _on_spark(tables: DemoTables, found: Trace, traces: Path) -> Exit:
     from nbcc.simulator.trace import save
     from nbcc.simulator.view import page, text
 
-    click.echo(f"\n{text.render(found, width=text.screen_width())}\n\n4. The same steps on Spark\n")
+    _print(f"\n{text.render(found, width=text.screen_width())}\n\n4. The same steps on Spark\n")
     _progress(f"{len(found.steps)} steps on Spark, twice")
     lost = tables.play(found, "lost")
     kept = tables.play(under(found, Protocol()), "kept")
     for rules, outcome in (("this protocol", lost), ("default", kept)):
         rows = ", ".join(last_snapshot(outcome.trace)) or "no rows"
-        click.echo(f"   under {rules:13}  {outcome.verdict:8}  the last snapshot has {rows}")
+        _print(f"   under {rules:13}  {outcome.verdict:8}  the last snapshot has {rows}")
     as_expected = lost.fits and lost.same and lost.verdict == "VIOLATED" and kept.fits and kept.verdict == "AGREED"
     if not as_expected:
-        click.echo(f"\n   {lost.sentence}\n   {kept.sentence}")
+        _print(f"\n   {lost.sentence}\n   {kept.sentence}")
     picture = tables.out / "lost.html"
     picture.write_text(page.render(lost.trace), encoding="utf-8")
-    click.echo(f"\n   tables  {_from_here(tables.out)}")
-    click.echo(f"   trace   {save(found, traces)}")
-    click.echo(f"   page    {_from_here(picture)}")
-    click.echo(f"   again   nbcc replay {found.handle} --on spark")
+    _print(f"\n   tables  {_from_here(tables.out)}")
+    _print(f"   trace   {save(found, traces)}")
+    _print(f"   page    {_from_here(picture)}")
+    _print(f"   again   nbcc replay {found.handle} --on spark")
     return Exit.AGREES if as_expected else Exit.VIOLATED
 
 
 def _progress(what: str) -> None:
     if sys.stderr.isatty():
-        click.echo(f"({what})", err=True)
+        _print(f"({what})", err=True)
 
 
 def _from_here(path: Path) -> Path:
     return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
+
+
+def _print(text: str, err: bool = False) -> None:
+    echo(*text.split("\n"), err=err)

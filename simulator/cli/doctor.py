@@ -6,7 +6,7 @@ import dataclasses
 
 import click
 
-from .command import answer, debug_option, json_option
+from .command import answer, debug_option, echo, json_option
 from .outcome import Exit
 
 
@@ -31,5 +31,5 @@ def command(as_json: bool) -> Exit:
         answer({"checks": [dataclasses.asdict(finding) for finding in findings]})
     else:
         for finding in findings:
-            click.echo(f"{'ok  ' if finding.ok else 'FAIL'}  {finding}")
+            echo(f"{'ok  ' if finding.ok else 'FAIL'}  {finding}")
     return Exit.AGREES if all(finding.ok for finding in findings) else Exit.COULD_NOT_RUN

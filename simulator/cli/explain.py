@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .command import answer, debug_option, json_option, traces_option, users_words
+from .command import answer, debug_option, echo, json_option, traces_option, users_words
 from .outcome import Exit
 
 if TYPE_CHECKING:
@@ -42,7 +42,8 @@ def command(name: str, traces: Path, as_json: bool) -> Exit:
     if as_json:
         answer({"explanations": [_mapping(each, run) for each, run in found]})
     else:
-        click.echo("\n\n".join("\n".join(_lines(each, run)) for each, run in found))
+        for number, (each, run) in enumerate(found):
+            echo(*([""] if number else []), *_lines(each, run))
     for _, run in found:
         if run is not None:
             save(run, traces)

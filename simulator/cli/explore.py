@@ -21,6 +21,7 @@ from .command import (
     WholeNumber,
     answer,
     debug_option,
+    echo,
     json_option,
     on_option,
     traces_option,
@@ -96,7 +97,7 @@ def command(
             checkpoint=checkpoint, workers=workers or (os.cpu_count() or 1 if master else 1), master=master,
         )  # fmt: skip
     except KeyboardInterrupt:
-        click.echo(_interrupted(checkpoint), err=True)
+        echo(_interrupted(checkpoint), err=True)
         return Exit.INTERRUPTED
     broken = _counterexamples(found)
     if as_json:
@@ -106,7 +107,7 @@ def command(
         answer(document)
     else:
         for line in report(found, broken):
-            click.echo(line)
+            echo(line)
     _save(broken, traces)  # after the answer, so that an unwritable folder does not lose it
     outcomes = [OF_VERDICT[str(promise.verdict)] for promise in found.result.promises.values()]
     # A deadlock breaks none of these promises, but it is not a success either.

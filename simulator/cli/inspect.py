@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from .command import FileToWrite, WholeNumber, answer, debug_option, json_option
+from .command import FileToWrite, WholeNumber, answer, debug_option, echo, json_option
 from .outcome import Exit
 from .progress import on_stderr
 from .tables import opened, shown, storage_option
@@ -54,7 +54,7 @@ def command(
         if as_json:
             answer(inventory.to_mapping())
         else:
-            click.echo(render(inventory, None if everything else limit))
+            echo(*render(inventory, None if everything else limit).split("\n"))
         shown(page)
-        click.echo(f"{storage.summary()}; no rows", err=True)
+        echo(f"{storage.summary()}; no rows", err=True)
     return Exit.AGREES

@@ -7,7 +7,7 @@ import textwrap
 
 import click
 
-from .command import answer, debug_option, json_option
+from .command import answer, debug_option, echo, json_option
 from .names import KINDS
 from .outcome import Exit
 
@@ -41,7 +41,7 @@ def command(kind: str, as_json: bool) -> Exit:
     room = max(40, shutil.get_terminal_size((110, 24)).columns - width - 2)
     for name, about in rows:
         first, *more = textwrap.wrap(about, room) or [""]
-        click.echo(f"{name:{width}}  {first}".rstrip())
+        echo(f"{name:{width}}  {first}".rstrip())
         for line in more:
-            click.echo(" " * (width + 2) + line)
+            echo(" " * (width + 2) + line)
     return Exit.AGREES

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .command import answer
+from .command import answer, echo
 from .matrix import changes
 from .outcome import Exit, gravest
 
@@ -112,7 +112,7 @@ class LockReport:
             answer({"locks": self.to_json()})
         else:
             for line in [*lock_tables(self.rows), *self.changed()]:
-                click.echo(line)
+                echo(line)
         return self.exit()
 
     def _is_undetermined(self) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import importlib
+import io
 import os
 import sys
 import tempfile
@@ -13,7 +14,9 @@ from typing import Any
 
 import click
 
-from .command import Commands, Run, debug_option
+from nbcc.engine.terminal import printable
+
+from .command import Commands, Run, debug_option, echo
 from .outcome import Exit
 
 # In the order in which a newcomer needs them. Each is a module of this package.
@@ -109,13 +112,13 @@ def run(arguments: Sequence[str]) -> Exit:
     except (KeyboardInterrupt, click.Abort) as stopped:
         if isinstance(stopped.__cause__, EOFError) and not sys.stdin.isatty():  # click treats every EOFError as Ctrl-D
             return _explain(stopped.__cause__)
-        click.echo("interrupted", err=True)
+        echo("interrupted", err=True)
         return Exit.INTERRUPTED
     except SystemExit:  # click exits on a broken pipe when it writes to the original standard output
         return _explain(BrokenPipeError())
     except Exception as error:  # users see a sentence for every failure
         if state.debug:
-            traceback.print_exc()
+            echo(*traceback.format_exc().rstrip("\n").split("\n"), err=True)
         return _explain(error)
     return Exit(outcome or 0)
 
@@ -124,7 +127,9 @@ def _explain(error: Exception) -> Exit:
     if isinstance(error, click.exceptions.Exit):
         return Exit(error.exit_code)
     if isinstance(error, click.ClickException):
-        error.show()
+        shown, message = io.StringIO(), error.format_message()
+        error.show(shown)
+        echo(*shown.getvalue().rstrip("\n").replace(message, printable(message)).split("\n"), err=True)
         return Exit.BAD_INPUT
     if isinstance(error, BrokenPipeError):
         _drop_output(sys.stdout)
@@ -132,16 +137,16 @@ def _explain(error: Exception) -> Exit:
     if isinstance(error, ImportError):
         error = _missing_extra(error)
     if (code := _typed(error)) is not None:
-        click.echo(f"Error: {error}", err=True)
+        echo(f"Error: {error}", err=True)
         return code
     if isinstance(error, OSError):
         where = f": {error.filename}" if error.filename else ""
-        click.echo(f"Error: {error.strerror or error}{where}", err=True)
+        echo(f"Error: {error.strerror or error}{where}", err=True)
         return Exit.COULD_NOT_RUN
     with tempfile.NamedTemporaryFile("w", prefix="nbcc-", suffix=".log", delete=False) as log:
         traceback.print_exception(error, file=log)
     what = " ".join(f"{type(error).__name__}: {error}".split())[:300]
-    click.echo(f"Error: nbcc failed; this is a bug in nbcc: {what} (log: {log.name}; --debug prints it here)", err=True)
+    echo(f"Error: nbcc failed; this is a bug in nbcc: {what} (log: {log.name}; --debug prints it here)", err=True)
     return Exit.COULD_NOT_RUN
 
 

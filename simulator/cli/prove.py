@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from . import names
-from .command import FileToWrite, Section, Teaching, answer, debug_option, json_option, users_words
+from .command import FileToWrite, Section, Teaching, answer, debug_option, echo, json_option, users_words
 from .outcome import Exit
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def command(*, protocol: str, promises: tuple[str, ...], svg: Path | None, as_js
         answer(document(proof))
     else:
         for line in report(proof):
-            click.echo(line)
+            echo(line)
     return EXITS[proof.answer]
 
 
@@ -73,10 +73,10 @@ def _draw(proof: Proof, path: Path) -> None:
     failed = ((part.system, result) for part in proof.parts for result in part.open() if result.answer == "FAILED")
     system, result = next(failed, (None, None))
     if system is None or result is None:
-        click.echo(f"no obligation fails, so {path} is not written", err=True)
+        echo(f"no obligation fails, so {path} is not written", err=True)
         return
     path.write_text(picture(system, result), encoding="utf-8")
-    click.echo(f"{result.obligation.name}: drawn in {path}", err=True)
+    echo(f"{result.obligation.name}: drawn in {path}", err=True)
 
 
 def _known(promises: tuple[str, ...]) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from . import names
-from .command import FileToWrite, Section, Teaching, answer, debug_option, json_option, traces_option, users_words
+from .command import FileToWrite, Section, Teaching, answer, debug_option, echo, json_option, traces_option, users_words
 from .outcome import OF_VERDICT, Exit, gravest
 
 if TYPE_CHECKING:
@@ -92,9 +92,9 @@ def command(
     else:
         played = outcomes[0].trace
         again = _again(played.handle, folders, trace, protocol)
-        click.echo(text.render(played, again, text.screen_width()))
+        echo(*text.render(played, again, text.screen_width()).split("\n"))
         for outcome in outcomes:
-            click.echo(outcome.sentence)
+            echo(outcome.sentence)
     if expect is not None:
         met = all(outcome.fits and outcome.verdict == EXPECTED[expect] for outcome in outcomes)
         return Exit.AGREES if met else Exit.VIOLATED

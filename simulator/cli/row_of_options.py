@@ -5,9 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Final
 
-import click
-
-from .command import answer, users_words
+from .command import answer, echo, users_words
 from .outcome import Exit
 
 VERDICTS: Final = {"VIOLATED": "breaks", "UNDETERMINED": "undetermined", "HOLDS": "keeps"}
@@ -27,21 +25,21 @@ def row_of(paths: tuple[Path, ...], as_json: bool) -> Exit:
         answer({**found.to_mapping(), "promises": {name: cell["verdict"] for name, cell in cells.items()}})
         return Exit.AGREES if found.row else Exit.UNDETERMINED
     for writer in found.writers:
-        click.echo(f"{writer.file}: {writer.row or f'no row, {writer.because}'}")
+        echo(f"{writer.file}: {writer.row or f'no row, {writer.because}'}")
         for option, value, given in writer.decided:
-            click.echo(f"  decided by {option} = {value or '(none)'}{'' if given else ', by default'}")
+            echo(f"  decided by {option} = {value or '(none)'}{'' if given else ', by default'}")
         for option, nearest in writer.unknown:
-            click.echo(f"  unknown: {option}" + (f"; did you mean {nearest}?" if nearest else ""))
+            echo(f"  unknown: {option}" + (f"; did you mean {nearest}?" if nearest else ""))
     if found.row is None:
-        click.echo(f"UNDETERMINED: {found.because}")
+        echo(f"UNDETERMINED: {found.because}")
         return Exit.UNDETERMINED
     from nbcc.simulator import specs
 
-    click.echo(f"row {found.row}: {specs.about('protocols', found.row)}")
+    echo(f"row {found.row}: {specs.about('protocols', found.row)}")
     for verdict, word in VERDICTS.items():
         if promises := [_named(name, cell) for name, cell in cells.items() if cell["verdict"] == verdict]:
-            click.echo(f"  {word} {', '.join(promises)}")
-    click.echo(f"  bounds: specs/verdicts.md; a promise: nbcc explain NAME; details: nbcc explain {found.row}")
+            echo(f"  {word} {', '.join(promises)}")
+    echo(f"  bounds: specs/verdicts.md; a promise: nbcc explain NAME; details: nbcc explain {found.row}")
     return Exit.AGREES
 
 

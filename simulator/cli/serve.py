@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from .check import Duration
-from .command import WholeNumber, debug_option
+from .command import WholeNumber, debug_option, echo
 from .outcome import Exit
 from .table.clean import POLICIES
 from .table.service import master_option
@@ -120,7 +120,7 @@ def command(
             except (Conflict, CannotRun) as failed:
                 if once or dry_run:
                     raise
-                click.echo(f"this pass failed, the next begins in {every:g} s: {failed}", err=True)
+                echo(f"this pass failed, the next begins in {every:g} s: {failed}", err=True)
             else:
                 collected = time.monotonic() if collects else collected
             if collects:
@@ -128,7 +128,7 @@ def command(
             if once or dry_run or stop.wait(every):
                 break
         if stop.is_set():
-            click.echo("stopped by a signal, between two actions", err=True)
+            echo("stopped by a signal, between two actions", err=True)
     return Exit.AGREES
 
 
@@ -165,9 +165,9 @@ def _report(step: ServiceStep, as_json: bool) -> None:
     """Print one line about a service step, and flush standard output, because a monitor may read the lines."""
     if as_json:
         now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-        click.echo(json.dumps({"format": 1, "at": now, **step.record()}, ensure_ascii=False))
+        echo(json.dumps({"format": 1, "at": now, **step.record()}, ensure_ascii=False))
     else:
-        click.echo(str(step))
+        echo(str(step))
     sys.stdout.flush()
 
 

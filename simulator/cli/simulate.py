@@ -10,7 +10,18 @@ from typing import TYPE_CHECKING
 import click
 
 from . import names
-from .command import FileToWrite, Finite, Section, Teaching, WholeNumber, answer, debug_option, json_option, users_words
+from .command import (
+    FileToWrite,
+    Finite,
+    Section,
+    Teaching,
+    WholeNumber,
+    answer,
+    debug_option,
+    echo,
+    json_option,
+    users_words,
+)
 from .outcome import Exit
 from .progress import on_stderr
 from .tables import opened, storage_option
@@ -93,7 +104,7 @@ def command(
         answer(report.document(chosen, blocks, calibration, past))
     else:
         for line in report.text(chosen, blocks, calibration, past):
-            click.echo(line)
+            echo(line)
     return Exit.AGREES
 
 
@@ -124,5 +135,5 @@ def _calibrate(path: Path) -> Exit:
 
     with on_stderr() as progress:
         path.write_text(calibrate(progress), encoding="utf-8")
-    click.echo(f"calibration: {path}", err=True)
+    echo(f"calibration: {path}", err=True)
     return Exit.AGREES

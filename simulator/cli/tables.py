@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from .command import echo
+
 _STORAGE_OPTIONS = "nbcc.storage_options"
 _FUNCTION = "nbcc.merge.function"
 
@@ -94,7 +96,7 @@ def opened(table: str, verb: str, redact: bool = False) -> Iterator[CountingStor
 def shown(page: Path | None) -> None:
     """Print to standard error the name of the file to which a page was written."""
     if page is not None:
-        click.echo(f"page: {page}", err=True)
+        echo(f"page: {page}", err=True)
 
 
 def _without(text: str, hidden: dict[str, str]) -> str:

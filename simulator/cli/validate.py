@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from .command import answer, debug_option, json_option, users_words
+from .command import answer, debug_option, echo, json_option, users_words
 from .outcome import Exit
 from .progress import on_stderr
 from .tables import opened, storage_option
@@ -56,8 +56,8 @@ def command(table: str, deep: bool, as_json: bool) -> Exit:
     if as_json:
         answer(report.to_mapping())
     else:
-        click.echo(render(report))
-    click.echo(storage.summary(), err=True)
+        echo(*render(report).split("\n"))
+    echo(storage.summary(), err=True)
     return exit_of(report)
 
 
@@ -77,5 +77,5 @@ def _of_trace(name: str, as_json: bool) -> Exit:
         document: dict[str, Any] = judgement.to_mapping()
         answer(document)
     else:
-        click.echo(judgement.text)
+        echo(*judgement.text.split("\n"))
     return Exit.AGREES if judgement.possible else Exit.VIOLATED

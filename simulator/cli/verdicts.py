@@ -19,6 +19,7 @@ from .command import (
     WholeNumber,
     answer,
     debug_option,
+    echo,
     json_option,
     on_option,
     users_words,
@@ -144,7 +145,7 @@ def command(
             return judged_locks.report(as_json)
         return judging.report(found, judged_locks, draw, as_json)
     except KeyboardInterrupt:
-        click.echo(judging.interrupted(), err=True)
+        echo(judging.interrupted(), err=True)
         return Exit.INTERRUPTED
 
 
@@ -197,11 +198,11 @@ class _Matrix:
             answer({"protocols": judged.to_json(rows), "locks": locks.to_json(), "searches": self._searches()})
         else:
             for line in [*table(rows), *changed, *locks.lines(), *self._cached()]:
-                click.echo(line)
+                echo(line)
         for line in judged.messages(missing):
-            click.echo(f"Error: {line}", err=True)
+            echo(f"Error: {line}", err=True)
         if self.accept and missing:
-            click.echo("Error: nothing was accepted, because some searches failed", err=True)
+            echo("Error: nothing was accepted, because some searches failed", err=True)
         doubts = missing or any(str(cell.verdict) == "UNDETERMINED" for row in rows for cell in row.cells.values())
         return gravest([
             Exit.AGREES, *([Exit.VIOLATED] if changed else []), *([Exit.UNDETERMINED] if doubts else []),

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import click
 
-from .command import answer, debug_option, json_option
+from .command import answer, debug_option, echo, json_option
 from .outcome import Exit
 from .progress import on_stderr
 from .tables import merge_function, merge_function_option, opened, storage_option
@@ -42,6 +42,6 @@ def command(table: str, key: str, partition: str | None, as_of: str | None, as_j
         if as_json:
             answer(to_mapping(explanation))
         else:
-            click.echo(render(explanation))
-        click.echo(storage.summary(), err=True)
+            echo(*render(explanation).split("\n"))
+        echo(storage.summary(), err=True)
     return Exit.AGREES

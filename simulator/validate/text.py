@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from nbcc.engine.audit.amounts import several
+from nbcc.engine.terminal import printable
 
 from .diagnostics import Diagnostic
 from .history_check import HistoryCheck, Refusal
@@ -16,7 +17,8 @@ MAX_ENABLED = 8
 
 def render(report: Report) -> str:
     """Return the report as text, without a newline at the end."""
-    return "\n".join([*_head(report), *_history(report.history), *_diagnostics(report), "", *_promises(report)])
+    lines = [*_head(report), *_history(report.history), *_diagnostics(report), "", *_promises(report)]
+    return "\n".join(map(printable, lines))
 
 
 def _head(report: Report) -> Iterator[str]:

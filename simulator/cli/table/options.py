@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..command import debug_option, json_option
+from ..command import debug_option, echo, json_option
 from ..outcome import Exit
 from ..progress import on_stderr
 from ..tables import storage_option
@@ -92,4 +92,4 @@ def locked(storage: Storage) -> Iterator[None]:
 def done(verb: str, paths: list[str], dry_run: bool) -> None:
     """Print one line for each file that was changed, or that would be changed in a dry run."""
     for path in paths:
-        click.echo(f"{'would ' if dry_run else ''}{verb} {path}")
+        echo(f"{'would ' if dry_run else ''}{verb} {path}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from ..command import answer
+from ..command import answer, echo
 from ..outcome import Exit
 from ..tables import opened
 from .options import audit_of, changes_table, done, locked, quarantining, refuse_foreign
@@ -43,8 +43,8 @@ def command(table: str, quarantine: bool, dry_run: bool, as_json: bool) -> Exit:
         return Exit.VIOLATED if left else Exit.AGREES
     done("quarantine" if dry_run else "quarantined", moved, dry_run)
     for orphan in orphans if not quarantine else (o for o in orphans if o.kept):
-        click.echo(f"{orphan.path}  {size(orphan.size)}: {orphan.because}")
+        echo(f"{orphan.path}  {size(orphan.size)}: {orphan.because}")
         if orphan.kept:
-            click.echo(f"  not moved: {orphan.kept}")
-    click.echo(f"{several(len(orphans), 'orphan')}, {size(sum(o.size for o in orphans))}")
+            echo(f"  not moved: {orphan.kept}")
+    echo(f"{several(len(orphans), 'orphan')}, {size(sum(o.size for o in orphans))}")
     return Exit.VIOLATED if left else Exit.AGREES

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from ..command import answer
+from ..command import answer, echo
 from ..outcome import Exit
 from ..tables import opened
 from .options import audit_of, changes_table, done
@@ -35,6 +35,6 @@ def command(table: str, write: bool, dry_run: bool, as_json: bool) -> Exit:
         done("write" if dry_run else "wrote", paths if dry_run else written, dry_run)
     else:
         for path in paths:
-            click.echo(path)
-    click.echo(f"{several(len(paths), 'partition')} without a metadata file")
+            echo(path)
+    echo(f"{several(len(paths), 'partition')} without a metadata file")
     return Exit.VIOLATED if left else Exit.AGREES

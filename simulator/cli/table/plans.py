@@ -6,7 +6,7 @@ from dataclasses import asdict
 
 import click
 
-from ..command import answer
+from ..command import answer, echo
 from ..outcome import Exit
 from ..tables import opened
 from .options import audit_of, changes_table, done, locked, quarantining
@@ -50,8 +50,8 @@ def command(table: str, barrier: str | None, dry_run: bool, as_json: bool) -> Ex
         done("quarantine" if dry_run else "quarantined", dropped, dry_run)
         for plan in plans:
             inputs = f"{several(plan.logs, 'log')} in {several(plan.groups, 'file group')}"
-            click.echo(f"{plan.barrier} {plan.state}: {inputs}")
+            echo(f"{plan.barrier} {plan.state}: {inputs}")
             for path in plan.gone:
-                click.echo(f"  missing: {path}")
-        click.echo(several(len(plans), "pending compaction"))
+                echo(f"  missing: {path}")
+        echo(several(len(plans), "pending compaction"))
     return Exit.VIOLATED if any(plan.gone for plan in plans) else Exit.AGREES

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from ..command import answer
+from ..command import answer, echo
 from ..outcome import Exit
 from ..tables import opened
 from .options import changes_table, done, locked
@@ -46,8 +46,8 @@ def command(table: str, restored: str | None, purged: str | None, dry_run: bool,
         past = {"purge": "purged", "put back": "put back"}[verb]
         done(verb if dry_run else past, [*part.files], dry_run)
     for each in parts:
-        click.echo(f"{each.name}  {several(len(each.files), 'file')}, {size(each.size)}")
+        echo(f"{each.name}  {several(len(each.files), 'file')}, {size(each.size)}")
         for path in each.files:
-            click.echo(f"  {path}")
-    click.echo(several(len(parts), "repair"))
+            echo(f"  {path}")
+    echo(several(len(parts), "repair"))
     return Exit.AGREES

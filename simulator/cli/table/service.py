@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..command import answer
+from ..command import answer, echo
 from ..outcome import Exit
 from ..progress import Progress, on_stderr
 from ..tables import opened, opening_options, storage_options
@@ -105,11 +105,11 @@ def say(work: Service, lines: Sequence[str], as_json: bool, **more: Any) -> Exit
     past, infinitive = ("quarantined", "quarantine") if work.quarantine else ("deleted", "delete")
     verb = f"would {infinitive}" if work.dry_run else past
     for path in work.deleted:
-        click.echo(f"{verb} {path}")
+        echo(f"{verb} {path}")
     for line in lines:
-        click.echo(line)
+        echo(line)
     if work.dry_run:
-        click.echo("dry run: nothing was changed")
+        echo("dry run: nothing was changed")
     return Exit.AGREES
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ..command import answer
+from ..command import answer, echo
 from ..outcome import Exit
 from ..tables import opened
 from .options import audit_of, reads_table
@@ -33,7 +33,7 @@ def command(table: str, as_json: bool) -> Exit:
     if as_json:
         answer(asdict(figures))
     else:
-        click.echo("\n".join(_lines(figures)))
+        echo(*_lines(figures))
     return Exit.AGREES
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from ..command import WholeNumber, answer
+from ..command import WholeNumber, answer, echo
 from ..outcome import Exit
 from ..tables import opened
 from .options import reads_table
@@ -28,6 +28,6 @@ def command(table: str, last: int | None, pending: bool, as_json: bool) -> Exit:
         answer({"instants": [dict(zip(COLUMNS, instant.row, strict=True)) for instant in shown]})
         return Exit.AGREES
     for instant in shown:
-        click.echo(f"{instant.requested}  {instant.completed or '-':17}  {instant.action:13} {instant.state}")
-    click.echo(str(timeline))
+        echo(f"{instant.requested}  {instant.completed or '-':17}  {instant.action:13} {instant.state}")
+    echo(*str(timeline).split("\n"))
     return Exit.AGREES
