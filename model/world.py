@@ -68,10 +68,11 @@ class World:
     about: str = field(default="", compare=False)
     limits: Mapping[type[Limits], Limits] = field(default_factory=dict, hash=False)
 
-    def __init__(self, *, bounded: bool = True, **given: Any) -> None:
-        """Raise ValueError for values that no world can have. A world that is searched is also bounded in size; a world
-        in which one given run is replayed need not be, because a replay does not grow with the number of its actors.
+    def __init__(self, **given: Any) -> None:
+        """Raise ValueError for values that no world can have. A world that is searched is also bounded in size. With
+        ``bounded=False`` it is not: the replay of one given run does not grow with the number of possible orders.
         """
+        bounded = bool(given.pop("bounded", True))
         own = {each.name: each for each in fields(World) if each.name != "limits"}
         refuse_unknown(given, (*own, *limit_names(), "limits"), "world")
         for name, each in own.items():

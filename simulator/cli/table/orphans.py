@@ -17,9 +17,9 @@ def command(table: str, quarantine: bool, dry_run: bool, as_json: bool) -> Exit:
     """List orphans: data files whose instant is on no timeline (active or archived), or whose completed instant does
     not list them.
 
-    An instant is on no timeline if its write failed, or if its timeline files were removed. Nothing tells the two
-    apart. Orphans are therefore moved, and `quarantine --restore` moves them back. A file stays if a lost archive may
-    list it, or if another instant proves that its write completed.
+    An instant is on no timeline if its write failed, or if its timeline files were removed. Orphans are therefore
+    moved, and `quarantine --restore` moves them back. A file stays if a lost archive may list it, or if another instant
+    proves that its write completed.
 
     nbcc's reads ignore orphans. Apache Hudi's reads return the rows of orphans as soon as newer instants are archived:
     Hudi then regards the instants of the orphans as archived and committed. The exit code is 1 if orphans remain.
