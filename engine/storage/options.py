@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Mapping
 from datetime import timedelta
@@ -114,11 +115,14 @@ def store_arguments(url: str, options: Mapping[str, Any]) -> dict[str, Any]:
     own = STORES.get(kind, ())
     arguments: dict[str, Any] = {}
     client: dict[str, Any] = {}
+    prefixes = tuple(prefix.upper() for prefix in _PREFIXES.get(kind, ()))
+    for name, value in os.environ.items():  # obstore reads these variables itself
+        if prefixes and name.startswith(prefixes) and _plain(name, kind) in own:
+            _refuse_password("environment variable", name, value)
     for name, value in options.items():
         plain = _plain(name, kind)
-        if plain in own and isinstance(value, str) and _PASSWORD.search(value):
-            exists = "its address contains a user name or password, which errors of the HTTP client print"
-            raise BadInput(f"use the storage option {name!r}", exists, "give credentials by their own options")
+        if plain in own:
+            _refuse_password("storage option", name, value)
         if name in _NESTED:
             arguments[name] = value
         elif plain in own:
@@ -130,6 +134,13 @@ def store_arguments(url: str, options: Mapping[str, Any]) -> dict[str, Any]:
     if client:
         arguments["client_options"] = {**arguments.get("client_options", {}), **client}
     return arguments
+
+
+def _refuse_password(what: str, name: str, value: object) -> None:
+    """Raise `BadInput` if an option of the store is an address with a user name or password."""
+    if isinstance(value, str) and _PASSWORD.search(value):
+        exists = "its address contains a user name or password, which errors of the HTTP client print"
+        raise BadInput(f"use the {what} {name!r}", exists, "give credentials by their own options")
 
 
 def _kind_of(url: str) -> str:

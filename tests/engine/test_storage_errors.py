@@ -221,6 +221,17 @@ def test_an_address_with_a_password_is_refused_without_showing_it() -> None:
     assert open_storage("s3://b/t", {"endpoint_url": "http://127.0.0.1:1/a@b", "allow_http": "true"})
 
 
+def test_an_endpoint_with_a_password_in_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://u:{SECRET}@127.0.0.1:1")
+    with pytest.raises(BadInput, match="environment variable 'AWS_ENDPOINT_URL', but its address contains") as raised:
+        open_storage("s3://b/t", {"region": "r"})
+    assert SECRET not in str(raised.value)
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:1")
+    assert open_storage("s3://b/t", {"allow_http": "true"})
+    assert open_storage("gs://b/t"), "variables of another store do not matter"
+
+
+
 @pytest.mark.parametrize("error", [StorageError("write x", "no answer", "try again"), OSError("no answer")])
 def test_heartbeats_survive_it(error: Exception, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     storage = open_storage(tmp_path)
