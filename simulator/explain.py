@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache, partial
@@ -19,6 +19,7 @@ from nbcc.model.protocol import choices, documented
 
 from . import mechanisms as specified
 from . import minimal_examples, mutants, specs
+from .shortest import breaks, example, is_judged
 from .trace import Trace, load
 
 DEMO: Final = "demo"
@@ -116,19 +117,19 @@ def _counterexample(protocol: str, promise: str) -> Trace | None:
 
 def _promise(name: str) -> Explanation:
     promise = PROMISES[name]
-    breaks = {p: known["violated"][name] for p, known in pinned().items() if name in known["violated"]}
+    broken_by = sorted(protocol for protocol in specs.protocol_names() if name in breaks(protocol))
     kept = f"kept by the default protocol: nbcc explore {DEMO} --promise {name}"
-    if not breaks:
-        more = (kept, "no protocol of nbcc breaks it")
+    more = (kept, f"broken by {', '.join(broken_by)}" if broken_by else "no protocol of nbcc breaks it")
+    shown = {p: known["violated"][name] for p, known in pinned().items() if name in known["violated"]}
+    if not shown:
         shows = f"The shortest run that tests {name}:"
         return Explanation(
             name, "promise", promise.about, promise.source, more, shows, lambda: minimal_examples.tried(name)
         )
-    first = min(breaks, key=lambda protocol: (breaks[protocol], protocol))
+    first = min(shown, key=lambda protocol: (shown[protocol], protocol))
     return Explanation(
-        name, "promise", promise.about, promise.source,
-        (kept, f"broken by {', '.join(sorted(breaks))}"),
-        f"The shortest run that breaks it, under {first}:",
+        name, "promise", promise.about, promise.source, more,
+        f"The shortest run that breaks it under {first} in the world {pinned()[first]['world']}:",
         lambda: _counterexample(first, name),
     )  # fmt: skip
 
@@ -211,19 +212,36 @@ def _source_of(field: str) -> str:
 def _protocol(name: str) -> Explanation:
     spec = specs.protocol_file(name)
     values = ", ".join(f"{field} = {value}" for field, value in spec.protocol.differences().items())
-    differs = (f"differs: {values}",) if values else ()
+    used = (f"used by: {spec.used_by}",) if spec.used_by else ()
     options = tuple(f"in Hudi: {option} = {value}" for option, value in spec.hudi_options.items())
-    if name not in pinned():
-        more = (*differs, f"every promise holds: nbcc explore {DEMO}", *options)
-        shows = "A run without overlaps:"
-        return Explanation(name, "protocol", spec.about, spec.source, more, shows, _sequential_demo)
-    known = pinned()[name]
-    broken = ", ".join(f"{promise} in {steps} steps" for promise, steps in known["violated"].items())
-    more = (*differs, f"breaks, in the world {known['world']}: {broken}", *options)
-    shows = f"The shortest run that breaks {known['promise']}:"
-    return Explanation(
-        name, "protocol", spec.about, spec.source, more, shows, lambda: _counterexample(name, known["promise"])
+    anywhere, known = breaks(name), pinned().get(name)
+    more = (
+        *((f"differs: {values}",) if values else ()), *used, *spec.evidence,
+        _of_matrix(name),
+        *((f"in the pinned world {known['world']}: {_counted(known['violated'])}",) if known else ()), *options,
     )  # fmt: skip
+    if known:
+        shows = f"The shortest run that breaks {known['promise']} in the world {known['world']}:"
+        run: Callable[[], Trace | None] = partial(_counterexample, name, known["promise"])
+    elif ending := [promise for promise in anywhere if PROMISES[promise].kind != "run"]:
+        # A run that breaks a promise about whole runs is a cycle, which a trace of steps does not show.
+        promise = min(ending, key=lambda each: anywhere[each])
+        shows, run = f"The shortest run that breaks {promise}:", partial(example, name, promise)
+    else:
+        shows, run = "A run without overlaps:", _sequential_demo
+    return Explanation(name, "protocol", spec.about, spec.source, more, shows, run)
+
+
+def _of_matrix(protocol: str) -> str:
+    if not is_judged(protocol):
+        return "not in the accepted matrix yet: nbcc verdicts --accept"
+    words = _counted(breaks(protocol))
+    place = "the matrix (specs/verdicts.md)"
+    return f"breaks, shortest in {place}: {words}" if words else f"breaks no promise in the worlds of {place}"
+
+
+def _counted(steps: Mapping[str, int]) -> str:
+    return ", ".join(f"{promise} in {count} steps" for promise, count in steps.items())
 
 
 def _sequential_demo() -> Trace:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -25,24 +25,48 @@ SHAPES: Mapping[str, tuple[type, str]] = {
     **{name: (dict, f"a table: [{name}]") for name in ("table", "actors", "limits", "data", "hudi_options")},
     "actor": (dict, "tables, one an actor: [actor.w1]"),
     "writes": (list, "an array of tables: [[writes]]"),
-    **dict.fromkeys(("about", "extends", "source", "used_by", "name"), (str, "a text")),
+    "seen_on_hudi": (list, "an array of tests: [\"tests/interop/test_x.py::test_y\"]"),
+    **dict.fromkeys(("about", "extends", "source", "used_by", "read_not_run", "name"), (str, "a text")),
 }
 """Field -> its type in TOML. The code that uses a field checks its value."""
-ABOUT = ("format", "about", "extends", "source", "used_by", "hudi_options")
+ABOUT = ("format", "about", "extends", "source", "used_by", "seen_on_hudi", "read_not_run", "hudi_options")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProtocolFile:
     """A protocol (a set of timeline rules), with the descriptions and Hudi options of its file. `source` names the
     document that describes the protocol, and `used_by` names the systems that use it.
+
+    What `used_by` states about Apache Hudi has evidence: `seen_on_hudi` names tests that saw it on Apache Hudi, and
+    `read_not_run` names what was read instead.
     """
 
     name: str
     about: str
     source: str
     used_by: str
+    seen_on_hudi: tuple[str, ...] = ()
+    read_not_run: str = ""
     hudi_options: Mapping[str, Any] = field(hash=False)
     protocol: Protocol
+
+    @property
+    def evidence(self) -> tuple[str, ...]:
+        """How the rule is known to be one of Apache Hudi's, one sentence each."""
+        return (*hudi_evidence(self.seen_on_hudi), *((f"read in the source, not run: {self.read_not_run}",) if self.read_not_run else ()))
+
+
+def hudi_evidence(tests: Iterable[str]) -> tuple[str, ...]:
+    """Return a sentence for each test that saw a behaviour on Apache Hudi."""
+    return tuple(f"seen on Apache Hudi by {test}" for test in tests)
+
+
+def ancestors(name: str) -> Iterator[str]:
+    """Yield the protocol itself, and the protocols that it extends, directly or indirectly."""
+    reading: str | None = name
+    while reading is not None:
+        yield reading
+        reading = _read("protocols", reading).get("extends")
 
 
 def world_names() -> tuple[str, ...]:
@@ -104,6 +128,8 @@ def protocol_file(name: str) -> ProtocolFile:
         about=str(first.get("about", "")),
         source=str(first.get("source", "")),
         used_by=str(first.get("used_by", "")),
+        seen_on_hudi=tuple(map(str, first.get("seen_on_hudi", ()))),
+        read_not_run=str(first.get("read_not_run", "")),
         hudi_options=options,
         protocol=_naming_file("protocol", name, lambda: Protocol.from_mapping(merged)),
     )

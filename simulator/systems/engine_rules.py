@@ -26,6 +26,7 @@ _NOT_OURS: Final = {
     ("file_ids", "generated"): "a bucket has one fixed file id",
     ("bucket_count", "own"): "the table states its number of buckets, and a writer with another number is refused",
     ("timeline", "reloaded"): "a writer lists the timeline once before it writes",
+    ("timeline", "at_start"): "a writer lists the timeline with its request",
     ("early_detection", "on"): "a writer compares itself with completed instants only",
     ("visibility", "unless_pending"): "a file counts only if a completed instant lists it",
     ("rollback_check", "before_lock"): "failed writes are chosen under the lock",

@@ -24,9 +24,11 @@ def ask(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Ask]:
     process.ask("forget", str(tmp_path))
 
 
-def begin(ask: Ask, actor: str, key: str, part: str = "p0") -> None:
-    ask("start", actor=actor)
+def begin(ask: Ask, actor: str, key: str, part: str = "p0") -> str:
+    """Returns the requested time of the write."""
+    requested: str = ask("start", actor=actor)
     ask("data", actor=actor, rows=[[key, part, 1, actor, False]])
+    return requested
 
 
 def shown(ask: Ask) -> list[tuple[str, str]]:

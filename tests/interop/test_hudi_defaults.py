@@ -10,7 +10,7 @@ import pytest
 
 from nbcc.engine import Table
 from nbcc.engine.definition.load import load_properties
-from nbcc.engine.errors import Unsupported
+from nbcc.engine.errors import NotATable, Unsupported
 from nbcc.engine.files.metadata_table import metadata_files
 from nbcc.engine.storage import open_storage
 from nbcc.simulator.peers.process import peer
@@ -112,5 +112,25 @@ def test_both_write_it_in_turns(kind: str, tmp_path: Path) -> None:
             slices = table.file_slices()
             files = {piece.base.path for piece in slices if piece.base} | {log.path for s in slices for log in s.logs}
             assert files <= listed
+    finally:
+        process.ask("forget", folder)
+
+
+def test_hudi_reads_a_table_whose_properties_have_no_checksum(tmp_path: Path) -> None:
+    """nbcc refuses it as truncated."""
+    process, folder = peer("hudi"), str(tmp_path)
+    process.ask("create", folder, merge_mode="EVENT_TIME_ORDERING", buckets=1, partitions=["p0"])
+    try:
+        process.ask("start", folder, actor="w1")
+        process.ask("data", folder, actor="w1", rows=[["k", "p0", 1, "w1", False]])
+        process.ask("commit", folder, actor="w1")
+        path = tmp_path / ".hoodie" / "hoodie.properties"
+        lines = path.read_text("utf-8").splitlines(keepends=True)
+        kept = [line for line in lines if not line.startswith("hoodie.table.checksum")]
+        assert len(kept) == len(lines) - 1
+        path.write_text("".join(kept), "utf-8")
+        assert [row[:3] for row in process.ask("read", folder, kind="snapshot")] == [["k", 1, "w1"]]
+        with pytest.raises(NotATable):
+            Table.open(None, tmp_path)
     finally:
         process.ask("forget", folder)

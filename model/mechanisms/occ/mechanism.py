@@ -23,7 +23,7 @@ from ...machine.options import ProtocolOptions
 from ...machine.transition import Action, Args, Changes, Guard, transition
 from ...world import World
 from ..clustering import Into
-from ..copy_on_write import Onto, is_copy_on_write, newest_base
+from ..copy_on_write import Onto, choose_bases, is_copy_on_write, newest_base
 from ..exactly_once import Resends
 from ..rollback.rules import Rollback
 from .conflicts import clusterings
@@ -91,11 +91,16 @@ def request_again(own: Writer, clock: int, request_time: TakeTime) -> Changes:
 
 def sealing(composition: Composition, me: str) -> None:
     """Let a writer record how many instants are completed when it requests an instant. With the option `timeline =
-    reloaded`, the writer counts the completed instants again whenever it puts a file.
+    at_start`, the writer counts them again when it starts writing; with `reloaded`, whenever it puts a file.
     """
     requests = composition.select(REQUESTS, actors=[me]).extend(seal_timeline, "own_validation")
     if composition.actors_of("clusterer"):
         requests.extend(find_clusterings, "own_into")
+    if composition.protocol_of(me)[Occ].timeline == "at_start":
+        # Hudi's client lists the timeline in `preWrite`: what completed since the request is not compared.
+        starts = composition.select("writer_starts_writing", actors=[me]).extend(reload_timeline, "own_validation")
+        if is_copy_on_write(composition.world):
+            starts.extend(choose_bases, "own_onto")
     if composition.protocol_of(me)[Occ].timeline == "reloaded":
         puts = composition.select(PUTS_FILE, actors=[me]).extend(reload_timeline, "own_validation")
         if is_copy_on_write(composition.world):
@@ -115,7 +120,8 @@ def find_clusterings(own: Writer, me: str, world: World, published: tuple[Any, .
 
 
 def reload_timeline(own_validation: Validation, published: tuple[Any, ...]) -> Changes:
-    """List the timeline again during the write. The conflict check then misses instants that have already completed."""
+    """List the timeline again after the request. The conflict check then misses instants that have already completed.
+    """
     return {"own_validation": own_validation._replace(sealed=len(published))}
 
 

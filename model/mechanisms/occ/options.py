@@ -38,9 +38,10 @@ class Occ(Options):
         "occ: whether the file groups that a write declares as read are part of the conflict check",
         by=("writer",),
     )
-    timeline: Literal["sealed", "reloaded"] = option(
+    timeline: Literal["sealed", "at_start", "reloaded"] = option(
         "sealed",
-        "occ: whether a write keeps the timeline that it listed when it began, or lists it again with each file",
+        "occ: which timeline a write compares with. sealed: the one listed with its request. at_start: the one listed "
+        "when it puts its inflight instant. reloaded: it is listed again with each file",
         by=("writer",),
     )
     priority: Literal["writer", "first"] = option(

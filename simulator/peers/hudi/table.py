@@ -99,6 +99,14 @@ class Table:
         frame = spark().read.format("hudi").load(self._path)
         return sorted(list(row) for row in frame.select(*columns).collect())
 
+    def configured(self, names: Sequence[str]) -> dict[str, str | None]:
+        """Return the values of write options as Hudi's client uses them, which may differ from the given values."""
+        client = Client(self._path, self._options)
+        values = client.hudis.getConfig().getProps()
+        found = {name: values.getProperty(name) for name in names}
+        client.close()
+        return found
+
     def refused(self, actor: str) -> None:
         self._clients[actor].refused()
 

@@ -1,0 +1,42 @@
+"""The promises that a protocol breaks and the steps of shortest runs, as the accepted matrix of verdicts states them."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from . import minimal_examples, specs
+from .trace import Trace
+from .verdicts.bound import bound_of, sentence
+from .verdicts.data import load
+from .verdicts.judge import worlds_of
+
+
+@cache
+def _protocols() -> dict[str, Any]:
+    protocols: dict[str, Any] = load("quick")["protocols"]
+    return protocols
+
+
+def is_judged(protocol: str) -> bool:
+    """True unless the protocol is newer than the accepted matrix."""
+    return protocol in _protocols()
+
+
+def breaks(protocol: str) -> dict[str, int]:
+    """Map each promise that a protocol breaks to the steps of a run that is the shortest in every searched world. These
+    are the cells that `specs/verdicts.md` prints.
+    """
+    cells = _protocols()[protocol]["promises"].items() if is_judged(protocol) else ()
+    return {promise: cell["steps"] for promise, cell in cells if cell["verdict"] == "VIOLATED"}
+
+
+def example(protocol: str, promise: str) -> Trace | None:
+    """Search for a run as short as the matrix states, in the worlds of the bound that the matrix states."""
+    cell = _protocols()[protocol]["promises"][promise]
+    for world in worlds_of(protocol, "quick"):
+        if sentence(bound_of(world)) == cell["bound"]:
+            trace = minimal_examples.breaking(world, specs.protocol(protocol), promise)
+            if trace is not None and len(trace.steps) == cell["steps"]:
+                return trace
+    return None
