@@ -19,7 +19,7 @@ from nbcc.model.protocol import choices, documented
 
 from . import mechanisms as specified
 from . import minimal_examples, mutants, specs
-from .shortest import breaks, example, is_judged
+from .shortest import breaks, example, is_judged, undetermined
 from .trace import Trace, load
 
 DEMO: Final = "demo"
@@ -237,7 +237,9 @@ def _of_matrix(protocol: str) -> str:
         return "not in the accepted matrix yet: nbcc verdicts --accept"
     words = _counted(breaks(protocol))
     place = "the matrix (specs/verdicts.md)"
-    return f"breaks, shortest in {place}: {words}" if words else f"breaks no promise in the worlds of {place}"
+    broken = f"breaks, shortest in {place}: {words}" if words else f"breaks no promise in the worlds of {place}"
+    doubts = ", ".join(undetermined(protocol))
+    return f"{broken}; undetermined: {doubts}" if doubts else broken
 
 
 def _counted(steps: Mapping[str, int]) -> str:

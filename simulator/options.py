@@ -112,7 +112,8 @@ def _not_excluded(writers: Sequence[Writer]) -> str:
     locked = [(writer.file, writer.lock) for writer in writers if writer.lock is not None]
     for file, lock in locked[1:] and locked:
         if not lock.excludes_processes:
-            return f"{file}: {lock.provider} excludes only writers of its own process, and there are {len(locked)} files"
+            count = f"there are {len(locked)} files"
+            return f"{file}: {lock.provider} excludes only writers of its own process, and {count}"
     for (one, first), (other, second) in pairwise(locked):
         if first.provider != second.provider:
             return f"{one} and {other} do not exclude each other: {first.provider} and {second.provider}"

@@ -1,4 +1,4 @@
-"""The promises that a protocol breaks and the steps of shortest runs, as the accepted matrix of verdicts states them."""
+"""The promises that a protocol breaks, and the steps of shortest runs, as the accepted matrix states them."""
 
 from __future__ import annotations
 
@@ -29,6 +29,12 @@ def breaks(protocol: str) -> dict[str, int]:
     """
     cells = _protocols()[protocol]["promises"].items() if is_judged(protocol) else ()
     return {promise: cell["steps"] for promise, cell in cells if cell["verdict"] == "VIOLATED"}
+
+
+def undetermined(protocol: str) -> list[str]:
+    """Return the promises on which the matrix has no verdict under a protocol."""
+    cells = _protocols()[protocol]["promises"].items() if is_judged(protocol) else ()
+    return [promise for promise, cell in cells if cell["verdict"] == "UNDETERMINED"]
 
 
 def example(protocol: str, promise: str) -> Trace | None:

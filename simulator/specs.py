@@ -53,7 +53,8 @@ class ProtocolFile:
     @property
     def evidence(self) -> tuple[str, ...]:
         """How the rule is known to be one of Apache Hudi's, one sentence each."""
-        return (*hudi_evidence(self.seen_on_hudi), *((f"read in the source, not run: {self.read_not_run}",) if self.read_not_run else ()))
+        read = (f"read in the source, not run: {self.read_not_run}",) if self.read_not_run else ()
+        return (*hudi_evidence(self.seen_on_hudi), *read)
 
 
 def hudi_evidence(tests: Iterable[str]) -> tuple[str, ...]:

@@ -211,7 +211,8 @@ STEPS: Final[tuple[PeerStep, ...]] = (
 IMPOSSIBLE: Final = {step.action: step.because for step in STEPS if step.impossible}
 """Action that cannot be played -> the reason."""
 BY_HAND: Final = (
-    "archive", "clean", "cluster", "commit_log_compaction", "configured", "give_back", "hold", "log_compact", "plan_clustering",
+    "archive", "clean", "cluster", "commit_log_compaction", "configured",
+    "give_back", "hold", "log_compact", "plan_clustering",
     "plan_log_compaction", "procedure",
 )  # fmt: skip
 """Calls of the peer that only tests in tests/interop make; no random history contains them."""

@@ -25,8 +25,8 @@ LONG: Final = World(
     buckets=2,
     writes={("w1", 1): (1, 0), ("w2", 1): (0, 1), ("w3", 1): (1, 0)},
 )
-"""A long write, a short one elsewhere, and a third write that updates the file group of the long one. A conflict check by
-the order of requests misses the long one only if another write has completed before the third began."""
+"""A long write, a short one elsewhere, and a third write in the file group of the long one. A conflict check by the
+order of requests misses the long one only if another write has completed before the third began."""
 REREADS: Final = ("non-repeatable read", "phantom read")
 """Anomalies that are searched only in worlds with one file group, where they show if anywhere."""
 

@@ -23,6 +23,7 @@ STRATEGY = "hoodie.write.lock.conflict.resolution.strategy"
 POLICY = "hoodie.clean.failed.writes.policy"
 PROVIDER = "hoodie.write.lock.provider"
 CLASSES = "org.apache.hudi.client.transaction."
+BY_BUCKET = f"{CLASSES}BucketIndexConcurrentFileWritesConflictResolutionStrategy"
 IN_PROCESS = f"{CLASSES}lock.InProcessLockProvider"
 FILE_LOCK = f"{CLASSES}lock.FileSystemBasedLockProvider"
 ROWS = [case["row"] for case in _rules()["rows"]]
@@ -36,7 +37,7 @@ ROWS = [case["row"] for case in _rules()["rows"]]
         ({**TABLE, POLICY: "LAZY"}, "hudi-1.2.0-single-writer"),
         ({**TABLE, POLICY: "NEVER"}, None),
         (OPTIMISTIC, "hudi-1.2.0-occ"),
-        ({**OPTIMISTIC, STRATEGY: f"{CLASSES}BucketIndexConcurrentFileWritesConflictResolutionStrategy"}, "hudi-1.2.0-occ"),
+        ({**OPTIMISTIC, STRATEGY: BY_BUCKET}, "hudi-1.2.0-occ"),
         ({**OPTIMISTIC, STRATEGY: f"{CLASSES}PreferWriterConflictResolutionStrategy"}, None),
         ({**OPTIMISTIC, STRATEGY: "my.Strategy"}, None),
         ({**OPTIMISTIC, "hoodie.write.concurrency.early.conflict.detection.enable": "true"}, "hudi-1.2.0-occ"),

@@ -1,5 +1,4 @@
-"""Whoever states how many steps break a promise states the same: the matrix, `nbcc explain`, the page and the anomalies.
-"""
+"""The matrix, `nbcc explain`, the page and the table of anomalies state the same steps for the same cell."""
 
 from __future__ import annotations
 
@@ -36,11 +35,14 @@ def test_explain_states_the_cells_of_the_matrix_and_of_the_pinned_world(protocol
     [anywhere] = [line for line in told.more if "(specs/verdicts.md)" in line]
     assert counted(anywhere) == cells(protocol)
     assert anywhere.startswith(MATRIX_LINE) == bool(cells(protocol))
+    undetermined = [name for name, cell in MATRIX[protocol]["promises"].items() if cell["verdict"] == "UNDETERMINED"]
+    assert anywhere.partition("; undetermined: ")[2] == ", ".join(undetermined)
     in_world = [line for line in told.more if line.startswith("in the pinned world ")]
     assert len(in_world) == (protocol in pinned())
     for line in in_world:
         assert counted(line) == pinned()[protocol]["violated"]
-        assert all(cells(protocol)[promise] <= steps for promise, steps in counted(line).items())
+        for promise, steps in counted(line).items():
+            assert promise in undetermined or cells(protocol)[promise] <= steps
 
 
 @pytest.mark.parametrize("promise", MATRIX["default"]["promises"])
@@ -52,7 +54,7 @@ def test_explain_of_a_promise_lists_the_protocols_of_the_matrix(promise: str) ->
 
 @pytest.mark.parametrize("protocol", MATRIX)
 def test_the_page_states_the_cells_of_the_matrix(protocol: str) -> None:
-    [line] = [line for line in PAGE if line.startswith(f"| `{protocol}` |")]
+    [line] = [line for line in PAGE if line.startswith(f"| `{protocol}`")]
     breaks = line.split("|")[3].partition(";")[0]
     assert {promise: int(steps) for promise, steps in CELL.findall(breaks)} == cells(protocol)
 
