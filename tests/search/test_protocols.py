@@ -211,7 +211,7 @@ def test_what_it_extends_survives_the_same_interleaving(name: str) -> None:
     changes_steps = {"completion-outside-lock", "single-listing", "colliding-seconds", "test-and-set"}
     changes_steps |= {"occ-check-before-lock", "occ-by-start-time", "occ-by-file-id", "occ-timeline-reloaded"}
     changes_steps |= {"occ-services-first", "occ-early-detection", "occ-reads-ignored"}
-    changes_steps |= {"bulk-insert-unchecked"}
+    changes_steps |= {"bulk-insert-unchecked", "hudi-1.2.0-occ"}
     changes_steps |= {"clean-behind-pending-plan", "clean-by-requested-time"}  # the cleaner plans other files
     changes_steps |= {"commit-checked-early", "commit-unchecked", "eager-rollback", "rollback-chosen-early"}
     changes_steps |= {"plan-checked-early"}
