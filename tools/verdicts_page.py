@@ -221,16 +221,16 @@ def _doubts(quick: Data, full: Data) -> Iterator[str]:
     if not reasons:
         return
     yield from ("## Undetermined", "", "No verdict; this does not mean that the promise holds.", "")
-    shared: dict[tuple[str, str], list[str]] = {}
+    shared: dict[str, list[str]] = {}
     for (promise, because), protocols in reasons.items():
         names = (
             f"`{name}`" if len(depths) > 1 else f"`{name}` (only at depth {depths[0]})"
             for name, depths in protocols.items()
         )
         which = ", ".join(names) if len(protocols) <= MOST_NAMED else f"{len(protocols)} protocols"
-        shared.setdefault((which, because), []).append(promise)
-    for (which, because), promises in shared.items():
-        yield from _bullet(f"{', '.join(promises)} under {which}: {because}")
+        shared.setdefault(because, []).append(f"{promise} under {which}")
+    for because, cells in shared.items():
+        yield from _bullet(f"{'; '.join(cells)}: {because}")
     yield ""
 
 
