@@ -139,8 +139,8 @@ def _bullet(text: str) -> list[str]:
 def _protocols(quick: Data, full: Data) -> Iterator[str]:
     yield from ("## Protocols", "")
     yield from _wrapped(
-        "The file of a protocol is `protocols/NAME.toml`. *Seen*: a test saw this rule on Apache Hudi. *Read*: it was read "
-        "in a text about Hudi, not run. `nbcc explain NAME` names the test or the text."
+        "The file of a protocol is `protocols/NAME.toml`. *Seen*: a test saw this rule on Apache Hudi. *Read*: it was "
+        "read in a text about Hudi, not run. `nbcc explain NAME` names the test or the text."
     )
     yield from ("", "| protocol | options | breaks |", "|---|---|---|")
     larger = []
