@@ -17,7 +17,7 @@ from ..machine.state import State
 from ..machine.transition import Step
 from ..mechanisms.archiving.options import ArchiveLimits
 from ..mechanisms.cleaning.options import Cleans
-from ..mechanisms.cleaning.rules import CompletedClean, DataFile, needed, taken_files
+from ..mechanisms.cleaning.rules import CompletedClean, DataFile, needed, needed_by_plans, taken_files
 from ..mechanisms.endless import Endless
 from ..mechanisms.log_compaction.rules import WRITES, covered, log_compactions
 from ..mechanisms.restores.rules import Restored
@@ -75,13 +75,14 @@ def _newest_logs(view: View, group: int) -> list[tuple[int, int]]:
 
 def files_to_delete(model: Model, state: State, me: str) -> Work:
     """Return the files of slices that are older than every state that the cleaner's policy retains: older than the
-    newest base file that had completed by the oldest of them. A file that a savepoint names is not due.
+    newest base file that had completed by the oldest of them. A file that a savepoint names or a pending plan
+    takes is not due.
     """
     view, retained = view_of(model, state), model.world.limits_of(me, Cleans).commits_retained
     times = sorted(write.completed or 0 for write in view.completions)
     if len(times) < retained or _pending(model, state, "cleans"):
         return NOTHING
-    spared = set(model.component(state, "deleted"))
+    spared = model.component(state, "deleted") | needed_by_plans(view.table)
     spared |= {file for saved in value_in(model, state, "savepoints") for file in saved.files}
     return frozenset(file for group in view.groups for file in _superseded(view, group, times[-retained])) - spared
 
