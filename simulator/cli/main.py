@@ -9,6 +9,7 @@ import os
 import sys
 import tempfile
 import traceback
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -64,6 +65,7 @@ def nbcc(limits: Sequence[str]) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """The entry point of the console script `nbcc`."""
+    warnings.showwarning = _warn
     if sys.stdout is not None:
         sys.stdout = _BreakablePipe(sys.stdout)
     code = run(sys.argv[1:] if arguments is None else arguments)
@@ -71,6 +73,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sys.stdout.flush()
     gc.freeze()  # the last collection over the objects of a search would take up to a second
     sys.exit(int(code))
+
+
+def _warn(message: Warning | str, *_: Any, **__: Any) -> None:
+    """Print a warning of the engine without the line of source that Python adds."""
+    echo(f"Warning: {message}", err=True)
 
 
 class _BreakablePipe:
@@ -128,8 +135,9 @@ def _explain(error: Exception) -> Exit:
         return Exit(error.exit_code)
     if isinstance(error, click.ClickException):
         shown, message = io.StringIO(), error.format_message()
-        error.show(shown)
-        echo(*shown.getvalue().rstrip("\n").replace(message, printable(message)).split("\n"), err=True)
+        error.show(shown)  # click removes the escape sequences of a terminal, and leaves line breaks
+        text = shown.getvalue().rstrip("\n").replace(click.unstyle(message), printable(message))
+        echo(*text.split("\n"), err=True)
         return Exit.BAD_INPUT
     if isinstance(error, BrokenPipeError):
         _drop_output(sys.stdout)

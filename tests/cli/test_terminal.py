@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import ast
+import json
+import sys
 import unicodedata
+import warnings
 from pathlib import Path
 
 import pyarrow as pa
@@ -13,10 +16,12 @@ from nbcc.engine.config.properties import decode_properties, encode_properties
 from nbcc.engine.definition.load import PROPERTIES
 from nbcc.engine.table import Table
 from nbcc.engine.terminal import printable
-from nbcc.simulator.cli.main import run
+from nbcc.engine.timeline.container import decode_record, encode_record
+from nbcc.simulator.cli.main import COMMANDS as COMMANDS_OF_NBCC
+from nbcc.simulator.cli.main import main, run
 
 ROOT = Path(__file__).parents[2]
-FORGED = "OK: fine"
+FORGED = "OK: forged"
 ODD = f"\x1b[31m\n{FORGED}\n\r\x9b2J\u202e"
 COMMANDS = (
     "inspect T", "inspect T --all", "inspect T --json", "validate T", "validate T --json", "validate T --deep",
@@ -52,16 +57,93 @@ def test_no_command_prints_what_a_stranger_may_forge(
 ) -> None:
     given = {"T": str(hostile), "P": f"p{ODD}", "T/.hoodie/hoodie.properties": str(hostile / PROPERTIES)}
     run([given.get(word, word) for word in command.split()])
+    check(capsys)
+
+
+def check(capsys: pytest.CaptureFixture[str]) -> None:
+    """Nothing that was printed moves the cursor, or is a line that a stranger wrote."""
     out, err = capsys.readouterr()
     lines = (out + err).split("\n")
     assert "a bug in nbcc" not in err
-    assert FORGED not in [line.strip() for line in lines]
+    assert not [line for line in lines if line.strip().startswith(FORGED)]
     assert [line for line in lines if any(unicodedata.category(each) in ("Cc", "Cf") for each in line)] == []
+
+
+def test_properties_and_commits_of_strangers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    schema = pa.schema([("id", pa.string()), ("ts", pa.int64())])
+    table = Table.create(None, tmp_path / "t", schema, record_key="id", ordering_fields="ts", buckets=1)
+    table.upsert(pa.table({"id": ["k"], "ts": [1]}, schema=schema))
+    there = tmp_path / "t" / PROPERTIES
+    whole = there.read_bytes()
+    commands = ("inspect T", "why T k", "validate T", "table T stats", "serve T --once")
+
+    def try_all() -> None:
+        for command in commands:
+            run([str(tmp_path / "t") if word == "T" else word for word in command.split()])
+            check(capsys)
+
+    for name in (*decode_properties(whole), "hoodie.table.metadata.partitions", "nbcc.merge.function"):
+        there.write_bytes(encode_properties({**decode_properties(whole), name: ODD}))
+        try_all()
+    there.write_bytes(whole)
+    [commit] = (tmp_path / "t" / ".hoodie" / "timeline").glob("*.deltacommit")
+    record = decode_record(commit.read_bytes(), commit.name)
+    record["operationType"] = ODD
+    [[stat]] = record["partitionToWriteStats"].values()
+    stat["path"] = stat["fileId"] = ODD
+    commit.write_bytes(encode_record("commit", record))
+    try_all()
+
+
+@pytest.mark.parametrize("field", ["title", "because", "verdict", "promise", "handle", ODD, "name", "actor", "value"])
+def test_a_trace_of_a_stranger(field: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    trace = json.loads(sorted((ROOT / "specs" / "traces").glob("*.json"))[5].read_text("utf-8"))
+    places = {"name": [trace["world"]], "actor": trace["steps"], "value": trace["rows"]}
+    for place in places.get(field, [trace]):
+        place[field] = ODD
+    path = tmp_path / f"{ODD.replace('/', '')}.json"
+    path.write_text(json.dumps(trace), "utf-8")
+    for options in ([], ["--json"], ["--on", "engine"]):
+        run(["replay", str(path), *options])
+        check(capsys)
+
+
+def test_names_of_strangers_as_arguments(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for command in COMMANDS_OF_NBCC:
+        if command != "demo":
+            run([command, ODD])
+            check(capsys)
+    options = (["explore", "demo", "--protocol", ODD], ["explore", f"{ODD}:f"], ["check", "--on", f"{ODD}:f"])
+    for command in (*options, ["inspect", f"--{ODD}"]):
+        run(command)
+        check(capsys)
+
+
+@pytest.mark.parametrize("odd", [f"about = {json.dumps(ODD)}", f"{json.dumps(ODD)} = 1", f"name = {json.dumps(ODD)}"])
+def test_worlds_protocols_and_scenarios_of_strangers(
+    odd: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / f"{ODD}.toml"
+    path.write_text(f"format = 1\n{odd}\n[table]\nbuckets = 1\n[actors]\nwriter = 1\n", "utf-8")
+    for command in ("explore", "check --examples 1", "simulate", "explain", "explore demo --protocol"):
+        run([*command.split(), str(path)])
+        check(capsys)
+
+
+def test_a_warning_is_one_line_without_source(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)
+    monkeypatch.setattr("sys.stdout", sys.stdout)
+    monkeypatch.setattr("nbcc.simulator.cli.main.run", lambda arguments: warnings.warn(ODD, stacklevel=1) or 0)
+    with pytest.raises(SystemExit):
+        main([])
+    assert capsys.readouterr().err == f"Warning: {printable(ODD)}\n"
 
 
 def test_a_line_stays_one_line() -> None:
     assert printable("plain text, 東京 and 💥") == "plain text, 東京 and 💥"
-    assert printable(f"a{ODD}") == "a\\u001b[31m\\u000aOK: fine\\u000a\\u000d\\u009b2J\\u202e"
+    assert printable(f"a{ODD}") == "a\\u001b[31m\\u000aOK: forged\\u000a\\u000d\\u009b2J\\u202e"
 
 
 def test_one_function_of_the_command_line_prints() -> None:
