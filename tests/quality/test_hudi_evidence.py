@@ -49,6 +49,11 @@ def named_tests() -> Iterator[str]:
             yield from case.get("seen_on_hudi", ())
 
 
+def named_on_pages() -> Iterator[str]:
+    for page in (ROOT / "README.md", *(ROOT / "docs").glob("*.md")):
+        yield from re.findall(r"tests/interop/\w+\.py::\w+", page.read_text("utf-8"))
+
+
 def test_who_is_said_to_be_hudi_has_evidence() -> None:
     assert [file.name for file in FILES if lacks_evidence(file)] == []
     unseen = ProtocolFile(name="x", about="", source="", used_by="every writer of Hudi", hudi_options={},
@@ -56,7 +61,7 @@ def test_who_is_said_to_be_hudi_has_evidence() -> None:
     assert lacks_evidence(unseen)
 
 
-@pytest.mark.parametrize("test", sorted({*named_tests()}))
+@pytest.mark.parametrize("test", sorted({*named_tests(), *named_on_pages()}))
 def test_a_named_test_exists_and_runs_hudi(test: str) -> None:
     assert unfit(test) == ""
 
