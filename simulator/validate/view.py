@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -173,9 +173,11 @@ class View:
     def strangers(self) -> tuple[str, ...]:
         """The paths in the folders of the table's data files that are neither data files nor metadata of a partition.
         """
-        folders = {split_path(path)[0] for path in self.audit.files} | {partition for partition, _ in self.by_group}
-        folders |= {split_path(path)[0] for path in self.audit.listing if path.endswith(f"/{PARTITION_METADATA}")}
-        return tuple(path for path in self.audit.listing if _is_strange(path, folders, self.audit.files))
+        files = self.audit.files
+        others = [path for path in self.audit.listing if path not in files and not path.startswith(".hoodie/")]
+        folders = {file.partition for file in files.values()} | {partition for partition, _ in self.by_group}
+        folders |= {split_path(path)[0] for path in others if path.endswith(PARTITION_METADATA)}
+        return tuple(path for path in others if split_path(path)[0] in folders and _is_strange(split_path(path)[1]))
 
     @cached_property
     def actions(self) -> Mapping[str, tuple[Instant, ...]]:
@@ -216,10 +218,7 @@ def _named(file: File) -> str:
     return file.named if isinstance(file, LogFile) else file.requested
 
 
-def _is_strange(path: str, folders: Container[str], files: Container[str]) -> bool:
-    folder, name = split_path(path)
-    if path.startswith(".hoodie/") or path in files or folder not in folders:
-        return False
+def _is_strange(name: str) -> bool:
     log = parse_log(name)  # logs of change data are no data files of a table
     return name != PARTITION_METADATA and not (log is not None and log.cdc) and not name.endswith(".crc")
 
