@@ -17,7 +17,7 @@ from nbcc.simulator.validate import validate
 from nbcc.simulator.validate.text import render
 from tests.builders.tables import batch, make_table, state
 
-from .golden import bulk_insert_over_logs, good_table, log, log_left_out_of_a_plan, set_plan
+from .golden import TIMELINE, bulk_insert_over_logs, good_table, log, log_left_out_of_a_plan, rename, set_plan
 from .test_commands import _objects as objects
 
 
@@ -156,3 +156,17 @@ def test_a_log_that_a_plan_left_out_is_still_found(tmp_path: Path) -> None:
     assert [d.rule for d in validate(table.context.storage).diagnostics if "rewrite" in d.remedy] == [
         "committed-log-lost"
     ]
+
+
+def test_what_completes_after_the_restore_that_undid_it_is_named(tmp_path: Path) -> None:
+    table = make_table(tmp_path / "t")
+    table.upsert(batch(("a", 1, "a")))
+    table.savepoint()
+    undone = table.upsert(batch(("b", 1, "b")))
+    assert table.run("schedule_restore")
+    storage = table.context.storage
+    assert validate(storage).verdict == "OK", render(validate(storage))
+    late = replace(undone, completed=table.context.clock.take())
+    rename(storage, f"{TIMELINE}/{undone.file_name}", f"{TIMELINE}/{late.file_name}")
+    found = validate(storage)
+    assert [d.rule for d in found.diagnostics if "REC" in d.promises] == ["undone-and-completed"]

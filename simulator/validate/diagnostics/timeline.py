@@ -31,17 +31,15 @@ def unreadable(view: View) -> Iterator[Case]:
 
 
 def undone(view: View) -> Iterator[Case]:
-    """Yield instants that completed after their rollback was requested (promise REC)."""
-    for rollback in view.audit.rollbacks:
-        for requested in rollback.undone:
-            for instant in view.actions.get(requested, ()):
-                if instant.completed and instant.writes and instant.completed > rollback.instant.requested:
-                    because = f"the rollback {rollback.instant.requested} undid it, and yet it completed"
-                    yield Case(
-                        timeline_file(instant),
-                        because,
-                        "compare its files with the source, and write missing rows again",
-                    )
+    """Yield instants that completed after their rollback or restore was requested (promise REC)."""
+    undoing = [(target, each.instant.requested, "rollback") for each in view.audit.rollbacks for target in each.undone]
+    undoing += [(target, restore, "restore") for target, restore in view.audit.undone.items()]
+    for target, requested, what in undoing:
+        for instant in view.actions.get(target, ()):
+            if instant.completed and instant.writes and instant.completed > requested:
+                because = f"the {what} {requested} undid it, and yet it completed"
+                remedy = "compare its files with the source, and write missing rows again"
+                yield Case(timeline_file(instant), because, remedy)
 
 
 def stale(view: View) -> Iterator[Case]:
