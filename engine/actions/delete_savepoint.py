@@ -7,13 +7,13 @@ from ..context import Context
 from ..lock import held
 from ..reads.times import Time
 from ..services.savepoints import to_use
-from ..timeline import Instant, load
+from ..timeline import Instant, completion_of, load
 from ..timeline.savepoints import ACTION
 from ..timeline.timeline import FOLDER
 
 
 def run(context: Context, config: TableConfig, instant: Time | None = None) -> Instant:
-    """Delete a savepoint (default: the oldest savepoint), and return the deleted savepoint.
+    """Delete a savepoint (default: the one that was made first), and return the deleted savepoint.
 
     `instant` is the savepoint or its requested time. The operation holds the table's lock, so no clean is planned at
     the same time. The completed file is deleted first: a savepoint without its completed file retains nothing, and can
@@ -25,7 +25,7 @@ def run(context: Context, config: TableConfig, instant: Time | None = None) -> I
         there = timeline.savepoints
         left = [each for each in timeline.pending if each.action == ACTION]
         if instant is None and (there or left):
-            savepoint = (*there, *left)[0]
+            savepoint = min(there, key=completion_of) if there else left[0]
         else:
             requested = instant.requested if isinstance(instant, Instant) else str(instant or "")
             pending = (each for each in left if each.requested == requested)

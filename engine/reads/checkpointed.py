@@ -48,7 +48,10 @@ def through_checkpoint(context: Context, load: Callable[[Context], Timeline], un
     if commits is not None:
         using = replace(context, own_commits=commits, own_heartbeats=context.heartbeats)
         timeline = load(using)
-        if commits.checkpoint.holds_in(timeline) and not cleaned_by_others(using, timeline):
+        if commits.is_dropped:
+            context.commits.checkpointed, context.commits.has_read = None, True
+            return Loaded(context, timeline)
+        if not cleaned_by_others(using, timeline):
             if not commits.misfit:
                 return Loaded(using, timeline)
             misfit = commits.checkpoint.time

@@ -25,12 +25,16 @@ class CheckpointedCommits(Commits):
 
     `misfit` states why the checkpoint does not fit the timeline that `whole` was last given; '' if it fits. Raises
     `NotATable` if a commit in the checkpoint cannot be decoded.
+
+    `is_dropped` is True once `whole` was given a timeline with a restore that is newer than the checkpoint. From then
+    on, the object is equal to the table's `Commits` object, so that the reader need not list the timeline again.
     """
 
     def __init__(self, commits: Commits, checkpoint: StateCheckpoint) -> None:
         vars(self).update(vars(commits))
         self.checkpoint = checkpoint
         self.misfit = ""
+        self.is_dropped = False
         self._rows: dict[str, Archived] = {row.instant.file_name: row for row in checkpoint.rows}
         self._live = {
             name: decode_commit(row.metadata, name) for name, row in self._rows.items() if row.metadata is not None
@@ -40,6 +44,10 @@ class CheckpointedCommits(Commits):
         """Join a listed timeline with the checkpoint and with the archive files that may contain writes newer than the
         checkpoint.
         """
+        self.is_dropped = self.is_dropped or not self.checkpoint.holds_in(timeline)
+        if self.is_dropped:
+            self.misfit = ""
+            return super().whole(timeline)
         self.archive.refresh(timeline.archived)
         later = self.archive.states_after(self.checkpoint.archived)
         self.misfit = self.checkpoint.misfit(timeline, self.archive.newest(), later)
@@ -65,14 +73,15 @@ class CheckpointedCommits(Commits):
         """Return the horizon and the savepoints of a clean plan. If the clean was requested at or before the
         checkpoint's time, the result contains only the checkpoint's horizon (the oldest readable time).
         """
-        if requested <= self.checkpoint.time:
+        if requested <= self.checkpoint.time and not self.is_dropped:
             return CleanSummary(self.checkpoint.horizon or None)
         return super().clean_summary(requested)
 
     def horizon(self, timeline: Timeline) -> str | None:
         """Return the horizon (the oldest readable time) that results from all cleans, before and after the checkpoint.
         """
-        return max(super().horizon(timeline) or "", self.checkpoint.horizon) or None
+        summarised = "" if self.is_dropped else self.checkpoint.horizon
+        return max(super().horizon(timeline) or "", summarised) or None
 
     def _is_covered(self, instant: Instant) -> bool:
-        return instant.completed is not None and instant.completed <= self.checkpoint.time
+        return not self.is_dropped and instant.completed is not None and instant.completed <= self.checkpoint.time

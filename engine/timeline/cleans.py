@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, Final, NamedTuple
 
 from ..errors import Cleaned
-from ..storage import Storage
+from ..storage import NotFound, Storage
+from .archive import Archive
 from .checked import Checked
 from .container import decode_record, encode_record, understood
 from .instant import Instant, parse_instant
@@ -128,20 +131,34 @@ def _retained(earliest: Mapping[str, str], checked: Checked) -> Instant:
 
 def cleaned_away(storage: Storage, path: str) -> Cleaned | None:
     """Return the `Cleaned` error for a missing data file that a clean has deleted; None if no clean plan lists the
-    file.
+    file. The plans of archived cleans are searched last, because they are in the archive alone.
     """
+    for requested, plan in chain(_active_plans(storage), _archived_plans(storage)):
+        if path in plan.paths:
+            since = f"reads from before {plan.horizon} are not answered" if plan.horizon else "another engine made it"
+            return Cleaned(
+                f"read {path}",
+                f"the clean {requested} has deleted it: {since}",
+                "read again, at a newer time, or let cleaning retain more",
+            )
+    return None
+
+
+def _active_plans(storage: Storage) -> Iterator[tuple[str, CleanPlan]]:
     for entry in storage.list(FOLDER):
         instant = parse_instant(entry.path.rpartition("/")[2])
         if instant is None or instant.action != "clean" or instant.state != "requested":
             continue
-        if path in (plan := decode_clean_plan(storage.get(entry.path), instant.file_name)).paths:
-            since = f"reads from before {plan.horizon} are not answered" if plan.horizon else "another engine made it"
-            return Cleaned(
-                f"read {path}",
-                f"the clean {instant.requested} has deleted it: {since}",
-                "read again, at a newer time, or let cleaning retain more",
-            )
-    return None
+        with suppress(NotFound):  # archived after the listing
+            yield instant.requested, decode_clean_plan(storage.get(entry.path), instant.file_name)
+
+
+def _archived_plans(storage: Storage) -> Iterator[tuple[str, CleanPlan]]:
+    archive = Archive(storage)
+    for instant in reversed(archive.timeline().cleans):
+        row = archive.row(instant)
+        if row is not None and row.plan:
+            yield instant.requested, decode_clean_plan(row.plan, instant.file_name)
 
 
 def _address(url: str, partition: str, name: str) -> str:
