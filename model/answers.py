@@ -87,7 +87,7 @@ class Cleaned(ValueError):
 
 
 class BadInput(ValueError):
-    """Raised if a read's time is later than the settled time, earlier than the first write, or equal to an instant's
+    """Raised if a read's time is later than the settled time, earlier than the first commit, or equal to an instant's
     requested time.
     """
 

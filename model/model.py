@@ -252,7 +252,7 @@ class Model:
         `answers.answer`).
 
         Raises:
-            BadInput: a time of the query is not settled, is a requested time, or is before the first write.
+            BadInput: a time of the query is not settled, is a requested time, or is before the first commit.
             Cleaned: a time of the query is before the cleaning horizon, or a file that it needs has been deleted.
             NoAnswer: the protocol refuses the query.
         """
@@ -273,9 +273,9 @@ class Model:
 
     def read_bounds(self, state: State) -> ReadBounds:
         """Return the bounds that determine which times of the table can be read, such as the cleaning horizon."""
-        writes = (entry.completed or 0 for entry in self.component(state, "published") if isinstance(entry, Write))
+        commits = (entry.completed for entry in self.component(state, "published") if entry.action in PUT_DATA)
         pinned = frozenset(each.at for each in self.savepoints(state))
-        first = min(writes, default=None)
+        first = min(commits, default=None)
         return ReadBounds(self.settled(state), first, self.horizon(state), self.restores(state), pinned)
 
     def _missing_file(self, state: State, query: Query) -> Cleaned | None:

@@ -14,9 +14,10 @@ from .mechanisms.restores.rules import Restore, hides
 class ReadBounds(NamedTuple):
     """Determines as of which times a table can be read.
 
-    `settled` is the greatest time that can be read. `first` is the completion time of the table's first completed
-    write; None if no write has completed. `horizon` is the cleaning horizon (see `Model.horizon`). `pinned` contains
-    the times of savepoints. A read as of the time of a savepoint is answered even if that time is before the horizon.
+    `settled` is the greatest time that can be read. `first` is the completion time of the table's first commit, which
+    may have added a column only; None if there is no commit. `horizon` is the cleaning horizon (see `Model.horizon`).
+    `pinned` contains the times of savepoints. A read as of the time of a savepoint is answered even if that time is
+    before the horizon.
     """
 
     settled: int
@@ -45,7 +46,7 @@ def _no_point_in_history(
     if kind != "as_of":
         return None
     if bounds.first is None or times[0] < bounds.first:
-        return BadInput(f"a read as of t{times[0]} is refused: no write had completed by then")
+        return BadInput(f"a read as of t{times[0]} is refused: no commit had completed by then")
     if times[0] in requests:
         return BadInput(f"a read as of t{times[0]} is refused: that is the requested time of an instant")
     return None

@@ -229,6 +229,6 @@ def _actions() -> Iterator[Action]:
 MECHANISM = Mechanism(
     compose=compose,
     options=Claims,
-    after=("clocks", "decision_log", "fencing", "lost_locks", "metadata_table", "*"),
+    after=("archiving", "clocks", "decision_log", "fencing", "lost_locks", "metadata_table", "*"),
     actions=tuple(_actions()),
 )

@@ -34,6 +34,7 @@ from ..machine.plans import DONE, Planner
 from ..machine.transition import Action, Branch, Changes, Component, Guard, Transition, preset, transition
 from ..protocol import Protocol
 from .lost_locks import PUTS_PLAN, TAKES_TIME, plan_is_there
+from .rivals import WITHOUT_FILES, Removal
 
 Decisions = tuple[Any, ...]
 """Completed instants, and the times of plans, in the order of their numbers."""
@@ -175,6 +176,8 @@ def _publication(composition: Composition, each: Publication) -> None:
     publish = (preset(publish_own_decision, publish=each.publish),)
     publishes = composition.select(PUBLISHES, actors=[me])
     publishes.replace(lambda last: replace(last, at=DECIDED, guards=(), effects=publish, tags=last.tags | {DECIDED}))
+    if removal := composition.facts(Removal).get(me):
+        publishes.precede(removal.effect, WITHOUT_FILES)
 
 
 def decides_later(timed: Transition) -> Transition:

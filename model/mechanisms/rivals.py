@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from ..kernel.compactor import READS_INPUT
 from ..kernel.lock import release_lock
@@ -195,11 +195,24 @@ def loses_files(composition: Composition, runs: Runner) -> None:
     if WITHOUT_FILES not in composition.components:
         composition.add_component(WITHOUT_FILES, frozenset())
     removes = preset(remove_files, peers=Component(f"every_{kind}"), count=WITH_FILES[kind])
-    commits = composition.select(COMMITS, actors=[me]).require(HAS_FILES).precede(removes, WITHOUT_FILES)
+    commits = composition.select(COMMITS, actors=[me]).require(HAS_FILES)
+    if composition.protocol.to_mapping()["decision"] == "log":
+        composition.register(Removal(me, removes))  # another runner may decide first
+    else:
+        commits.precede(removes, WITHOUT_FILES)
     commits.exit(lambda _: transition(f"{kind}_misses_files", me, guards=gone, effect=idle(composition, me),
                                       tags=(ABANDONS,)).extend(release_lock, "lock"))  # fmt: skip
     ends = (f"{kind}_misses_files", f"{kind}_finds_it_done", f"{kind}_finds_input_cleaned")
     composition.find(STARTS_PLAN, RESUMES_PLAN, *ends, actors=[me]).extend(forget_files, WITHOUT_FILES)
+
+
+class Removal(NamedTuple):
+    """The effect by which a runner deletes the files of other runners of its plan. Under a decision log, the runner
+    deletes them after its entry, because until then another runner may put the entry.
+    """
+
+    actor: str
+    effect: Effect
 
 
 WITHOUT_FILES = "without_files"

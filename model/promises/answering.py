@@ -79,7 +79,7 @@ class _Contract:
         plans = (*model.component(state, "plans"), *value_in(model, state, "log_plans"))
         requests |= {plan.requested for plan in plans}
         self.requests = requests - completions
-        self.first = min((entry.completed or 0 for entry in published if isinstance(entry, Write)), default=None)
+        self.first = min((entry.completed for entry in published if _puts_data(entry)), default=None)
         self.horizon = max((clean.horizon for clean in value_in(model, state, "cleans")), default=0)
         self.undone = [(each.at, each.requested) for each in restores]
         savepoints = value_in(model, state, "savepoints")

@@ -9,7 +9,7 @@ lock releases.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import groupby
 from typing import NamedTuple
 
@@ -106,10 +106,14 @@ def _without_explanation(segment: list[Access]) -> list[Access]:
     """Drop the timeline accesses after a failed get at the end of a segment, by which a reader finds out why the file
     is missing.
     """
-    last = next((n for n in reversed(range(len(segment))) if not _is_explanation(segment[n])), None)
-    if last is None or (segment[last].verb, segment[last].outcome) != ("get", "missing"):
+    if not segment:
         return segment
-    return segment[: last + 1] if kind_of(segment[last].path) in _DELETABLE else segment
+    for missing, shows_why in _EXPLANATIONS.items():
+        last = next((n for n in reversed(range(len(segment))) if not _explains(segment[n], shows_why)), -1)
+        end = segment[last]
+        if (end.verb, end.outcome) == ("get", "missing") and kind_of(end.path) in missing:
+            return segment[: last + 1]
+    return segment
 
 
 def _without_listed_plan(segment: Iterable[Access]) -> list[Access]:
@@ -128,15 +132,24 @@ def _without_listed_plan(segment: Iterable[Access]) -> list[Access]:
 _STARTED = {f"{action}.inflight": f"{action}.requested" for action in ("compaction", "logcompaction")}
 """The inflight state that a runner puts, and the plan that the runner has read."""
 
+AFTER_LISTING = {"version", "archive", "restore.requested"}
+"""The objects that complete a listing of the timeline: the archive, and the plans of the restores that it shows."""
+
 _TIMELINE = ".hoodie/timeline/"
-_DELETABLE = {"log", "base", "deltacommit", "commit", "compaction.requested"}
-"""The objects that a reader needs: data files, the commits that list them, and plans."""
+_PLANS = frozenset({"clean.requested", "restore.requested"})
+_EXPLANATIONS = {
+    frozenset({"log", "base"}): _PLANS | {"archive"},
+    frozenset({"log", "base", "deltacommit", "commit", "compaction.requested"}): _PLANS,
+}
+"""Objects that a reader needs (data files, the commits that list them, plans) -> the objects that show why they are
+missing: the plans of cleans and restores. An archived clean may have deleted a data file.
+"""
 
 
-def _is_explanation(access: Access) -> bool:
+def _explains(access: Access, shows_why: Collection[str]) -> bool:
     if access.verb == "get":  # the archive comes first: an instant that it does not have was not archived
         kind = kind_of(access.path)
-        return kind == "version" or (access.outcome == "done" and kind in {"clean.requested", "restore.requested"})
+        return kind == "version" or (access.outcome == "done" and kind in shows_why)
     return access.verb.startswith("list") and _folder(access.path).startswith(_TIMELINE)
 
 
@@ -158,8 +171,9 @@ def _merged_listings(segment: list[Access]) -> Iterator[Access]:
 
 
 def _completes_listing(access: Access, previous: Access) -> bool:
+    """Return whether `access` reads the archive, or the plan of a listed restore, which never changes and stays."""
     lists_timeline = previous.verb == "list.end" and kind_of(previous.path) == "timeline"
-    return lists_timeline and access.verb == "get" and kind_of(access.path) in {"version", "archive"}
+    return lists_timeline and access.verb == "get" and kind_of(access.path) in AFTER_LISTING
 
 
 class _Conflicts:

@@ -30,7 +30,7 @@ BOUNDS = ReadBounds(
         ("as_of", (10,), None, ""),
         ("as_of", (20.5,), BadInput, "a read of t20.5 is refused: the greatest settled time is t20"),
         ("as_of", (7,), BadInput, "a read as of t7 is refused: that is the requested time of an instant"),
-        ("as_of", (1,), BadInput, "a read as of t1 is refused: no write had completed by then"),
+        ("as_of", (1,), BadInput, "a read as of t1 is refused: no commit had completed by then"),
         ("as_of", (5,), Cleaned, "a read of t5 is refused: cleaning has published the horizon t6"),
         ("as_of", (12,), Cleaned, "a read of t12 is refused: the restore of t14 went back to t10"),
         ("incremental", (7, 9), None, ""),
@@ -47,7 +47,7 @@ def test_each_time_is_answered_or_refused_by_its_class(kind: Any, times: Any, er
 
 def test_before_the_first_write_no_time_is_answered() -> None:
     refusal = refusal_of("as_of", (3,), ReadBounds(settled=5, first=None), requests=())
-    assert str(refusal) == "a read as of t3 is refused: no write had completed by then"
+    assert str(refusal) == "a read as of t3 is refused: no commit had completed by then"
 
 
 def test_a_read_of_rows_raises_what_the_model_refuses() -> None:

@@ -6,7 +6,8 @@ instants, and after it crashes, an instant may be both in the archive and on the
 instant is on the active timeline, in the archive, or in both.
 
     The module `archiver` defines the archiving actor. The module `reader` defines how a reader reads the archive. The
-    module `late_publication` defines how an archived instant returns to the active timeline.
+    module `late_publication` defines how an archived instant returns to the active timeline, and `late_request` what
+    happens to a write that is requested too late.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from ...machine.mechanism import Mechanism
 from ...machine.transition import Action
 from ...validation import whole_number
 from ...world import World
-from . import archiver, late_publication, reader
+from . import archiver, late_publication, late_request, reader
 from .options import ArchiveLimits, Archiving
 
 
@@ -25,6 +26,7 @@ def compose(composition: Composition) -> None:
     if composition.actors_of("archiver"):
         archiver.compose(composition)
         late_publication.compose(composition)
+        late_request.compose(composition)
         reader.compose(composition)
 
 

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
+from ...kernel.clock import READS_CLOCK, TakeTime
 from ...kernel.compactor import PLANS
 from ...kernel.lock import LOCK_IS_FREE
 from ...kernel.publication import Publication, publication
@@ -25,7 +26,6 @@ from ...machine.transition import Args, Changes, Guard, become, preset, transiti
 from ...protocol import Protocol
 from ...variants.listing import Listing
 from ...world import World
-from ..decision_log import last_time
 from ..rollback.removed import is_on_timeline
 from ..rollback.rules import Rollback
 from ..savepoints import Savepoint
@@ -76,7 +76,7 @@ def compose(composition: Composition) -> None:
         action = "restorer_plans_restore"
         guards = (LOCK_IS_FREE, RESTORE_LEFT, NO_RESTORE_PENDING, something)
         plans = transition(action, me, at="idle", guards=guards, effect=preset(find_undone, **rule),
-                           changes=("own", "clock"), tags=(PLANS,))  # fmt: skip
+                           changes=("own", "clock"), tags=(PLANS, READS_CLOCK))  # fmt: skip
         composition.add(
             plans.extend(put, "own", "restores", "published", "plans", "savepoints", *logs),
             transition("restorer_undoes_instant", me, at="undoing", effect=undo_instant, arguments=next_instant,
@@ -117,15 +117,15 @@ def to_undo(
 
 
 def find_undone(
-    clock: int, table_protocol: Protocol, restores: Planned, published: Published, plans: Plans,
-    savepoints: Savepoints, every_writer: Writers, log_plans: Plans = (), rollbacks: tuple[Rollback, ...] = (),
-    decisions: tuple[Any, ...] = (),
+    clock: int, request_time: TakeTime, table_protocol: Protocol, restores: Planned, published: Published,
+    plans: Plans, savepoints: Savepoints, every_writer: Writers, log_plans: Plans = (),
+    rollbacks: tuple[Rollback, ...] = (),
 ) -> Changes:  # fmt: skip
     """Find the instants to undo, and obtain a requested time for the restore."""
-    time, saved = max(clock, last_time(decisions)) + 1, newest(savepoints)
+    (time, clock), saved = request_time(clock, action="restore"), newest(savepoints)
     assert saved is not None, "the guard saw the same savepoints"
     order = to_undo(table_protocol, restores, published, plans, savepoints, every_writer, log_plans, rollbacks)
-    return {"own": Restorer(PLANNED, time, order, to=saved.at, kept=saved.writes), "clock": time}
+    return {"own": Restorer(PLANNED, time, order, to=saved.at, kept=saved.writes), "clock": clock}
 
 
 def put_plan(
