@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from .checksums import Mismatch, chunks_of, reserved, seal, sealed, verified_footer, verify_chunks
 from .errors import Damaged
 from .expansion import Opened, read_batches, read_bounded
 from .limits import Limits, limits
@@ -51,16 +52,21 @@ def encode_base_file(rows: pa.Table, *, is_sorted: bool = False) -> bytes:
     if is_sorted:
         group_rows = min(GROUP_ROWS, max(_LEAST_GROUP_ROWS, -(-len(rows) // _SORTED_GROUPS)))
     counted = [name for name in rows.column_names if name not in _UNCOUNTED and has_statistics(rows[name])]
+    rows = rows.replace_schema_metadata(None)  # the file it was read from has checksums of its own
     options = {"write_statistics": counted or False, "write_page_index": bool(counted)}
     sink = pa.BufferOutputStream()
     with pq.ParquetWriter(sink, rows.schema, **_options(rows, _codecs_of(rows)), **options) as writer:
         writer.write_table(rows, group_rows)
-        writer.add_key_value_metadata({NO_NAN: b"true"})
-    return bytes(sink.getvalue())
+        writer.add_key_value_metadata({NO_NAN: b"true", **reserved(rows.schema, _groups(rows, group_rows))})
+    return sealed(sink.getvalue())
+
+
+def _groups(rows: pa.Table, group_rows: int) -> int:
+    return max(1, -(-len(rows) // group_rows))
 
 
 def write_base_file(parts: Iterable[pa.Table], target: BinaryIO) -> int:
-    """Write Arrow tables with equal schemas to one base file, and return the number of rows.
+    """Write Arrow tables with equal schemas to one base file, and return the number of rows. `target` can be read.
 
     Only one Arrow table is in memory at a time. Floating-point columns have no statistics, because later Arrow tables
     may contain NaN.
@@ -69,14 +75,15 @@ def write_base_file(parts: Iterable[pa.Table], target: BinaryIO) -> int:
     first = next(parts)
     counted = [each.name for each in first.schema if each.name not in _UNCOUNTED and _is_counted(each.type)]
     options = {"write_statistics": counted or False, "write_page_index": bool(counted)}
-    rows = len(first)
-    with pq.ParquetWriter(target, first.schema, **_options(first, _codecs_of(first)), **options) as writer:
-        writer.write_table(first, GROUP_ROWS)
+    rows, groups, schema = len(first), _groups(first, GROUP_ROWS), first.schema.remove_metadata()
+    with pq.ParquetWriter(target, schema, **_options(first, _codecs_of(first)), **options) as writer:
+        writer.write_table(first.cast(schema), GROUP_ROWS)
         del first
         for part in parts:
-            writer.write_table(part, GROUP_ROWS)
-            rows += len(part)
-        writer.add_key_value_metadata({NO_NAN: b"true"})
+            writer.write_table(part.cast(schema), GROUP_ROWS)
+            rows, groups = rows + len(part), groups + _groups(part, GROUP_ROWS)
+        writer.add_key_value_metadata({NO_NAN: b"true", **reserved(schema, groups)})
+    seal(target)
     return rows
 
 
@@ -154,8 +161,13 @@ def decode_parquet(
         return pq.ParquetFile(pa.BufferReader(buffer), read_dictionary=few or None)
 
     try:
+        checksums = verified_footer(buffer, buffer.size)
         file = reopen(few)
-    except (pa.ArrowException, OSError, KeyError) as broken:  # KeyError: it lacks one of the columns of few values
+        if checksums is not None:
+            verify_chunks(buffer, 0, chunks_of(file.metadata, columns, row_groups), checksums)
+    except Mismatch as differs:
+        raise Damaged(f"read {name}", str(differs), "restore the file from a copy") from None
+    except (pa.ArrowException, OSError, KeyError, ValueError) as broken:  # KeyError: it lacks a column of few values
         raise Damaged(
             f"read {name}", f"its {len(data)} bytes are not parquet ({broken})", "restore the file from a copy"
         ) from None

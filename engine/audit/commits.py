@@ -10,7 +10,7 @@ from ..timeline import Instant
 from ..timeline.checked import is_inside
 from ..timeline.container import decode_record
 from ..timeline.fast_commit_parser import skim_commit
-from ..timeline.metadata import COVERS, OWN_KEY
+from ..timeline.metadata import COVERS, OWN_KEY, checksums_of
 from ..writes.idempotency import EXTRA as BATCH
 from .record import Commit, Stat
 
@@ -40,6 +40,8 @@ def commit_of(instant: Instant, data: bytes) -> Commit:
 def _commit(instant: Instant, stats: tuple[Stat, ...], record: Mapping[str, Any]) -> Commit:
     extra = record["extraMetadata"] or {}
     replaced = record.get("partitionToReplaceFileIds") or {}
+    checksums = zip(stats, checksums_of(extra, len(stats)), strict=True)
+    stats = tuple(stat._replace(checksum=checksum) if checksum else stat for stat, checksum in checksums)
     groups = tuple((text(partition), text(file_id)) for partition, ids in replaced.items() for file_id in ids)
     covered = parse_json(extra[COVERS]).items() if COVERS in extra else ()
     return Commit(

@@ -41,7 +41,7 @@ class Stat(NamedTuple):
     """A data file as listed in its commit, with path, size, number of rows and number of deletes.
 
     `merged` is the number of logs that a compaction merged into the file, or None if the commit does not record the
-    number.
+    number. `checksum` is that of a log; '' if the commit records none.
     """
 
     path: str
@@ -49,6 +49,7 @@ class Stat(NamedTuple):
     rows: int
     deletes: int
     merged: int | None = None
+    checksum: str = ""
 
 
 class Commit(NamedTuple):

@@ -148,7 +148,7 @@ class TableSnapshot:
         for commit in self._commits:
             for stat in commit.stats:
                 if file := data_file(stat.path, stat.size, commit.instant):
-                    yield file
+                    yield file._replace(checksum=stat.checksum) if isinstance(file, LogFile) else file
 
     def _named_files(self) -> Iterator[File]:
         """Yield the files whose names contain the time of a completed instant. Hudi's readers select files by the

@@ -8,6 +8,7 @@ from typing import Final
 
 import pyarrow as pa
 
+from ..checksums import checksum_of
 from ..file_names import BaseName, LogName
 from ..files.data_block import encode_data
 from ..names import Names
@@ -109,7 +110,8 @@ def _write_tombstones(
     name = str(LogName(plan.file_id, task.instant, 1, token))
     path = put_data_file(storage, task.instant, plan.partition, name, data)
     rows = sum(len(each.rows) for each in kept)
-    return WrittenFile(path, plan.partition, plan.file_id, len(data), rows, len(deletes), version=1)
+    made = WrittenFile(path, plan.partition, plan.file_id, len(data), rows, len(deletes), version=1)
+    return replace(made, checksum=checksum_of(data))
 
 
 def contribution_block(kept: Contribution, plan: ReadTask, instant: str, compacted: Sequence[str] = ()) -> bytes:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from ..checksums import checksum_of
 from ..errors import Damaged, Missing, NbccError
 from ..storage import NotFound, Storage
 from .tasks import BaseInput, LogInput
@@ -17,16 +18,19 @@ REMEDY = "restore the file from a copy, or restore the table to a savepoint from
 
 
 def fetch(storage: Storage, file: BaseInput | LogInput) -> bytes:
-    """Return the content of a data file. Raises `NotFound` if the file is absent, and `Damaged` if its size differs
-    from the listed size.
+    """Return the content of a data file. Raises `NotFound` if the file is absent, and `Damaged` if its size or its
+    checksum differs from the listed one.
 
     A log file may be longer than its listed size, because other writes may have appended to the log file. A listed size
     of 0 means an unknown size, because other engines omit the size.
     """
     data = storage.get(file.path)
-    appended = isinstance(file, LogInput) and file.appended
+    log = file if isinstance(file, LogInput) else None
+    appended = log is not None and log.appended
     if file.size and (len(data) < file.size if appended else len(data) != file.size):
         raise Damaged(f"read {file.path}", f"it has {len(data)} bytes, and its commit lists {file.size}", REMEDY)
+    if log is not None and log.checksum and not appended and checksum_of(data) != log.checksum:
+        raise Damaged(f"read {file.path}", "its content differs from the checksum in its commit", REMEDY)
     return data
 
 

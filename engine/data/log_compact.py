@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ..checksums import checksum_of
 from ..file_names import LogName
 from ..files.data_block import encode_data
 from ..files.delete_block import encode_deletes
@@ -58,7 +59,7 @@ def compact_logs(storage: Storage, names: Names, task: LogCompactTask) -> list[W
     by_row = not rule.function and not rule.partial  # else the file may have other rows than the merge
     bounds = bounds_of(merged.rows, task.slice.shape.schema.names[:COLUMNS]) if by_row else None
     group = task.slice.partition, task.slice.file_id
-    written = WrittenFile(path, *group, len(data), rows, deletes, version=1, bounds=bounds)
+    written = WrittenFile(path, *group, len(data), rows, deletes, 1, bounds=bounds, checksum=checksum_of(data))
     return [
         replace(
             written,

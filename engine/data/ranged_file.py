@@ -12,6 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from ..checksums import chunks_of, verified_footer, verify_chunks
 from ..errors import Damaged
 from ..limits import Limits
 from ..parquet import decode_parquet, parquet_batches
@@ -47,7 +48,13 @@ class RangedFile:
     @cached_property
     def metadata(self) -> pq.FileMetaData:
         with decoding(self._file.path):
+            _ = self._checksums  # verified before the Parquet library parses it
             return pq.read_metadata(pa.BufferReader(self._last))
+
+    @cached_property
+    def _checksums(self) -> list[int] | None:
+        """The checksums of the column chunks; None if the file has none."""
+        return verified_footer(self._last, self._size)
 
     @cached_property
     def schema(self) -> pa.Schema:
@@ -78,12 +85,17 @@ class RangedFile:
 
     def _piece(self, columns: Sequence[str] | None, group: int) -> _Piece:
         if self._ranged is None:
-            return _Piece(self._last, 0, self._size)
+            return self._verified(_Piece(self._last, 0, self._size), columns, group)
         ranges = merged_ranges(list(self._chunks(columns, [group])), _GAP)
         start, end = (ranges[0].start, ranges[-1].end) if ranges else (0, 0)
         content = np.zeros(end - start, np.uint8)
         self._fill(self._ranged, ranges, content, start)
-        return _Piece(pa.py_buffer(content), start, self._size)
+        return self._verified(_Piece(pa.py_buffer(content), start, self._size), columns, group)
+
+    def _verified(self, piece: _Piece, columns: Sequence[str] | None, group: int) -> _Piece:
+        if self._checksums is not None:
+            verify_chunks(piece.known, piece.start, chunks_of(self.metadata, columns, [group]), self._checksums)
+        return piece
 
     @cached_property
     def _content(self) -> npt.NDArray[np.uint8]:
@@ -122,21 +134,11 @@ class RangedFile:
         raise Damaged(f"read {self._file.path}", exists, REMEDY)
 
     def _chunks(self, columns: Iterable[str] | None, groups: Iterable[int] | None) -> Iterator[ByteRange]:
-        """Yield the byte ranges of the requested column chunks, including their dictionary pages."""
-        wanted = None if columns is None else set(columns)
-        size = self._size
-        for number in range(self.metadata.num_row_groups) if groups is None else groups:
-            group = self.metadata.row_group(number)
-            for place in range(group.num_columns):
-                chunk = group.column(place)
-                if wanted is not None and chunk.path_in_schema.partition(".")[0] not in wanted:
-                    continue
-                start = chunk.data_page_offset
-                if chunk.has_dictionary_page and 0 < chunk.dictionary_page_offset < start:
-                    start = chunk.dictionary_page_offset
-                if not 0 <= start <= start + chunk.total_compressed_size <= size:
-                    raise Damaged(f"read {self._file.path}", "its footer names bytes beyond its end", REMEDY)
-                yield ByteRange(start, start + chunk.total_compressed_size)
+        """Yield the byte ranges of the requested column chunks."""
+        for chunk in chunks_of(self.metadata, columns, groups):
+            if not 0 <= chunk.start <= chunk.end <= self._size:
+                raise Damaged(f"read {self._file.path}", "its footer names bytes beyond its end", REMEDY)
+            yield ByteRange(chunk.start, chunk.end)
 
 
 class _Piece(io.RawIOBase):
@@ -146,8 +148,8 @@ class _Piece(io.RawIOBase):
 
     def __init__(self, known: bytes | pa.Buffer, start: int, size: int) -> None:
         super().__init__()
-        self._known = known
-        self._start = start
+        self.known = known
+        self.start = start
         self._size = size
         self._position = 0
 
@@ -171,7 +173,7 @@ class _Piece(io.RawIOBase):
     def read(self, size: int | None = -1) -> bytes:
         end = self._size if size is None or size < 0 else min(self._size, self._position + size)
         first, self._position = self._position, max(end, self._position)
-        if first >= self._start and end - self._start <= len(self._known):
-            return bytes(self._known[first - self._start : end - self._start])
-        known = bytes(self._known[max(0, first - self._start) : max(0, end - self._start)])
-        return (bytes(max(0, min(end, self._start) - first)) + known).ljust(end - first, b"\0")
+        if first >= self.start and end - self.start <= len(self.known):
+            return bytes(self.known[first - self.start : end - self.start])
+        known = bytes(self.known[max(0, first - self.start) : max(0, end - self.start)])
+        return (bytes(max(0, min(end, self.start) - first)) + known).ljust(end - first, b"\0")

@@ -148,7 +148,7 @@ class LogInput:
 
     `size` is the size of the log in bytes, as listed in its commit; None means unknown. `appended` is True if other
     writes may have appended to the log since the commit that created it. `ranges` contains the value ranges of the
-    log's rows, as listed in the commit; None means unknown.
+    log's rows, as listed in the commit; None means unknown. `checksum` is that of the commit; '' means unknown.
     """
 
     path: str
@@ -156,6 +156,7 @@ class LogInput:
     size: int | None = None
     appended: bool = False
     ranges: LogRanges | None = None
+    checksum: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,6 +292,7 @@ class WrittenFile:
     `digest` is the digest of the file group's input rows, if the task requests a digest. If a Spark task writes several
         files of one group, only one of the files has a digest.
     `bounds` contains the value ranges of a log's columns, for at most the first 32 columns; None means unknown.
+    `checksum` is the checksum of a log's content, which readers compare with the content.
     """
 
     path: str
@@ -306,6 +308,7 @@ class WrittenFile:
     log_blocks: int = 0
     digest: Digest | None = None
     bounds: Mapping[str, Bounds] | None = None
+    checksum: str = ""
 
 
 AnyRead = ReadTask | WindowTask | ChangesTask

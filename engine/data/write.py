@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ..checksums import checksum_of
 from ..file_names import BaseName, LogName, partition_metadata
 from ..files.data_block import encode_data
 from ..files.delete_block import encode_deletes
@@ -168,7 +169,8 @@ def _write_log(storage: Storage, task: WriteTask, partition: str, name: LogName,
     path = put_data_file(storage, task.instant, partition, str(name), data)
     names = [each for each in shape.schema.names[:COLUMNS] if task.sets is None or each in kept.column_names]
     bounds = bounds_of(kept, names)
-    return WrittenFile(path, partition, name.file_id, len(data), len(kept), len(deleted), name.version, bounds=bounds)
+    written = WrittenFile(path, partition, name.file_id, len(data), len(kept), len(deleted), name.version)
+    return replace(written, bounds=bounds, checksum=checksum_of(data))
 
 
 def delete_block(deletes: pa.Table, partition: str, instant: str, shape: TableShape) -> bytes:

@@ -106,7 +106,7 @@ def _rows(storage: Storage, file: WrittenFile, task: WriteTask) -> Iterator[pa.T
     """Return the rows and deletes of a log file, with the columns of the batch."""
     shape = task.shape
     schema = shape.schema if IS_DELETED in shape.schema.names else shape.schema.append(pa.field(IS_DELETED, pa.bool_()))
-    for layer in log_layers(storage, LogInput(file.path, task.instant, file.size), shape):
+    for layer in log_layers(storage, LogInput(file.path, task.instant, file.size, checksum=file.checksum), shape):
         rows = layer.rows
         if IS_DELETED not in rows.column_names:
             rows = rows.append_column(IS_DELETED, pa.repeat(False, len(rows)))

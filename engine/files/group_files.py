@@ -42,7 +42,7 @@ class LogFile(NamedTuple):
     file name, which is the requested time of the write. In timeline layout 1, `named` is the instant time of the
     slice's base file. `covers` contains the input logs if the log is the output of a log compaction. `appended` is True
     if several writes have appended blocks to the log (timeline layout 1). If `appended` is True, `size` is a lower
-    bound.
+    bound. `checksum` is the checksum in the commit of the write; '' means unknown.
     """
 
     partition: str
@@ -56,6 +56,7 @@ class LogFile(NamedTuple):
     size: int
     covers: tuple[LogFile, ...] = ()
     appended: bool = False
+    checksum: str = ""
 
     @property
     def files(self) -> Iterator[LogFile]:
@@ -157,7 +158,7 @@ def listed_file(stat: WriteStat, instant: Instant) -> BaseFile | LogFile | None:
             f"it lists {stat.path}, which is neither a base file nor a log file of table versions 8 and 9",
             "open the table again; if it was upgraded, read it with the engine that did that",
         )
-    return file
+    return file._replace(checksum=stat.checksum) if stat.checksum and isinstance(file, LogFile) else file
 
 
 def is_change_log(stat: WriteStat) -> bool:

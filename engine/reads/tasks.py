@@ -98,7 +98,7 @@ def in_merge_order(piece: FileSlice, rules: Rules) -> tuple[list[LogFile], list[
 
 
 def log_inputs(logs: Iterable[LogFile]) -> tuple[LogInput, ...]:
-    return tuple(LogInput(log.path, log.requested, log.size, log.appended) for log in logs)
+    return tuple(LogInput(log.path, log.requested, log.size, log.appended, checksum=log.checksum) for log in logs)
 
 
 def base_input(base: BaseFile) -> BaseInput:

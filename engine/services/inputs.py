@@ -9,7 +9,7 @@ from ..data.tasks import BaseInput, LogInput
 from ..errors import Damaged
 from ..file_names import in_partition, parse_base, parse_log
 from ..reads.tasks import completed_write
-from ..timeline import CompactionOperation, Timeline
+from ..timeline import CompactionOperation, Timeline, WriteStat
 
 
 class PlanInputs:
@@ -19,7 +19,7 @@ class PlanInputs:
         self.context = context
         self.timeline = timeline
         self._requested = requested
-        self._sizes: dict[str, dict[str, int]] = {}
+        self._stats: dict[str, dict[str, WriteStat]] = {}
 
     def base(self, operation: CompactionOperation) -> BaseInput | None:
         """Return the base file of one entry of the plan; None if the entry has only logs."""
@@ -29,7 +29,8 @@ class PlanInputs:
         if named is None:
             raise self._not_a_name(operation.base_file, "a base file")
         path = in_partition(operation.partition, operation.base_file)
-        return BaseInput(path, self._size(path, named.instant))
+        stat = self._stat(path, named.instant)
+        return BaseInput(path, stat.size if stat else None)
 
     def logs(self, operation: CompactionOperation) -> list[LogInput]:
         """Return the logs that the given operation of the plan merges, in the order of the plan."""
@@ -40,15 +41,18 @@ class PlanInputs:
         if named is None:
             raise self._not_a_name(name, "a log file")
         path = in_partition(partition, name)
-        return LogInput(path, named.instant, self._size(path, named.instant))
+        stat = self._stat(path, named.instant)
+        if stat is None:
+            return LogInput(path, named.instant)
+        return LogInput(path, named.instant, stat.size, checksum=stat.checksum)
 
-    def _size(self, path: str, instant: str) -> int | None:
-        """Return the file size recorded in a commit; None if no completed instant lists the file."""
-        if instant not in self._sizes:
+    def _stat(self, path: str, instant: str) -> WriteStat | None:
+        """Return the write stat of a file in a commit; None if no completed instant lists the file."""
+        if instant not in self._stats:
             write = completed_write(self.context, self.timeline, instant)
             stats = self.context.commits.commit(write).stats if write is not None and write.completed else ()
-            self._sizes[instant] = {stat.path: stat.size for stat in stats}
-        return self._sizes[instant].get(path)
+            self._stats[instant] = {stat.path: stat for stat in stats}
+        return self._stats[instant].get(path)
 
     def _not_a_name(self, name: str, kind: str) -> Damaged:
         return Damaged(

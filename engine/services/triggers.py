@@ -15,7 +15,7 @@ from ..files.planned_slices import planned_slices
 from ..files.slices import FileSlice, to_read
 from ..reads.checkpointed import has_checkpoints
 from ..timeline import Instant, Timeline, completion_of, load
-from ..timeline.state_checkpoint import WRITES_BETWEEN, writes_since
+from ..timeline.state_checkpoint import WRITES_BETWEEN, checkpoint_paths, writes_since
 from .cleaning import is_write
 from .plan import worth_compacting, worth_log_compacting
 
@@ -90,13 +90,13 @@ def archive_due(timeline: Timeline, policy: MaintenancePolicy) -> Reasons:
     return {"commits": len(writes)} if is_due else {}
 
 
-def checkpoint_due(context: Context, timeline: Timeline | None = None) -> Reasons:
+def checkpoint_due(context: Context) -> Reasons:
     """If at least `WRITES_BETWEEN` writes and compactions have completed since the newest state checkpoint, return
-    their number; otherwise, return an empty result. `timeline` is the active timeline, if the caller has listed it.
+    their number; otherwise, return an empty result.
     """
     if not has_checkpoints(context.rules):
         return {}
-    writes = writes_since(context.storage, timeline or load(context.storage))
+    writes = writes_since(checkpoint_paths(context.storage), load(context.storage))
     return {"commits": writes} if writes >= WRITES_BETWEEN else {}
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import re
 import sys
 from collections.abc import Sequence
@@ -10,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any, Final, NamedTuple, cast
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
+from ..checksums import write_sealed
 from ..errors import NotATable
 from ..json_text import parse_json
 from ..parquet import decode_parquet
@@ -98,9 +97,7 @@ def encode_rows(instants: Sequence[Archived]) -> bytes:
 
 def encode_table(rows: pa.Table) -> bytes:
     """Encode a table with the columns of `ARCHIVE_SCHEMA` as the content of an archive file."""
-    sink = io.BytesIO()
-    pq.write_table(rows, sink, compression="gzip")
-    return sink.getvalue()
+    return write_sealed(rows, compression="gzip")
 
 
 def rows_table(instants: Sequence[Archived]) -> pa.Table:

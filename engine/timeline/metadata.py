@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from ..json_text import parse_json
@@ -28,6 +28,10 @@ COVERS: Final = "nbcc.log.compaction"
 RANGES: Final = "nbcc.ranges"
 """Extra metadata of a write of nbcc: JSON, the least and the greatest value of the first columns of each log."""
 
+CHECKSUMS: Final = "nbcc.checksums"
+"""Extra metadata of a write of nbcc: the CRC-32 of each log, as 8 hexadecimal digits, comma-separated in the order of
+the partitions' paths and of the files in each partition; empty for a file that is not a log."""
+
 LOG_COMPACTION: Final = "logcompaction"
 
 _LOG_COMPACTOR: Final = "org.apache.hudi.table.action.compact.LogCompactionExecutionHelper"
@@ -44,7 +48,8 @@ class WriteStat:
     `writes`, `deletes`, `inserts` and `updates` count rows.
 
     For a log file, `log_version` is set, and `log_files` contains the name of the log file itself. For a compacted base
-    file, `prev_base_file` is the replaced base file, and the fields `log_*` count the merged logs.
+    file, `prev_base_file` is the replaced base file, and the fields `log_*` count the merged logs. `checksum` is the
+    CRC-32 of a log that nbcc wrote; '' for other files, because base files contain their checksums.
     """
 
     file_id: str
@@ -63,6 +68,7 @@ class WriteStat:
     log_blocks: int = 0
     log_files_compacted: int = 0
     log_size_compacted: int = 0
+    checksum: str = ""
 
     @property
     def name(self) -> str:
@@ -162,10 +168,13 @@ def encode_commit(commit: CommitMetadata) -> bytes:
     stats: dict[str, list[dict[str, Any]]] = {}
     for stat in commit.stats:
         stats.setdefault(stat.partition, []).append(_stat_record(stat))
+    extra = {key: value for key, value in commit.extra.items() if key != CHECKSUMS}
+    if any(stat.checksum for stat in commit.stats):
+        extra[CHECKSUMS] = ",".join(stat.checksum for stat in sorted(commit.stats, key=lambda stat: stat.partition))
     record = {
         "partitionToWriteStats": stats,
         "compacted": commit.compacted,
-        "extraMetadata": dict(commit.extra),
+        "extraMetadata": extra,
         "version": 1,
         "operationType": commit.operation,
     }
@@ -183,16 +192,19 @@ def decode_commit(data: bytes, name: str = "commit") -> CommitMetadata:
     with understood(name):
         by_partition = record.get("partitionToWriteStats") or {}
         replaced = record.get("partitionToReplaceFileIds") or {}
+        extra = record.get("extraMetadata") or {}
+        stats = [
+            _stat(stat, checked.partition(partition), checked)
+            for partition in sorted(by_partition)
+            for stat in by_partition[partition]
+            if stat.get("path")
+        ]  # skip the stats of a workload profile, which have no file
+        checksums = checksums_of(extra, len(stats))
         commit = CommitMetadata(
-            stats=tuple(
-                _stat(stat, checked.partition(partition), checked)
-                for partition in sorted(by_partition)
-                for stat in by_partition[partition]
-                if stat.get("path")
-            ),  # skip the stats of a workload profile, which have no file
+            stats=tuple(replace(s, checksum=c) if c else s for s, c in zip(stats, checksums, strict=True)),
             operation=record.get("operationType") or "UNKNOWN",
             compacted=bool(record.get("compacted")),
-            extra=record.get("extraMetadata") or {},
+            extra=extra,
             replaced={checked.partition(p): tuple(map(checked.name, ids)) for p, ids in replaced.items()},
         )
         for path, names in commit.covers.items():
@@ -269,6 +281,16 @@ def _stat_record(stat: WriteStat) -> dict[str, Any]:
         "totalLogSizeCompacted": stat.log_size_compacted,
         "numUpdates": 0,
     }
+
+
+def checksums_of(extra: Mapping[str, str], files: int) -> list[str]:
+    """Return the checksums of the files of a commit, in the order of `CHECKSUMS`; '' for a file without one. Raises
+    ValueError if the commit records the checksums of another number of files.
+    """
+    texts = extra[CHECKSUMS].split(",") if CHECKSUMS in extra else [""] * files
+    if len(texts) != files:
+        raise ValueError(f"it records the checksums of {len(texts)} files, and lists {files}")
+    return texts
 
 
 def _stat(record: Mapping[str, Any], partition: str, checked: Checked) -> WriteStat:

@@ -12,7 +12,6 @@ was restored from a backup, or list a commit whose timeline file was removed or 
 from __future__ import annotations
 
 import hashlib
-import io
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ from typing import Final
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from ..checksums import write_sealed
 from ..errors import NbccError
 from ..storage import NotFound, Storage
 from .archive_files import Archived, decode_rows, rows_table
@@ -87,11 +87,8 @@ def encode_checkpoint(checkpoint: StateCheckpoint) -> bytes:
     become file metadata.
     """
     values = (_FORMAT, checkpoint.time, checkpoint.archived, checkpoint.horizon)
-    table = rows_table(checkpoint.rows)
-    sink = io.BytesIO()
     metadata = {key: value.encode() for key, value in zip(_KEYS, values, strict=True)}
-    pq.write_table(table.replace_schema_metadata(metadata), sink, compression="zstd")
-    return sink.getvalue()
+    return write_sealed(rows_table(checkpoint.rows), metadata, compression="zstd")
 
 
 def decode_checkpoint(data: bytes, name: str) -> StateCheckpoint | None:
@@ -100,9 +97,9 @@ def decode_checkpoint(data: bytes, name: str) -> StateCheckpoint | None:
     if named is None or _digest(data) != named[2]:
         return None
     try:
-        metadata = pq.read_schema(pa.BufferReader(data)).metadata or {}
+        rows = decode_rows(data, f"{FOLDER}/{name}")  # which verifies the footer
+        metadata = pq.read_metadata(pa.BufferReader(data)).metadata or {}
         form, time, archived, horizon = (metadata[key].decode() for key in _KEYS)
-        rows = decode_rows(data, f"{FOLDER}/{name}")
     except (NbccError, pa.ArrowException, OSError, KeyError, ValueError):  # OSError: a footer of absurd size
         return None
     is_sound = (form, time) == (_FORMAT, named[1]) and horizon <= time
@@ -130,13 +127,13 @@ def newest_checkpoint(storage: Storage, until: str = "~") -> StateCheckpoint | N
     return None
 
 
-def writes_since(storage: Storage, timeline: Timeline) -> int:
-    """Return the number of writes and compactions that completed after the newest state checkpoint, or at least
-    `WRITES_BETWEEN` if some of them may be archived. `timeline` is the active timeline. Checkpoints with a time after
-    the newest completion are ignored.
+def writes_since(checkpoints: Iterable[str], timeline: Timeline) -> int:
+    """Return the number of writes and compactions that completed after the newest of the state checkpoints with the
+    paths `checkpoints`, or at least `WRITES_BETWEEN` if some of them may be archived. `timeline` is the active
+    timeline. Checkpoints with a time after the newest completion are ignored.
     """
     newest = timeline.greatest_completion or ""
-    since = max((time for time in map(time_of, checkpoint_paths(storage)) if time <= newest), default="")
+    since = max((time for time in map(time_of, checkpoints) if time <= newest), default="")
     later = [completion_of(instant) > since for instant in timeline.completed if instant.writes]
     return max(sum(later), WRITES_BETWEEN if timeline.archived and all(later) else 0)
 

@@ -95,6 +95,7 @@ def _log_stat(file: WrittenFile, requested: str) -> WriteStat:
         deletes=file.deletes,
         inserts=file.rows,
         log_version=file.version,
+        checksum=file.checksum,
     )
 
 

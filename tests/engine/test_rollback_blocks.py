@@ -51,7 +51,7 @@ def rewrite(folder: Path, order: Sequence[str]) -> None:
     own.write_bytes(b"".join(blocks[each] for each in order))
     commit = next(folder.rglob(f"{OWN}_*.deltacommit"))
     listed = decode_commit(commit.read_bytes())
-    stats = tuple(replace(stat, size=own.stat().st_size) for stat in listed.stats)
+    stats = tuple(replace(stat, size=own.stat().st_size, checksum="") for stat in listed.stats)
     commit.write_bytes(encode_commit(replace(listed, stats=stats)))
 
 

@@ -231,7 +231,7 @@ def test_who_is_slow_finds_in_the_archive_that_its_plan_was_carried_out(tmp_path
     done = slow.run_compaction(plan)
     assert done is not None
     assert done.completed == table.run_compaction(plan).completed  # type: ignore[union-attr]
-    assert sum(name.endswith(".parquet") and "history" not in name for name in files(table)) == 2
+    assert sum(name.endswith(".parquet") and ".hoodie" not in name for name in files(table)) == 2
     assert state(table.snapshot()) == {("k1", 2, "2")}
 
 
