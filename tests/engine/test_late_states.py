@@ -5,9 +5,10 @@ after a restore has undone it. What they put then is ignored by each reader, and
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -27,9 +28,12 @@ from .hooked import during
 ACTIONS = {"compaction": "compact", "logcompaction": "log_compact", "clean": "clean", "rollback": "rollback"}
 
 
-def grown(folder: Path, rounds: int = 3, **options: str) -> Table:
+LOG = {DECISION: "log"}
+
+
+def grown(folder: Path, options: Mapping[str, str] = MappingProxyType({})) -> Table:
     table = make_table(folder, options=options)
-    for number in range(rounds):
+    for number in range(3):
         table.upsert(batch((f"k{number}", number, "x")))
         table.compact()
     table.upsert(batch(("k0", 5, "y")))
@@ -135,7 +139,7 @@ def test_a_restore_undoes_a_plan_before_its_runner_reads_it(action: str, tmp_pat
 @pytest.mark.parametrize("action", ["compaction", "logcompaction", "clean", "rollback"])
 def test_a_planner_stalls_between_its_entry_and_its_plan(action: str, tmp_path: Path) -> None:
     """Its plan returned to the timeline, so that nothing was archived any more."""
-    table = grown(tmp_path, **{DECISION: "log"})
+    table = grown(tmp_path, LOG)
 
     def others() -> None:
         table.run("publish_decided")
@@ -153,7 +157,7 @@ def test_a_planner_stalls_between_its_entry_and_its_plan(action: str, tmp_path: 
 
 
 def test_a_writer_stalls_between_its_entry_and_its_commit(tmp_path: Path) -> None:
-    table = grown(tmp_path, **{DECISION: "log"})
+    table = grown(tmp_path, LOG)
     slower = without_its_lock(table, next_completed(table), lambda: goes_on(table))
     done = slower.upsert(batch(("late", 1, "x")))
     assert load(table.context.storage).find(done.requested) == done
@@ -161,7 +165,7 @@ def test_a_writer_stalls_between_its_entry_and_its_commit(tmp_path: Path) -> Non
 
 
 def test_a_restore_undoes_a_write_between_its_entry_and_its_commit(tmp_path: Path) -> None:
-    table = grown(tmp_path, **{DECISION: "log"})
+    table = grown(tmp_path, LOG)
     table.savepoint()
 
     def others() -> None:
