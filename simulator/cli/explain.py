@@ -59,7 +59,7 @@ def _lines(explanation: Explanation, run: Trace | None) -> Iterator[str]:
     yield from (f"  see: {address}" for address in explanation.links)
     yield from (f"  {line}" for line in explanation.more)
     if run is not None:
-        yield from ("", explanation.shows, "", render(run, width=screen_width()))
+        yield from ("", explanation.shows, "", *render(run, width=screen_width()).split("\n"))
     elif explanation.shows:
         yield from ("", f"{explanation.shows} none exists.")
 

@@ -156,7 +156,7 @@ def report(found: Search, broken: dict[str, Trace]) -> Iterator[str]:
     yield from (wrapped(line, width) for line in _summary(found, broken))
     if broken:
         yield ""
-        yield render(min(broken.values(), key=lambda trace: len(trace.steps)), width=width)
+        yield from render(min(broken.values(), key=lambda trace: len(trace.steps)), width=width).split("\n")
 
 
 def _summary(found: Search, broken: dict[str, Trace]) -> Iterator[str]:
