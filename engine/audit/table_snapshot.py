@@ -198,7 +198,7 @@ class TableSnapshot:
         if instant is not None and completed is None:
             return f"its instant {requested} is not completed ({instant.state})"
         if completed is None:
-            return f"its instant {requested} is on no timeline: it never completed"
+            return f"its instant {requested} is on no timeline: it failed, or was removed"
         if self.time is not None and completed > self.time:
             return f"its instant {requested} completed after the time asked for (at {completed})"
         return self._reason_of_completed(file)

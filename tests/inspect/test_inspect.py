@@ -180,7 +180,7 @@ def test_files_of_a_dead_writer_are_distinguished(own: Table, tmp_path: Path) ->
     because = {file.requested: file.because for file in inspect(storage).left_out}
     assert because == {
         "20300101000000000": "its instant 20300101000000000 is not completed (requested)",
-        "20300101000000001": "its instant 20300101000000001 is on no timeline: it never completed",
+        "20300101000000001": "its instant 20300101000000001 is on no timeline: it failed, or was removed",
     }
     late = own.timeline()[0].requested
     storage.put_if_absent(f"part=a/.{group}_{late}.log.9_0-1-1", b"late")

@@ -127,7 +127,7 @@ def test_what_no_read_sees_is_shown_with_the_reason(tmp_path: Path) -> None:
     storage.put_if_absent(dead, storage.get(log))
     storage.put_if_absent(dead.replace("log.1", "log.2"), b"torn")
     assert lines_of(why(storage, "k"))[-1] == (
-        "log", "hidden", "its instant 20200101000000000 is on no timeline: it never completed"
+        "log", "hidden", "its instant 20200101000000000 is on no timeline: it failed, or was removed"
     )  # fmt: skip
 
 
