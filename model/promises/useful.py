@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from math import inf
 from typing import Any, Final, NamedTuple
 
+from ..kernel.timeline import COMPLETED_TABLE
 from ..machine.bound import BoundTransition
 from ..machine.state import State
 from ..machine.transition import Step
@@ -125,10 +126,11 @@ def _staying(model: Model, state: State, active: Sequence[Any]) -> set[int]:
     stay = set(sorted(stay, key=[entry.requested for entry in newest].index)[-retained:])
     stay |= {entry.requested for entry in [each for each in newest if isinstance(each, CompletedClean)][-1:]}
     stay |= {getattr(entry, "requested", entry) for entry in value_in(model, state, "decisions")[-1:]}
+    table = model.view(state, COMPLETED_TABLE)  # a service sees what is completed, also what a weaker reader does not
     for group in view.groups:
-        opened = needed(model.rules, view.table, group, inf)
+        opened = needed(model.rules, table, group, inf)
         logs = [(file.requested, file.version) for file in opened if file.version]
-        stay |= {requested for requested, _ in covered(view.table, group, logs)}
+        stay |= {requested for requested, _ in covered(table, group, logs)}
     return stay
 
 

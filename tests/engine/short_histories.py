@@ -108,7 +108,7 @@ class History:
         if not self.saved:
             return
         to = self.chance.choice(sorted(self.saved))
-        for newer in [instant for instant in self.saved if instant > to]:
+        for newer in [*self.saved][[*self.saved].index(to) + 1 :]:  # in the order in which they were pinned
             self.table.delete_savepoint(newer)
             del self.saved[newer]
         if self.table.restore(to) is None:  # nothing to undo
