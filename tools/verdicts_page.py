@@ -61,13 +61,20 @@ def page() -> str:
 
 
 def _proved(quick: Data) -> Iterator[str]:
-    lists = []
+    whole, part = [], []
+    in_part = proofs.in_part()
     for protocol, promises in proofs.accepted()["protocols"].items():
-        names = ", ".join(promise for promise in quick["protocols"][protocol]["promises"] if promise in promises)
-        lists.append(f"under `{protocol}`: {names}")
+        names = [promise for promise in quick["protocols"][protocol]["promises"] if promise in promises]
+        some = [name for name in names if name in in_part[protocol]]
+        whole.append(f"under `{protocol}`: {', '.join(name for name in names if name not in some) or 'none'}")
+        part.append(f"under `{protocol}`: {', '.join(some) or 'none'}")
     yield from _bullet(
-        f"PROVED for any number of actors {'; '.join(lists)} ([proof](../docs/proof.md), [obligations](proofs.json)). "
+        f"PROVED for any number of actors {'; '.join(whole)} ([proof](../docs/proof.md), [obligations](proofs.json)). "
         "All verdicts below are from searches, up to a bound."
+    )
+    yield from _bullet(
+        f"PROVED IN PART {'; '.join(part)} ([what is missing](../docs/proof.md#what-the-formulas-leave-out)). The "
+        "formula that is proved says less than the promise, or was not seen to say as much."
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,7 +16,9 @@ from .outcome import Exit
 if TYPE_CHECKING:
     from nbcc.simulator.prove.proof import Part, Proof
 
-EXITS = {"PROVED": Exit.AGREES, "FAILED": Exit.VIOLATED, "UNDETERMINED": Exit.UNDETERMINED}
+# What a proof leaves out is undetermined: PROVED IN PART must not look like PROVED.
+EXITS = {"PROVED": Exit.AGREES, "PROVED IN PART": Exit.UNDETERMINED, "FAILED": Exit.VIOLATED,
+         "UNDETERMINED": Exit.UNDETERMINED}  # fmt: skip
 
 
 def _sections() -> Iterable[Section]:
@@ -35,6 +38,9 @@ def command(*, protocol: str, promises: tuple[str, ...], svg: Path | None, as_js
     invariant, and the invariant implies the promise. The solver z3 checks each of these proof obligations. A failed
     obligation has a counterexample to induction: a state that satisfies the invariant, and a step to a state that
     violates it.
+
+    PROVED IN PART: the formula that is proved says less than the promise, or was not seen to say as much. The missing
+    parts are printed. Exit code 0: every promise is PROVED; 1: one is FAILED; 3: one is UNDETERMINED or PROVED IN PART.
 
     \b
     Examples:
@@ -93,7 +99,9 @@ def report(proof: Proof) -> Iterator[str]:
     not proved.
     """
     for name, verdict in proof.promises.items():
-        yield f"{verdict.answer:12}  {name:8}  {', '.join(verdict.deciding)}"
+        yield f"{verdict.answer:14}  {name:8}  {', '.join(verdict.deciding)}"
+        for gap in verdict.missing:
+            yield from textwrap.wrap(gap, 80, initial_indent="  missing: ", subsequent_indent=" " * 11)
     for part in proof.parts:
         yield _line(part)
     shown: set[str] = set()
@@ -142,7 +150,10 @@ def document(proof: Proof) -> dict[str, Any]:
     return {
         "protocol": proof.protocol,
         "verdict": proof.answer,
-        "promises": {name: {"verdict": v.answer, "lemmas": v.lemmas} for name, v in proof.promises.items()},
+        "promises": {
+            name: {"verdict": v.answer, "lemmas": v.lemmas, "missing": [*v.missing]}
+            for name, v in proof.promises.items()
+        },
         "lemmas": {
             part.lemmas.name: {
                 "clauses": part.clauses,

@@ -69,7 +69,11 @@ class Explorer:
 
     def view(self, state: tuple[Any, ...]) -> Finite:
         """Return the state as an object on which formulas can be evaluated."""
-        return Finite(self.instance.elements, {**self._fixed, **dict(zip(self.keys, state, strict=True))})
+        return Finite(self.instance.elements, self.table(state))
+
+    def table(self, state: tuple[Any, ...]) -> Table:
+        """Return the values of all relations in a state."""
+        return {**self._fixed, **dict(zip(self.keys, state, strict=True))}
 
     def successors(
         self, state: tuple[Any, ...], actions: tuple[Action, ...] | None = None

@@ -20,6 +20,7 @@ from nbcc.model.mechanisms.refusal import REFUSED
 from nbcc.model.mechanisms.rivals import WITHOUT_FILES
 from nbcc.model.mechanisms.rollback.heartbeat import Heartbeat
 from nbcc.model.promises.promise import protocol_of, value_in
+from nbcc.model.variants.completion import TIMED_EARLY
 
 from . import covered, decided, operations, replaced, rows
 from .finite import Instance, Table
@@ -28,9 +29,10 @@ from .lemmas.services import OPERATION, SERVICE
 from .logic import Sort
 
 PHASES = {"requested": core.REQUESTED, "writing": core.WRITING, "written": core.WRITING, "under the lock": core.LOCKED,
-          "ready to publish": core.READY}  # fmt: skip
+          "ready to publish": core.READY, TIMED_EARLY: core.READY}  # fmt: skip
 WORKS = {"idle": 0, "about to start its plan": core.SCHEDULED, "running its plan": core.RUNNING,
-         "written": core.RUNNING, "under the lock": core.COMPLETING, "ready to publish": core.TIMED}  # fmt: skip
+         "written": core.RUNNING, "under the lock": core.COMPLETING, "ready to publish": core.TIMED,
+         TIMED_EARLY: core.TIMED}  # fmt: skip
 READINGS = {"idle": 0, "listing": core.LISTING, "listed": core.LISTED, "listing again": core.LISTING_AGAIN,
             OPENED: core.OPENED, HELD: core.HELD, "sure of its instants": core.SURE,
             "answered": core.ANSWERED, "refused": core.REFUSED, "lost": core.LOST, DEAD: core.DIED}  # fmt: skip
@@ -98,7 +100,10 @@ def interpret(model: Model, state: State, elements: Instance) -> Table:
     by_time = {entry.requested: write for write, entry in written.items()}
     covers = covered.covers(model, state, by_time)
     covered.interpret(model, state, facts, covers)
-    _content(plans, place, facts, elements, lambda part: covered.logs_of(part, by_time, covers))
+    # Some plans take logs of pending writes.
+    begun = {facts["requested", write]: write for write in elements.elements[core.WRITE]
+             if facts.get(("phase", write))}  # fmt: skip
+    _content(plans, place, facts, elements, lambda part: covered.logs_of(part, begun, covers))
     replaced.interpret(model, state, elements, facts, plans)
     by_log = "decisions" in model.components
     for me in model.actors_of("compactor"):
@@ -106,7 +111,7 @@ def interpret(model: Model, state: State, elements: Instance) -> Table:
         if own.step == "idle" or not by_log:
             _compactor(me, own, place, lock, facts)
         facts["without_files", me] = me in value_in(model, state, WITHOUT_FILES)
-    rows.interpret(model, state, elements, facts, place, by_time)
+    rows.interpret(model, state, elements, facts, place, begun)
     if by_log:
         decided.interpret(model, state, elements, facts, place)
     operations.interpret(model, state, facts)

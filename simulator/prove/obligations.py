@@ -20,7 +20,8 @@ from .logic import Relation, Sort, Symbolic, Term, constant, no, symbol
 from .small import Universe
 from .system import Action, Claim, Predicate, System
 
-Answer = Literal["PROVED", "FAILED", "UNDETERMINED"]
+Answer = Literal["PROVED", "PROVED IN PART", "FAILED", "UNDETERMINED"]
+"""The answer to an obligation or a promise; only a promise is PROVED IN PART."""
 STEPS: Final = 60_000_000
 """z3's steps in the longest attempt of a proof: about twenty seconds."""
 

@@ -1,7 +1,8 @@
 """The proof of a protocol (a set of options): the result of every proof obligation, and the verdict on each promise.
 
-A promise is PROVED if every obligation that it depends on is proved. If an obligation fails, z3 returns a
-counterexample to induction.
+A promise is PROVED if every obligation that it depends on is proved, and if its formula was compared with the promise
+of the model and covers all of it; otherwise it is PROVED IN PART. If an obligation fails, z3 returns a counterexample
+to induction.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import NamedTuple
 
 from nbcc.model import Protocol
 
+from .evidence import missing
 from .lemmas import LEMMAS, Lemmas
 from .obligations import Answer, Obligation, Result, discharge, obligations
 from .reachable import Run, search
@@ -62,7 +64,13 @@ class Part:
         rests_on = [result for result in self.results if supports(self.system, result.obligation, {promise})]
         if any(result.obligation.kind == "implied" and result.answer == "FAILED" for result in rests_on):
             return "FAILED"
-        return "PROVED" if all(result.answer == "PROVED" for result in rests_on) else "UNDETERMINED"
+        if any(result.answer != "PROVED" for result in rests_on):
+            return "UNDETERMINED"
+        return "PROVED IN PART" if self.missing(promise) else "PROVED"
+
+    def missing(self, promise: str) -> tuple[str, ...]:
+        """Return what the formulas of the relation leave out of the promise: one phrase for each part."""
+        return missing(self.lemmas, promise)
 
     def with_runs(self, protocol: Protocol, shown: frozenset[str]) -> Part:
         """If any obligation outside `shown` fails, search for runs that violate a promise, and add these runs to the
@@ -91,10 +99,12 @@ class Verdict(NamedTuple):
     """The verdict on a promise, and the verdicts of the individual lemma modules.
 
     A lemma module that does not apply to the protocol is UNDETERMINED, and does not affect the verdict on the promise.
+    `missing` is what a promise that is PROVED IN PART leaves out.
     """
 
     answer: Answer
     lemmas: dict[str, Answer]
+    missing: tuple[str, ...] = ()
 
     @property
     def deciding(self) -> tuple[str, ...]:
@@ -117,7 +127,10 @@ class Proof:
     def _verdict(self, promise: str) -> Verdict:
         parts = [part for part in self.parts if promise in part.promises]
         deciding = {part.promises[promise] for part in parts if not part.reason} or {"UNDETERMINED"}
-        return Verdict(worst(deciding), {part.lemmas.name: part.promises[promise] for part in parts})
+        answer = worst(deciding)
+        gaps = dict.fromkeys(gap for part in parts for gap in part.missing(promise))
+        each = {part.lemmas.name: part.promises[promise] for part in parts}
+        return Verdict(answer, each, tuple(gaps) if answer == "PROVED IN PART" else ())
 
     @property
     def answer(self) -> Answer:
@@ -127,7 +140,8 @@ class Proof:
 
 
 def worst(answers: Collection[Answer]) -> Answer:
-    return next((answer for answer in ("FAILED", "UNDETERMINED") if answer in answers), "PROVED")
+    gravest: tuple[Answer, ...] = ("FAILED", "UNDETERMINED", "PROVED IN PART")
+    return next((answer for answer in gravest if answer in answers), "PROVED")
 
 
 def prove(

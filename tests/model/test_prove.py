@@ -12,6 +12,8 @@ import pytest
 
 from nbcc.simulator import specs
 from nbcc.simulator.cli.main import run
+from nbcc.simulator.prove import evidence
+from nbcc.simulator.prove.evidence import missing
 from nbcc.simulator.prove.lemmas import LEMMAS, Lemmas, core
 from nbcc.simulator.prove.lemmas.state import GROUP, IDLE, PLAN, READY, has_base
 from nbcc.simulator.prove.logic import Term, at, both, implies, no
@@ -233,18 +235,39 @@ def test_an_invariant_that_is_too_weak_says_so() -> None:
 
 
 def test_the_command_proves_a_promise(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["prove", "--promise", "ONCE", "--json"]) == 0
+    assert run(["prove", "--promise", "FIRST", "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
     assert document["promises"] == {
-        "ONCE": {"verdict": "PROVED", "lemmas": {"batches": "PROVED"}}
+        "FIRST": {"verdict": "PROVED", "lemmas": {"optimistic": "PROVED"}, "missing": []}
     }, "no other promise was asked for"
     assert run(["prove", "--promise", "NOSUCH"]) == 2
+
+
+def test_a_claim_that_leaves_something_out_is_proved_in_part(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["prove", "--promise", "REC"]) == 3, "neither a failure nor PROVED"
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[:2] == ["PROVED IN PART  REC       heartbeats", "  missing: restores"]
+
+
+def test_a_claim_that_was_never_compared_with_its_promise_is_not_proved(monkeypatch: pytest.MonkeyPatch) -> None:
+    optimistic = BY_NAME["optimistic"]
+    assert missing(optimistic, "FIRST") == ()
+    seen = {"optimistic": {"FIRST": {"steps": 9, "broken": 1, "weaker": {}}}}
+    for without, why in (
+        ({}, "never compared"),
+        ({"optimistic": {"FIRST": {**seen["optimistic"]["FIRST"], "broken": 0}}}, "shows little"),
+        ({"optimistic": {"FIRST": {**seen["optimistic"]["FIRST"], "weaker": {"x = y": 1}}}}, "under x = y"),
+    ):
+        monkeypatch.setattr(evidence, "compared", lambda without=without: without)
+        assert any(why in gap for gap in missing(optimistic, "FIRST"))
+    monkeypatch.setattr(evidence, "compared", lambda: seen)
+    assert missing(optimistic, "FIRST") == ()
 
 
 @pytest.mark.nightly
 def test_the_command_refutes_a_promise(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["prove", "--promise", "PART", "--protocol", "requested-time-slicing"]) == 1
-    assert "FAILED        PART" in capsys.readouterr().out
+    assert "FAILED          PART" in capsys.readouterr().out
 
 
 def test_every_obligation_has_a_name_of_its_own() -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from nbcc.simulator.prove.lemmas.missing import MISSING
 from nbcc.simulator.prove.proof import Proof, Verdict
+from nbcc.simulator.prove.worlds import MOST, SMALL
 from tools import proofs
 from tools.verdicts_page import page
 
@@ -17,9 +18,12 @@ from tools.verdicts_page import page
 def test_the_accepted_proofs_are_those_of_the_lemmas() -> None:
     """Without the prover; `make nightly` and `nbcc prove` run it."""
     assert proofs.accepted() == proofs.claimed(), "python -m tools.regenerate proofs"
+    text = page().replace("\n ", "")
     for protocol, promises in proofs.accepted()["protocols"].items():
-        named = re.split(r"; | \(\[", page().replace("\n ", "").partition(f"under `{protocol}`: ")[2])[0]
-        assert {name.strip(",") for name in named.split()} == promises.keys()
+        lists = re.findall(rf"under `{protocol}`: ([A-Z, ]*|none)[; ]", text)
+        whole, part = ({*each.replace(",", " ").split()} - {"none"} for each in lists)
+        assert part == proofs.in_part()[protocol].keys()
+        assert whole == promises.keys() - part
 
 
 @pytest.mark.parametrize("count", [1, pytest.param(None, marks=pytest.mark.nightly)])
@@ -39,6 +43,7 @@ def test_a_promise_that_is_not_proved_is_not_written(monkeypatch: pytest.MonkeyP
     with pytest.raises(ValueError, match="nbcc prove --protocol default does not prove PART"):
         proofs.text()
     monkeypatch.setattr(Proof, "promises", every)
+    monkeypatch.setattr(proofs, "compared", lambda lemmas: {})
     assert json.loads(proofs.text())["protocols"] == proofs.claimed()["protocols"]
 
 
@@ -63,6 +68,10 @@ def test_the_page_has_the_accepted_promises_and_sizes() -> None:
             claims[promise] = [*claims.get(promise, []), *lemmas]
     assert {promise: files_of(cell, [*accepted["lemmas"]]) for promise, cell in shown.items()} == claims
     assert f"{sum(each['obligations'] for each in accepted['lemmas'].values()):,} obligations" in text
+    assert f"in {sum(map(len, SMALL.values()))} small worlds" in text
+    assert f"at most {MOST} states of each" in text
+    wider = {action.name: action.wider for each in proofs.LEMMAS for action in each.system().actions if action.wider}
+    assert {row[0]: row[1] for row in rows if row[0] in wider} == wider
     assert f"The invariant of the core has {accepted['lemmas']['core']['clauses']} clauses" in text
     listed = {name for line in text.splitlines() if line.startswith("- `") for name in re.findall("`([a-z_]+)`", line)}
     assert listed >= accepted["lemmas"].keys()

@@ -23,9 +23,8 @@ from nbcc.simulator.prove.rows import with_records
 from nbcc.simulator.prove.system import Action, System
 from nbcc.simulator.prove.worlds import MOST, SMALL, elements_of, models, random_world
 from tests.search.pins import SIZES
+from tests.search.relations import BY_NAME, OF_FILE, difference
 
-BY_NAME = {lemmas.name: lemmas.system(any_plan=False) for lemmas in LEMMAS}
-OF_FILE = {lemmas.name: specs.protocol(lemmas.protocol) for lemmas in LEMMAS}
 CORE = BY_NAME["core"]
 DYING = ("crashes", "expires", "resumes")
 
@@ -197,17 +196,10 @@ OF_MECHANISMS = {
 }
 
 
-def differences(name: str, system: System) -> list[str]:
-    """The differences from the model in the small worlds of a file of lemmas, in which the relation has none."""
-    assert not any(each.difference for each in compared(name)), "only the mutation may differ from the model"
-    seen = (compare(model, system, MOST, elements_of(model, system)) for model in models(name, OF_FILE[name]))
-    return [each.difference for each in seen if each.difference]
-
-
 @pytest.mark.parametrize("mutant", OF_MECHANISMS)
 def test_a_changed_mechanism_differs_from_the_model(mutant: str) -> None:
     name, action, parts = OF_MECHANISMS[mutant]
-    assert differences(name, changed(action, BY_NAME[name], **parts))
+    assert difference(name, changed(action, BY_NAME[name], **parts))
 
 
 def test_a_false_clause_is_detected_in_a_reachable_state() -> None:

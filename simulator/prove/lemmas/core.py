@@ -69,7 +69,7 @@ class Core(Writers, Compactors, Readers):
         """True if a read as of t may include the log."""
         w = s.write_of(log)
         if self.options.visibility == "any":
-            return s.stored(log)
+            return both(s.stored(log), implies(published(s, w), self.axis(s, w, self.options.as_of_axis) <= t))
         return both(published(s, w), self.axis(s, w, self.options.as_of_axis) <= t, self.is_there(s, log))
 
     def delivered(self, s: Any, w: Term, after: Term, until: Term) -> Term:
@@ -141,7 +141,10 @@ class Core(Writers, Compactors, Readers):
 
     def atom(self, s: Any) -> Term:
         t = any_time(s)
-        return s.every(LOG, LOG, lambda log, other: implies(
+        # A base file has logs of completed writes only.
+        in_bases = s.every(PLAN, LOG, lambda q, log: implies(
+            both(self.readable(s, q, s.group_of(log), t), s.holds(q, log)), complete(s, s.write_of(log), t)))
+        return both(in_bases, s.every(LOG, LOG, lambda log, other: implies(
             s.write_of(log) == s.write_of(other), both(
                 implies(self.visible(s, log, t), both(
                     self.visible(s, other, t), s.stored(other), published(s, s.write_of(log)))),
@@ -149,13 +152,17 @@ class Core(Writers, Compactors, Readers):
                 settled_times(s, self.kinds, lambda until: implies(
                     self.delivered(s, s.write_of(log), t, until),
                     both(self.is_there(s, other), s.stored(other), published(s, s.write_of(log))))),
-            )))  # fmt: skip
+            ))))  # fmt: skip
 
     def travel(self, s: Any, n: Any) -> Term:
-        return settled_times(s, self.kinds, lambda t: both(
-            s.every(LOG, lambda log: iff(self.visible(s, log, t), self.visible(n, log, t))),
-            *(s.every(kind.sort, lambda x, kind=kind: iff(kind.done_by(s, x, t), kind.done_by(n, x, t)))
-              for kind in self.kinds)))  # fmt: skip
+        def same(t: Term) -> Term:
+            return both(
+                s.every(LOG, lambda log: iff(self.visible(s, log, t), self.visible(n, log, t))),
+                *(s.every(kind.sort, lambda x, kind=kind: iff(kind.done_by(s, x, t), kind.done_by(n, x, t)))
+                  for kind in self.kinds))  # fmt: skip
+
+        by_clock = self.options.read_time == "clock"
+        return both(settled_times(s, self.kinds, same), same(s.clock()) if by_clock else True)
 
     def incr(self, s: Any) -> Term:
         """True if each log of a read at the end of a window is either in a read at the start or in the window, and no
