@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import fields
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from nbcc.model import Model, Protocol, State, Step
 from nbcc.model.promises import PROMISES, Promise
@@ -23,12 +23,15 @@ from .logic import Finite
 from .system import Claim, System
 from .worlds import elements_of, models
 
+UNMAPPED: Final = frozenset({"replacing"})
+"""Options whose weaker values have no interpretation: an overwriter by file ids has no plan in the model."""
+
 
 def most_judged(name: str) -> int:
     """Return in how many states of a small world the claims of a file are judged; every night, in ten times as many.
-    The claims of a mechanism's file are mostly those of the core.
+    The claims of a mechanism's file are mostly those of the core; runs that break FIRST are long.
     """
-    return 60 if name == "core" else 30
+    return {"core": 60, "optimistic": 150}.get(name, 30)
 
 
 class Judged:
@@ -54,12 +57,13 @@ class Judged:
 class Timed(Finite):
     """A state with a time for the free variable of the claims, which records whether a claim reads it."""
 
-    asked = False
-    at = 0
+    # Names that no relation has: the other attributes of a state are its relations.
+    _time_is_read = False
+    _now = 0
 
     def time(self) -> int:
-        self.asked = True
-        return self.at
+        self._time_is_read = True
+        return self._now
 
 
 class Seen(NamedTuple):
@@ -76,9 +80,9 @@ def protocols(lemmas: Lemmas, every: bool = False) -> Iterator[tuple[str, Protoc
     """
     usual = specs.protocol(lemmas.protocol)
     yield "", usual
-    of_core = {each.name for each in fields(Options)}
+    of_core = {each.name for each in fields(Options)} | UNMAPPED
     for name, values in lemmas.described().items():
-        for value in values if every or lemmas.name == "core" or name not in of_core else ():
+        for value in values if name not in (UNMAPPED if every or lemmas.name == "core" else of_core) else ():
             if value != usual.to_mapping()[name]:
                 yield f"{name} = {value}", Protocol.from_mapping({**usual.to_mapping(), name: value})
 
@@ -125,7 +129,7 @@ def _seen(model: Model, explorer: Explorer, claims: dict[str, list[Claim]], stat
     views = []
     for time in range(model.component(state, "clock") + 2):
         views.append(Timed(explorer.instance.elements, explorer.table(values)))
-        views[-1].at = time
+        views[-1]._now = time
     hold = {name: all(_true(claim.holds, *((view,) for view in views)) for claim in of_it if claim.holds is not None)
             for name, of_it in claims.items()}  # fmt: skip
     of_states = {name: PROMISES[name].kind != "state" or PROMISES[name].holds(model, None, None, state) is None
@@ -141,10 +145,10 @@ def _true(formula: Any, *cases: tuple[Timed, ...]) -> bool:
     """True if a formula is true at each time; a formula that reads no time is evaluated once."""
     for case in cases:
         for view in case:
-            view.asked = False
+            view._time_is_read = False
         if not formula(*case):
             return False
-        if not any(view.asked for view in case):
+        if not any(view._time_is_read for view in case):
             return True
     return True
 
