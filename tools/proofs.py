@@ -33,11 +33,11 @@ def claimed() -> dict[str, dict[str, Any]]:
 
 def in_part() -> dict[str, dict[str, list[str]]]:
     """Return, for each protocol, the promises that are PROVED IN PART, with what is missing."""
-    found: dict[str, dict[str, list[str]]] = {}
-    for lemmas in LEMMAS:
-        for name in dict.fromkeys(claim.promise for claim in _system(lemmas).claims):
-            gaps = found.setdefault(lemmas.protocol, {}).setdefault(name, [])
-            gaps.extend(gap for gap in missing(lemmas, name) if gap not in gaps)
+    files = {lemmas.name: lemmas for lemmas in LEMMAS}
+    found = {
+        protocol: {name: [*missing([files[each] for each in by], name)] for name, by in promises.items()}
+        for protocol, promises in claimed()["protocols"].items()
+    }
     return {protocol: {name: gaps for name, gaps in promises.items() if gaps} for protocol, promises in found.items()}
 
 

@@ -7,7 +7,7 @@ The results of the comparison (`claims.py`) are in specs/proofs.json; a test rep
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from importlib import resources
 from typing import Any
@@ -25,17 +25,19 @@ def compared() -> Mapping[str, Mapping[str, Mapping[str, Any]]]:
     return found
 
 
-def missing(lemmas: Lemmas, promise: str) -> tuple[str, ...]:
-    """Return what the claims of a file of lemmas leave out of a promise, or were not seen to cover."""
-    declared = (gap for claim in lemmas.system().claims if claim.promise == promise for gap in claim.missing)
-    return tuple(dict.fromkeys((*declared, *_not_shown(lemmas.name, promise))))
+def missing(files: Sequence[Lemmas], promise: str) -> tuple[str, ...]:
+    """Return what the claims of files of lemmas leave out of a promise, or were not seen to cover."""
+    claims = (claim for lemmas in files for claim in lemmas.system().claims if claim.promise == promise)
+    declared = (gap for claim in claims for gap in claim.missing)
+    return tuple(dict.fromkeys((*declared, *_not_shown([lemmas.name for lemmas in files], promise))))
 
 
-def _not_shown(name: str, promise: str) -> Iterator[str]:
-    of_file = compared().get(name, {}).get(promise, {})
-    if not of_file.get("steps"):
-        yield f"{name}: the formula was never compared with the promise of the model"
-    for option in of_file.get("weaker", {}):
-        yield f"{name}: under {option} the formula holds in steps that break the promise of the model"
+def _not_shown(files: Sequence[str], promise: str) -> Iterator[str]:
+    seen = {name: compared().get(name, {}).get(promise, {}) for name in files}
+    if never := [name for name, each in seen.items() if not each.get("steps")]:
+        yield f"the formula was never compared with the promise of the model ({', '.join(never)})"
+    for name, each in seen.items():
+        for option in each.get("weaker", {}):
+            yield f"under {option} the formula holds in steps that break the promise of the model ({name})"
     if not any(each.get(promise, {}).get("broken") for each in compared().values()):
         yield "no protocol that a relation describes breaks the promise, so that the comparison shows little"

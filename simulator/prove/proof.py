@@ -70,7 +70,7 @@ class Part:
 
     def missing(self, promise: str) -> tuple[str, ...]:
         """Return what the formulas of the relation leave out of the promise: one phrase for each part."""
-        return missing(self.lemmas, promise)
+        return missing((self.lemmas,), promise)
 
     def with_runs(self, protocol: Protocol, shown: frozenset[str]) -> Part:
         """If any obligation outside `shown` fails, search for runs that violate a promise, and add these runs to the
@@ -128,9 +128,9 @@ class Proof:
         parts = [part for part in self.parts if promise in part.promises]
         deciding = {part.promises[promise] for part in parts if not part.reason} or {"UNDETERMINED"}
         answer = worst(deciding)
-        gaps = dict.fromkeys(gap for part in parts for gap in part.missing(promise))
+        gaps = missing([part.lemmas for part in parts if not part.reason], promise)
         each = {part.lemmas.name: part.promises[promise] for part in parts}
-        return Verdict(answer, each, tuple(gaps) if answer == "PROVED IN PART" else ())
+        return Verdict(answer, each, gaps if answer == "PROVED IN PART" else ())
 
     @property
     def answer(self) -> Answer:

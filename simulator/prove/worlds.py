@@ -111,7 +111,7 @@ SMALL: Final[dict[str, tuple[World, ...]]] = {
     "replaces": (
         world("writer, compactor, overwriter"),
         world("writer, compactor, overwriter", partitions=2),
-        world("writer, compactor, overwriter", partitions=2, writes={("w1", 1): (0, 1)}),
+        world("writer, compactor, overwriter", partitions=2, writes={("w1", 1): (0, 1), ("over1", 1): (1, 0)}),
         world("writer, 2 overwriter"),
         world("writer, overwriter, reader"),
         world("writer, compactor, reader", **CRASHES),

@@ -251,7 +251,7 @@ def test_a_claim_that_leaves_something_out_is_proved_in_part(capsys: pytest.Capt
 
 def test_a_claim_that_was_never_compared_with_its_promise_is_not_proved(monkeypatch: pytest.MonkeyPatch) -> None:
     optimistic = BY_NAME["optimistic"]
-    assert missing(optimistic, "FIRST") == ()
+    assert missing([optimistic], "FIRST") == ()
     seen = {"optimistic": {"FIRST": {"steps": 9, "broken": 1, "weaker": {}}}}
     for without, why in (
         ({}, "never compared"),
@@ -259,9 +259,9 @@ def test_a_claim_that_was_never_compared_with_its_promise_is_not_proved(monkeypa
         ({"optimistic": {"FIRST": {**seen["optimistic"]["FIRST"], "weaker": {"x = y": 1}}}}, "under x = y"),
     ):
         monkeypatch.setattr(evidence, "compared", lambda without=without: without)
-        assert any(why in gap for gap in missing(optimistic, "FIRST"))
+        assert any(why in gap for gap in missing([optimistic], "FIRST"))
     monkeypatch.setattr(evidence, "compared", lambda: seen)
-    assert missing(optimistic, "FIRST") == ()
+    assert missing([optimistic], "FIRST") == ()
 
 
 @pytest.mark.nightly

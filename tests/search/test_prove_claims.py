@@ -9,8 +9,13 @@ from nbcc.simulator.prove.evidence import compared
 from tests.search.relations import LEMMAS_OF
 from tools import proofs
 
+SLOW = ("core", "ranks", "commit_time", "optimistic")
+"""These take more than 15 seconds each. By day, test_prove_mutations.py judges SNAP in the core."""
 
-@pytest.mark.parametrize("name", LEMMAS_OF)
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.nightly if name in SLOW else ()) for name in LEMMAS_OF]
+)
 def test_the_accepted_comparison_of_claims_is_the_present_one(name: str) -> None:
     assert proofs.compared(LEMMAS_OF[name]) == compared()[name], "python -m tools.regenerate proofs"
 
