@@ -84,8 +84,8 @@ class Histories:
 
     playable: tuple[Group, ...]
     left_out: Counter[str]
-    plain: int
     history_of: Callable[[Group], GroupHistory]
+    plain: int = 0
 
     @property
     def groups(self) -> Iterator[GroupHistory]:
@@ -115,7 +115,7 @@ def histories(view: View) -> Histories:
             plain += 1
         else:
             playable.append(group)
-    return Histories(tuple(playable), left_out, plain, history_of)
+    return Histories(tuple(playable), left_out, history_of, plain)
 
 
 def _is_plain(view: View, group: Group) -> bool:

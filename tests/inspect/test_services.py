@@ -119,10 +119,10 @@ def test_a_failed_write_is_undone(tmp_path: Path) -> None:
     before = objects(open_storage(folder))
     path = f"part=p/.00000000-0000-0000-0000-000000000000-0_{dead}.log.1_TOKEN"
     assert says(folder, "rollback", "--dry-run") == (
-        f"would delete {path}\nrollback NOW: would undo the deltacommit {dead}\ndry run: nothing was changed\n"
+        f"would quarantine {path}\nrollback NOW: would undo the deltacommit {dead}\ndry run: nothing was changed\n"
     )
     assert objects(open_storage(folder)) == before
-    assert says(folder, "rollback") == f"deleted {path}\nrollback NOW: undid the deltacommit {dead}\n"
+    assert says(folder, "rollback") == f"quarantined {path}\nrollback NOW: undid the deltacommit {dead}\n"
     assert dead not in {i.requested for i in Table.open(None, folder).timeline()}
 
 
