@@ -73,8 +73,7 @@ def _proved(quick: Data) -> Iterator[str]:
         "All verdicts below are from searches, up to a bound."
     )
     yield from _bullet(
-        f"PROVED IN PART {'; '.join(part)} ([what is missing](../docs/proof.md#what-the-formulas-leave-out)). The "
-        "formula that is proved says less than the promise, or was not seen to say as much."
+        f"PROVED IN PART {'; '.join(part)} ([why](../docs/proof.md#what-the-formulas-leave-out))."
     )
 
 
