@@ -83,7 +83,7 @@ def files_to_delete(model: Model, state: State, me: str) -> Work:
     times = sorted(write.completed or 0 for write in view.completions)
     if len(times) < retained or _pending(model, state, "cleans"):
         return NOTHING
-    spared = model.component(state, "deleted") | needed_by_plans(view.table)
+    spared: frozenset[DataFile] = model.component(state, "deleted") | needed_by_plans(view.table)
     spared |= {file for saved in value_in(model, state, "savepoints") for file in saved.files}
     return frozenset(file for group in view.groups for file in _superseded(view, group, times[-retained])) - spared
 
