@@ -24,7 +24,7 @@ MOST_ACTORS = 12
 """The most actors of a world. The orders of more actors, which a search must rename, are too many to try."""
 MOST_GROUPS = 16
 """The most file groups of a world."""
-MOST = 100
+MOST = 10_000
 """The greatest value of every other number of a world. No search ends long before that."""
 
 

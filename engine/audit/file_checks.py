@@ -8,6 +8,7 @@ from typing import Final
 
 import pyarrow as pa
 
+from ..checksums import checksum_of
 from ..data.columns import IS_DELETED, RECORD_KEY
 from ..files.data_block import decode_data
 from ..files.delete_block import decode_deletes
@@ -27,7 +28,8 @@ def file_faults(storage: Storage, audit: Audit, progress: Progress = no_progress
     """Yield the faults inside the data files listed in completed commits. Files that are missing from the storage are
     skipped.
 
-    Hudi's data files have no checksums, so a changed value inside a row is detected only if decoding the file fails.
+    Files of Apache Hudi have no checksums, so a changed value inside a row of theirs is detected only if decoding the
+    file fails.
     """
     listed = [(s, c.schema) for c in audit.commits.values() for s in c.stats if s.path in audit.files]
     for done, (stat, schema) in enumerate(listed):
@@ -41,6 +43,8 @@ def _fault(storage: Storage, file: File, stat: Stat, schema: str | None) -> str 
         data = storage.get(file.path)
         if isinstance(file, BaseFile):
             rows, deletes = _rows(decode_parquet(data, file.path), schema), stat.deletes
+        elif stat.checksum and stat.checksum != checksum_of(data):
+            return "its content differs from the checksum in its commit"
         else:
             rows, deletes = _counted(without_rolled_back(read_blocks(data, file.path)), file, schema)
     except Exception as error:  # damaged bytes can make a decoder raise anything

@@ -8,6 +8,7 @@ that the workers can import all packages that nbcc requires.
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 _PATIENCE_SECONDS: Final = 60
 _PROBE: Final = f"import sys, {', '.join(FLOORS)}; print(*sys.version_info[:2], sep='.')"
+_NOT_IMPORTED: Final = re.compile("ModuleNotFoundError|ImportError|PACKAGE_NOT_INSTALLED")
 _tested: dict[tuple[str, str], str | None] = {}
 """(application, worker's Python) -> why it does not run nbcc."""
 _have_nbcc: set[str] = set()
@@ -137,7 +139,9 @@ def _run_on_server(spark: SparkSession) -> str | None:
             spark.range(1).mapInArrow(guarded(probe), "id long").collect()
     except NbccError:
         raise
-    except Exception:  # the worker cannot even read the task: Spark needs pyarrow to send rows
+    except Exception as failed:  # the worker cannot even read the task: Spark needs pyarrow to send rows
+        if _NOT_IMPORTED.search(str(failed)) is None:
+            raise
         return f"which cannot import {', '.join(FLOORS)}"
     return None
 

@@ -42,7 +42,7 @@ def test_a_slice_says_where_it_is_and_what_it_holds() -> None:
     assert str(FileSlice("", "f1", None, logs=(log, log))) == "f1: slice before every barrier, no base file and 2 logs"
     assert str(FileSlice("", "f1", "4")) == "f1: slice 4, base file planned and 0 logs"
     shown = cells(full._repr_html_())
-    assert shown[::5] == ["base", "tombstones", "log"]
+    assert shown[::5] == ["base", "kept", "log"]
     assert shown[1::5] == ["eu/base", "eu/kept", "eu/log"]
 
 

@@ -162,7 +162,8 @@ def test_nbcc_is_sent_again_after_a_failed_attempt() -> None:
         if len(sent) == 1:
             raise ConnectionError("the server is busy")
 
-    spark = SimpleNamespace(session_id="session that fails once", addArtifacts=add)
+    rows = SimpleNamespace(mapInArrow=lambda task, schema: SimpleNamespace(collect=list))
+    spark = SimpleNamespace(session_id="session that fails once", addArtifacts=add, range=lambda count: rows)
     with pytest.raises(ConnectionError):
         interpreter.prepare_workers(spark)
     for _ in range(2):

@@ -42,7 +42,7 @@ def test_a_protocol_survives_its_mapping_and_knows_what_it_changes() -> None:
         ({"limits": {"crash": 1}}, "world [limits]: unknown field 'crash'; did you mean 'crashes'?"),
         ({"actors": {"writters": 2}}, "unknown actor 'writters'; did you mean 'writer'?"),
         ({"actors": {"writer": -1}}, "actors.writer: a whole number from 0 to 12 is needed, found -1"),
-        ({"table": {"buckets": 0}}, "buckets: a whole number from 1 to 100 is needed, found 0"),
+        ({"table": {"buckets": 0}}, "buckets: a whole number from 1 to 10000 is needed, found 0"),
         ({"table": {"merge_mode": "EVENT"}}, "unknown merge_mode 'EVENT'; did you mean"),
         ({"table": {"type": "COPY_ON_READ"}}, "type 'COPY_ON_READ' is not known; did you mean"),
         (

@@ -79,7 +79,7 @@ def test_an_optimistic_writer_that_was_undone_gives_up_instead_of_waiting() -> N
         ({"w1": {"commits_retained": 2}}, "world [actor.w1], a writer: unknown field 'commits_retained'"),
         (
             {"clean1": {"commits_retained": 0}},
-            "world [actor.clean1]: commits_retained: a whole number from 1 to 100 is needed",
+            "world [actor.clean1]: commits_retained: a whole number from 1 to 10000 is needed",
         ),
         ({"writr": {"concurrency": "occ"}}, "world [actor.writr]: there is no such actor; did you mean 'writer'?"),
         ({"w1": {"concurency": "occ"}}, "w1], a writer: unknown field 'concurency'; did you mean 'concurrency'?"),
