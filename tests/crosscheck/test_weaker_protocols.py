@@ -15,7 +15,8 @@ from nbcc.simulator.systems.registry import factory
 from tests.builders import by_day
 
 NOT_OURS = {
-    "base-instant-naming", "exposed-in-order", "hudi-1.2.0", "hudi-rs-0.5.0", "minted-file-ids", "occ-by-file-id",
+    "base-instant-naming", "exposed-in-order", "hudi-1.2.0", "hudi-1.2.0-occ", "hudi-1.2.0-single-writer",
+    "hudi-rs-0.5.0", "minted-file-ids", "occ-by-file-id",
     "occ-early-detection", "occ-timeline-reloaded",
     "colliding-seconds", "test-and-set", "fenced-store",
     "rfc-66-as-written", "rfc-66-incremental", "rfc-66-slicing", "rfc-66-temporal-order", "rfc-66-time-travel",
