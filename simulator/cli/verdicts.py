@@ -231,7 +231,8 @@ class _Matrix:
 
     def _cached(self) -> Iterator[str]:
         if self.cache:
-            yield f"\n{self.cache.hits:,} searches taken from {self.cache.path}, {self.cache.misses:,} made"
+            yield ""
+            yield f"{self.cache.hits:,} searches taken from {self.cache.path}, {self.cache.misses:,} made"
 
     def _write(self, found: tuple[MatrixRow, ...]) -> None:
         """Write the verdict files of the search depth `--depth` and of all smaller depths."""

@@ -54,6 +54,7 @@ def test_explore_says_what_holds_and_how_far_it_looked(nbcc: Cli) -> None:
         "ONCE": "no batch is sent again here",
         "ARCH": "the world has no archiver",
         "SAME": "the world has no checkpointer",
+        "SAVED": "the world has no savepointer",
         "ACK": "every answer of the store arrives in this world",
     }
     assert said == [["NOT_APPLICABLE", name, unfit[name]] if name in unfit else ["HOLDS", name] for name in PROMISES]
