@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from nbcc.engine.terminal import printable
+
 from . import names
 from .command import (
     FileToWrite,
@@ -153,7 +155,8 @@ def report(found: Search, broken: dict[str, Trace]) -> Iterator[str]:
     from nbcc.simulator.view.text import render, screen_width, wrapped
 
     width = screen_width()
-    yield from (wrapped(line, width) for line in _summary(found, broken))
+    for line in _summary(found, broken):
+        yield from wrapped(printable(line), width).split("\n")
     if broken:
         yield ""
         yield from render(min(broken.values(), key=lambda trace: len(trace.steps)), width=width).split("\n")

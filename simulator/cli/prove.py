@@ -131,18 +131,17 @@ def _open(part: Part, protocol: str, shown: set[str]) -> Iterator[str]:
             yield from (f"    {fact}" for fact in facts(part.system, result))
     shown |= {result.obligation.name for result in part.open()}
     if part.searched:
-        yield _reached(part, protocol)
+        yield from _reached(part, protocol)
 
 
-def _reached(part: Part, protocol: str) -> str:
+def _reached(part: Part, protocol: str) -> Iterator[str]:
     if not part.runs:
         worlds = ", ".join(part.lemmas.search)
-        return f"  no reachable run in {worlds} breaks a promise: the invariant may be too weak"
+        yield f"  no reachable run in {worlds} breaks a promise: the invariant may be too weak"
+        return
     run = part.runs[0]
-    return (
-        f"  a reachable run breaks {run.promise} in {run.steps} steps: {run.because}\n"
-        f"    nbcc explore {run.world} --protocol {protocol} --promise {run.promise}"
-    )
+    yield f"  a reachable run breaks {run.promise} in {run.steps} steps: {run.because}"
+    yield f"    nbcc explore {run.world} --protocol {protocol} --promise {run.promise}"
 
 
 def document(proof: Proof) -> dict[str, Any]:

@@ -19,6 +19,10 @@ from nbcc.engine.terminal import printable
 from nbcc.engine.timeline.container import decode_record, encode_record
 from nbcc.simulator.cli.main import COMMANDS as COMMANDS_OF_NBCC
 from nbcc.simulator.cli.main import main, run
+from nbcc.simulator.cli.prove import report
+from nbcc.simulator.prove.lemmas import LEMMAS
+from nbcc.simulator.prove.proof import Part, Proof
+from nbcc.simulator.prove.reachable import Run
 
 ROOT = Path(__file__).parents[2]
 FORGED = "OK: forged"
@@ -152,3 +156,22 @@ def test_one_function_of_the_command_line_prints() -> None:
         echoes = [call.lineno for call in calls if ast.unparse(call.func) in ("click.echo", "click.secho", "print")]
         assert len(echoes) == (path.name == "command.py"), path
 
+
+def test_on_a_narrow_terminal_a_long_line_takes_several_lines(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("nbcc.simulator.view.text.screen_width", lambda: 60)
+    assert run(["explore", "demo", "--protocol", "requested-time-slicing", "--promise", "SNAP"]) == 1
+    shown = capsys.readouterr().out
+    assert "\\u000a" not in shown
+    assert shown.startswith("VIOLATED  SNAP  snapshot at c2")
+    assert all(len(line) <= 60 for line in shown.partition("\n\n")[0].splitlines())
+
+
+def test_a_reachable_run_is_reported_in_two_lines() -> None:
+    part = Part(LEMMAS[0], runs=(Run("demo", "SNAP", 3, "a row is lost"),), searched=True)
+    assert [*report(Proof("default", (part,)))][-2:] == [
+        "  a reachable run breaks SNAP in 3 steps: a row is lost",
+        "    nbcc explore demo --protocol default --promise SNAP",
+    ]
