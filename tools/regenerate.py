@@ -4,8 +4,8 @@
     detection    the figures in docs/validate.md, from tools/detection/figures.json
     findings     specs/findings/*.md
     gallery      specs/traces: traces, pictures, texts and both indexes
-    kills        specs/kills.json, kills.md and bugs.md, of mutants whose kills have changed; minutes to hours
-    kills-page   specs/kills.md and bugs.md, from the accepted kills
+    kills        specs/kills.json, the pages of kills-page, of mutants whose kills have changed; minutes to hours
+    kills-page   specs/kills.md, engine-kills.md and bugs.md, from the accepted kills
     mechanisms   docs/mechanisms.md
     proofs       specs/proofs.json, by a run of the prover; a minute or more
     writers      the tables in docs/how-many-writers.md, from the figures in specs/workload
