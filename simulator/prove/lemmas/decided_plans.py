@@ -119,11 +119,6 @@ class DecidedPlans(core.Core):
                 lambda s, c: both(s.done(s.own_plan(c)), either(s.work(c) == SCHEDULED, commits(s, c))), gives_up,
                 ("compactor_finds_it_done",),
             ),
-            Action(
-                "compactor misses its files", (COMPACTOR,),
-                lambda s, c: both(commits(s, c), s.without_files(c), no(s.done(s.own_plan(c))), is_caught_up(s)),
-                gives_up, ("compactor_misses_files",),
-            ),
         )  # fmt: skip
 
     def takes(self, s: Any, log: Term) -> Term:
@@ -185,7 +180,7 @@ class DecidedPlans(core.Core):
                 lambda s, c: both(s.work(c) == COMPLETING, s.compactor_waits(c) == 0, all_bases_written(s, c),
                                   is_caught_up(s), no(s.done(s.own_plan(c))), no(s.without_files(c))),
                 lambda s, c: {
-                    **removes_files(s, c), "completing": at(s.completing, c, to=s.clock() + 1),
+                    "completing": at(s.completing, c, to=s.clock() + 1),
                     "compactor_waits": at(s.compactor_waits, c, to=WAITING),
                 },
                 ("compactor_takes_completion_time",),
@@ -223,7 +218,7 @@ class DecidedPlans(core.Core):
             Action(
                 "compactor publishes instant", (COMPACTOR,), lambda s, c: s.work(c) == DECIDED,
                 lambda s, c: {
-                    "done": at(s.done, s.own_plan(c), to=True), "work": at(s.work, c, to=IDLE),
+                    **removes_files(s, c), "done": at(s.done, s.own_plan(c), to=True), "work": at(s.work, c, to=IDLE),
                     "compactor_locks": at(s.compactor_locks, c, to=False),
                 },
                 ("compactor_publishes_instant",),
