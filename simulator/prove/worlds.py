@@ -46,6 +46,7 @@ SMALL: Final[dict[str, tuple[World, ...]]] = {
         world("writer, 2 compactor", **CRASHES),
         world("2 writer, 2 compactor", compactions=2, buckets=2, writes=APART),
         world("writer, compactor", **TWICE),
+        world("writer, 2 compactor", **TWICE, buckets=2, writes={("w1", 1): (0, 1), ("w1", 2): (0, 1)}),
     ),
     "ranks": (
         world("writer, compactor", **TWICE),
@@ -77,6 +78,7 @@ SMALL: Final[dict[str, tuple[World, ...]]] = {
     "optimistic": (
         world("2 writer, compactor", settings=OPTIMISTIC),
         world("2 writer", buckets=2, settings={"writer": {"concurrency": "occ"}}),
+        world("2 writer", buckets=2, writes={("w1", 1): (1, 1), ("w2", 1): (0, 1)}, settings=OPTIMISTIC),
         world("2 writer", settings=OPTIMISTIC, **CRASHES),
         world("writer, compactor, reader", settings=OPTIMISTIC, **CRASHES),
         world("writer, 2 compactor", settings=OPTIMISTIC, **CRASHES),

@@ -181,7 +181,7 @@ def listening_addresses() -> set[str]:
 
 
 def test_the_default_log_of_the_jvm_is_a_new_file_of_this_user() -> None:
-    """Its name cannot be guessed, so that nobody can put a link there; it is deleted when the process ends."""
+    """Another user cannot guess its name and put a link there. The file is deleted when the process ends."""
     jvm_log = session.jvm_log.__wrapped__
     first, second = jvm_log(), jvm_log()
     assert first != second

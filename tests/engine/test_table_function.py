@@ -165,7 +165,7 @@ def test_it_is_remembered_with_the_table(tmp_path: Path) -> None:
 
 
 def test_a_function_of_a_strangers_table_is_neither_imported_nor_called(tmp_path: Path) -> None:
-    """The checksum of the properties is no signature: anybody can put a name there."""
+    """The checksum of the properties does not authenticate them: any writer of the file can name a function."""
     made = create_table_at(tmp_path / "t")
     for low in (3, 2):
         made.upsert(pa.table({"id": ["k"], "low": [low]}, NUMBERS))

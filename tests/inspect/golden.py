@@ -263,7 +263,7 @@ BAD: Final[dict[str, Bad]] = {
     "listed-under-a-wrong-name": Bad(listed_under_a_wrong_name, "listed-file-foreign"),
     "forgotten-write": Bad(forgotten_write, "orphan-file", "AT RISK"),
     "late-attempt": Bad(lists_nothing, "unlisted-file", "AT RISK"),
-    "parquet-of-nobody": Bad(
+    "parquet-without-instant": Bad(
         lambda s: s.put("part=p/part-00000-c000.snappy.parquet", s.get(base(s))), "foreign-file", "AT RISK"
     ),
     "two-groups-in-a-bucket": Bad(second_group, "bucket-with-two-groups"),

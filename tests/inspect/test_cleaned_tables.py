@@ -66,7 +66,7 @@ def test_a_cleaned_table_without_logs_is_right(tmp_path: Path) -> None:
 
 
 def test_the_horizon_holds_from_the_plan_on(tmp_path: Path) -> None:
-    """A cleaner that dies in the midst of its deletes has published the horizon before the first one."""
+    """A cleaner that dies during its deletes has published the horizon before the first delete."""
     table = played(tmp_path / "t", "upsert compact upsert compact upsert compact")
     planned = table.run("schedule_clean", policy="KEEP_LATEST_COMMITS", retained=1)
     assert planned is not None

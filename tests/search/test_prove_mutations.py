@@ -10,7 +10,7 @@ import pytest
 from nbcc.simulator.mutants import Mutant, applied
 from nbcc.simulator.prove.bridge import compare
 from nbcc.simulator.prove.claims import judge
-from nbcc.simulator.prove.lemmas import Lemmas, cleaning, core, heartbeats, log_compaction, ranks, replaces
+from nbcc.simulator.prove.lemmas import Lemmas, cleaning, core, heartbeats, log_compaction, optimistic, ranks, replaces
 from nbcc.simulator.prove.lemmas.services import SERVICE
 from nbcc.simulator.prove.lemmas.state import (
     ANSWERED,
@@ -22,6 +22,7 @@ from nbcc.simulator.prove.lemmas.state import (
     any_time,
     complete,
     has_base,
+    published,
 )
 from nbcc.simulator.prove.logic import Term, both, either, implies, no
 from nbcc.simulator.prove.system import Claim, System
@@ -69,6 +70,13 @@ class CleansTheBaseOfTheHorizon(cleaning.Cleaning):
         return s.some(PLAN, lambda q: both(self.counts(s, q, g, h), time <= s.barrier(q)))
 
 
+class ConflictsInAllGroups(optimistic.Optimistic):
+    def conflicts(self, s: Any, w: Term) -> Term:
+        """A conflict needs a write of every file group of the writer."""
+        return both(super().conflicts(s, w), s.every(LOG, lambda a: implies(s.write_of(a) == w, s.some(
+            LOG, lambda b: both(s.group_of(a) == s.group_of(b), s.write_of(b) != w, published(s, s.write_of(b)))))))
+
+
 def guarded(name: str, action: str, guard: Any) -> System:
     """The relation in which one action has another guard besides its own."""
     system = BY_NAME[name]
@@ -98,6 +106,7 @@ RELATIONS = {
     "readers wait for the archiver": ("archiving", lambda: guarded(
         "archiving", "reader looks into archive", lambda s, *_: s.every(
             WRITE, lambda w: implies(s.archived(w), s.removed(w))))),
+    "a conflict needs all file groups": ("optimistic", lambda: of(ConflictsInAllGroups, "optimistic")),
 }  # fmt: skip
 
 
@@ -113,6 +122,7 @@ def model_mutant(name: str, place: str, expression: str) -> Mutant:
 
 
 MODELS = {
+    "pending plans are looked for in group 0": ("kernel.planning:may_plan", "lambda table, group: original(table, 0)"),
     "a base file is written once a group": (
         "kernel.planning:may_plan",
         "lambda table, group: not any(plan.part_in(group) for plan in table.plans)",
