@@ -9,15 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from math import inf
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 from .kernel.merge import Fold, Merger, Ranked, evaluate, logs_of
-from .kernel.reads import as_of, changes, incremental, read_optimized
+from .kernel.reads import ReadRules, changes, read_optimized
 from .kernel.table import Log, Table
-
-if TYPE_CHECKING:
-    from .rules import Rules
-
 
 Kind = Literal["snapshot", "as_of", "incremental", "changes", "read_optimized"]
 
@@ -101,20 +97,21 @@ class NoAnswer(ValueError):
 PENDING = "as of a time at or after the request of a pending write"
 
 
-def shown_row(rules: Rules, table: Table, query: Query) -> Callable[[Fold, Ranked], Record]:
-    """Return a function that converts the winning record of a key to a row of the answer. The default implementation
-    returns the record as it was written; mechanisms may wrap this function.
-    """
+class AnswerRules(ReadRules):
+    """The rule that converts the winning record of a key to a row of the answer."""
 
-    def show(shape: Fold, winner: Ranked) -> Record:
-        record: Record = winner.content
-        return record
+    def shown_row(self, table: Table, query: Query) -> Callable[[Fold, Ranked], Record]:
+        """Return the function that converts a winning record. By default, it returns the record as it was written."""
 
-    return show
+        def show(shape: Fold, winner: Ranked) -> Record:
+            record: Record = winner.content
+            return record
+
+        return show
 
 
 def answer(
-    rules: Rules, table: Table, groups: int, query: Query, settled: int, data: Data, merger: Merger
+    rules: AnswerRules, table: Table, groups: int, query: Query, settled: int, data: Data, merger: Merger
 ) -> dict[Key, Record | Change | Several]:
     """Return the answer to a query: a mapping from each key to its row. A query for a change log maps each changed key
     to a `Change`. The answer to an incremental query also contains deletes, as records whose field `deleted` is True.
@@ -129,7 +126,7 @@ def answer(
     if query.kind == "as_of" and rules.is_refused(table, window[1]):
         raise NoAnswer(PENDING)
     rows: dict[Key, Record | Change | Several] = {}
-    show = rules.shown_row(rules, table, query)
+    show = rules.shown_row(table, query)
     for group in range(groups):
         rows.update(_in_group(rules, table, query.kind, window, Lookup(data, group, merger, show)))
     return rows
@@ -180,19 +177,19 @@ class Lookup:
 
 
 def _in_group(
-    rules: Rules, table: Table, kind: str, window: tuple[float, float], lookup: Lookup
+    rules: ReadRules, table: Table, kind: str, window: tuple[float, float], lookup: Lookup
 ) -> Iterator[tuple[Key, Record | Change | Several]]:
     group = lookup.group
     after, until = window
     match kind:
         case "snapshot":
-            yield from lookup.rows(as_of(rules, table, group, inf)).items()
+            yield from lookup.rows(rules.as_of(table, group, inf)).items()
         case "as_of":
-            yield from lookup.rows(as_of(rules, table, group, until)).items()
+            yield from lookup.rows(rules.as_of(table, group, until)).items()
         case "read_optimized":
             yield from lookup.rows(read_optimized(rules, table, group, inf)).items()
         case "incremental":
-            yield from lookup.window(incremental(rules, table, group, after, until)).items()
+            yield from lookup.window(rules.incremental(table, group, after, until)).items()
         case "changes":
             before, now = map(lookup.rows, changes(rules, table, group, after, until))
             for key in sorted(before.keys() | now.keys(), key=str):

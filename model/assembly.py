@@ -9,16 +9,17 @@ from functools import cache
 from typing import Any
 
 from . import kernel, mechanisms
-from .machine.binding import Names
-from .machine.bound import BoundTransition
+from .machine.binding import ParameterNames
 from .machine.composition import Composition
+from .machine.transition import Transition
 from .protocol import Protocol
-from .rules import Rules, of_kernel
+from .rules import Rules
 from .world import World
 
 
 def compose(world: World, protocol: Protocol, only: Iterable[str] | None = None) -> Composition:
     """Compose a model from the kernel and mechanisms. `only` names the mechanisms to apply (default: all)."""
+    check_fit(world, protocol)
     known = mechanisms.kinds()
     actors = {
         name: tuple(kind.actor(number + 1) for number in range(world.actors.get(name, 0)))
@@ -34,7 +35,22 @@ def compose(world: World, protocol: Protocol, only: Iterable[str] | None = None)
     return composition
 
 
-def names_of(composition: Composition, world: World, protocol: Protocol) -> Names:
+def check_fit(world: World, protocol: Protocol) -> None:
+    """Raise ValueError if the world is not modelled under the protocol."""
+    for mechanism in mechanisms.every().values():
+        mechanism.fit(world, protocol)
+
+
+def is_modelled(world: World, protocol: Protocol) -> bool:
+    """True if the world is modelled under the protocol."""
+    try:
+        check_fit(world, protocol)
+    except ValueError:
+        return False
+    return True
+
+
+def names_of(composition: Composition, world: World, protocol: Protocol) -> ParameterNames:
     """Return the names that guards and effects may use as parameters: components (state variables), actors, views and
     constants.
 
@@ -42,13 +58,14 @@ def names_of(composition: Composition, world: World, protocol: Protocol) -> Name
     all actors.
     """
 
+    @cache  # asked for each guard and effect of the actor, of which a model has hundreds
     def constants(actor: str) -> dict[str, Any]:
         own = world.protocol_of(actor, protocol) if actor else protocol
         of_table = {"world": world, "table_protocol": protocol, "table_rules": rules_of(protocol)}
         return {**of_table, "protocol": own, "rules": rules_of(own)}
 
     fields = composition.fields
-    return Names(first_values(composition), composition.actors, constants, composition.views, fields)
+    return ParameterNames(first_values(composition), composition.actors, constants, composition.views, fields)
 
 
 def first_values(composition: Composition) -> dict[str, Any]:
@@ -64,11 +81,10 @@ def first_values(composition: Composition) -> dict[str, Any]:
     return values
 
 
-def bound(composition: Composition, names: Names) -> tuple[BoundTransition, ...]:
-    """Return all transitions, sorted by actor, with each parameter name resolved to a component, view or constant."""
+def transitions(composition: Composition) -> list[Transition]:
+    """Return all transitions, sorted by actor."""
     place = {actor: number for number, actor in enumerate(a for some in composition.actors.values() for a in some)}
-    transitions = sorted(composition.transitions.values(), key=lambda each: place[each.actor])
-    return tuple(names.bind(each) for each in transitions)
+    return sorted(composition.transitions.values(), key=lambda each: place[each.actor])
 
 
 @cache
@@ -78,8 +94,7 @@ def rules_of(protocol: Protocol) -> Rules:
     def under(**changes: str) -> Rules:
         return rules_of(protocol.replace(**changes))
 
-    rules = of_kernel(protocol.options, under)
-    for _, mechanism, _ in mechanisms.in_order():
-        if mechanism.rules:
-            rules = mechanism.rules(rules, protocol)
-    return rules
+    # The class of the last mechanism comes first, so that its methods extend those of all others.
+    parts = [part for _, mechanism, _ in mechanisms.in_order() for part in mechanism.rules(protocol)]
+    combined: type[Rules] = type("Rules", (*dict.fromkeys(reversed(parts)), Rules), {})
+    return combined(protocol.options, under)

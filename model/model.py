@@ -7,38 +7,41 @@ number is meaningful only within its `Model` object.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator
 from itertools import chain
-from typing import Any, TypeVar
+from typing import Any
 
 from . import assembly, mechanisms
 from .answers import BadInput, Change, Cleaned, Data, Query, Record, Several, answer
 from .assembly import rules_of
 from .kernel.table import Instant, Table, Write
 from .kernel.timeline import ACTIVE, PENDING, SETTLED, TABLE, UNPUBLISHED
-from .machine.bound import Bound, BoundTransition
+from .machine.bound import Bound
 from .machine.limits import LimitChecker
-from .machine.state import Coding, State
-from .machine.stepper import Stepper
-from .machine.transition import DEAD, Action, Refused, Step
+from .machine.state import State
+from .machine.transition import DEAD, Action, Step
+from .machine.transition_system import TransitionSystem
 from .mechanisms.cleaning.rules import opened, published_horizon, since
 from .mechanisms.restores.rules import Restore
 from .mechanisms.savepoints import Savepoint
 from .protocol import Protocol
 from .refusals import ReadBounds, refusal_of
-from .slices import FileSlice, file_slices
+from .slices import FileSlice
 from .world import World
 
-Value = TypeVar("Value")
 PUT_DATA = ("deltacommit", "commit", "replacecommit", "compaction", "logcompaction")
 """The actions of instants that put data files."""
 CLOCKS = {"0": "", "-1": " within the second of the last one"}
 
 
-class Model:
+class Model(TransitionSystem):
     """All behaviours of one world (a bounded configuration) under one protocol (a choice of options). A `Model` has no
     mutable state except its caches.
     """
+
+    uniform = True  # actors of one kind differ in the options and writes of the world alone, which `alike` compares
+    ends_visibly = True  # an actor of a table always has a next step after one that no other actor observes
+    where = "in this world under this protocol"
 
     def __init__(self, world: World, protocol: Protocol | None = None) -> None:
         self.world = world
@@ -46,127 +49,38 @@ class Model:
         self.rules = rules_of(self.protocol)
         self.merger = self.rules.merger(world)
         self.composition = assembly.compose(world, self.protocol)
-        self.actors: Mapping[str, tuple[str, ...]] = self.composition.actors
-        first = assembly.first_values(self.composition)
-        self.components = tuple(first)
-        self.coding = Coding(first, [names for names in self.actors.values() if names])
-        self._all_actors = tuple(chain.from_iterable(self.actors.values()))
-        self._idle_steps = {me: self.composition.idle_steps[kind] for kind, some in self.actors.items() for me in some}
+        self._names = assembly.names_of(self.composition, world, self.protocol)
         parts = mechanisms.every().values()
         self._actions: dict[str, Action] = {action.name: action for part in parts for action in part.actions}
         self._services = frozenset(a.name for part in parts for a in part.actions if part.service or a.service)
         self._data_phases = frozenset(action.name for action in self._actions.values() if action.data_phase)
-        self._names = assembly.names_of(self.composition, world, self.protocol)
-        rows = assembly.bound(self.composition, self._names)
+        super().__init__(
+            assembly.first_values(self.composition),
+            assembly.transitions(self.composition),
+            self.composition.actors,
+            names=self._names,
+            # At the granularity `call` an actor within a call proceeds before every other actor.
+            continuations=frozenset(
+                a.name for a in self._actions.values() if a.continues_call and world.granularity == "call"
+            ),
+        )
+        self._all_actors = tuple(chain.from_iterable(self.actors.values()))
+        self._idle_steps = {me: self.composition.idle_steps[kind] for kind, some in self.actors.items() for me in some}
         observed = (ACTIVE, PENDING, UNPUBLISHED, TABLE, SETTLED)
         self._views: dict[Hashable, Bound] = {name: self._names.view(name) for name in observed}
-        # At the granularity `call` an actor within a call proceeds before every other actor.
-        self.continuations = frozenset(
-            a.name for a in self._actions.values() if a.continues_call and world.granularity == "call"
-        )
-        self.stepper = Stepper(self.coding, rows, continuations=self.continuations)
-        self._by_name = {(c.transition.actor, c.transition.action): c for c in self.stepper.rows}
-        if len(self._by_name) < len(rows):
-            raise ValueError("two transitions have the same action and actor")
         self._limits = LimitChecker(self.coding, self.stepper.rows)
-        self._derived: dict[Hashable, Any] = {}
-        self._footprints: dict[tuple[str, ...], tuple[int, list[int]]] = {}
 
-    def actors_of(self, kind: str) -> tuple[str, ...]:
-        """Return the actors of a kind; () if the world has none."""
-        return self.actors.get(kind, ())
+    def alike(self, one: str, other: str) -> bool:
+        """True if two actors of one kind have the same options and writes in this world."""
+        return self.world.alike(one, other)
 
-    @property
-    def transitions(self) -> tuple[BoundTransition, ...]:
-        """All transitions of the model, bound to its components (state variables)."""
-        return tuple(compiled.transition for compiled in self.stepper.rows)
+    def names_an_actor(self, component: str) -> bool:
+        """False for a component that is a number: in the model of a table a number never names an actor."""
+        return not isinstance(self.component(self.initial, component), int)
 
-    @property
-    def initial(self) -> State:
-        """The state before the first step."""
-        return 0
-
-    @property
-    def shard_key(self) -> tuple[str, Callable[[Any], Hashable]] | None:
-        """A component (state variable), and a function from its value to a shard, for parallel search. All states of a
-        shard have the same first published instant. The function returns None for states before the first publication.
-        If the model can remove published instants, `shard_key` is None, because successors of a state could then be in
-        another shard.
-        """
-        return None if "published" in self.composition.withdrawn else ("published", _first_published)
-
-    def successors(self, state: State) -> Iterator[tuple[Step, State]]:
-        """Yield every step that is possible in `state` together with its successor state, in a fixed order."""
-        return self.stepper.successors(state)
-
-    def transition_of(self, step: Step) -> BoundTransition:
-        """Return the transition to which a step belongs."""
-        return self._by_name[step.actor, step.action].transition
-
-    def successors_of(self, state: State, actor: str) -> Iterator[tuple[Step, State]]:
-        """Yield every step of one actor that is possible in `state`, together with its successor state."""
-        return self.stepper.steps_of(self.coding.place[actor], state)
-
-    def enabled(self, state: State) -> list[Step]:
-        """Return every step that is possible in `state`."""
-        return [step for step, _ in self.successors(state)]
-
-    def apply(self, state: State, step: Step) -> State:
-        """Return the state after `step`. Raises `Refused` if the step is impossible; the error lists every guard that
-        does not hold.
-        """
-        for possible, after in self.successors(state):
-            if possible == step:
-                return after
-        raise Refused(step, self.refusal(state, step))
-
-    def refusal(self, state: State, step: Step) -> tuple[str, ...]:
-        """Return the reasons why `step` is impossible in `state`, one for each guard that does not hold; () if the step
-        is possible.
-        """
-        compiled = self._by_name.get((step.actor, step.action))
-        if compiled is None:
-            return (f"{step.actor} has no action {step.action} in this world under this protocol",)
-        row = compiled.transition
-        reasons = tuple(
-            guard.reason
-            for guard in (*row.actor_guards, *row.guards)
-            if not guard.holds(*(self.component(state, name) for name in guard.reads))
-        )
-        possible = () if reasons else tuple(row.arguments.call(*self.coding.read(state, compiled.argument_reads)))
-        if not reasons and step.args not in possible:
-            now = " or ".join(str(dict(args)) for args in possible)
-            reasons = (f"the arguments must be {now}, not {dict(step.args)}",)
-        return reasons
-
-    def component(self, state: State, name: str) -> Any:
-        """Return the value of one component (state variable). Raises KeyError if `name` is not a component; the message
-        lists all components.
-        """
-        if name not in self.coding.place:
-            raise KeyError(f"no component {name!r}; there are {', '.join(self.components)}")
-        return self.coding.value(state, self.coding.place[name])
-
-    def projection(self, names: Iterable[str]) -> Callable[[State], Hashable]:
-        """Return a function that projects a state to the components `names`. Its results for two states are equal if
-        and only if these components are equal.
-        """
-        return self.coding.projection(names)
-
-    def derive(self, state: State, reads: tuple[str, ...], key: Hashable, compute: Callable[..., Value]) -> Value:
-        """Call `compute` with the values of the components `reads` in a state, and cache the result. `key` identifies
-        the computation in the cache.
-        """
-        mask, positions = self._footprints.get(reads) or self._footprint(reads)
-        at = (key, state & mask)
-        if at not in self._derived:
-            self._derived[at] = compute(*self.coding.read(state, positions))
-        value: Value = self._derived[at]
-        return value
-
-    def _footprint(self, reads: tuple[str, ...]) -> tuple[int, list[int]]:
-        positions = [self.coding.place[name] for name in reads]
-        return self._footprints.setdefault(reads, (self.coding.mask(positions), positions))
+    def identity(self) -> Any:
+        """Return the world and the protocol, which determine every run."""
+        return self.world.to_mapping(), self.protocol.to_mapping()
 
     # What can be observed.
 
@@ -207,8 +121,8 @@ class Model:
         """
         table = since(self.rules, self.table(state), self.world.groups, self.horizon(state))
         if as_of is not None:
-            table = self.rules.table_as_of(self.rules, table, as_of)
-        return tuple(chain.from_iterable(file_slices(self.rules, table, g) for g in range(self.world.groups)))
+            table = self.rules.table_as_of(table, as_of)
+        return tuple(chain.from_iterable(self.rules.file_slices(table, g) for g in range(self.world.groups)))
 
     def horizon(self, state: State) -> int:
         """Return the cleaning horizon, a completion time before which reads are refused; 0 if nothing has been cleaned.
@@ -323,9 +237,11 @@ class Model:
         """
         return self._limits.stopped(state)
 
-    def only_limits_stop(self, state: State, actions: Iterable[str]) -> bool:
-        """True if a step with one of the given actions would be possible if the limits of the world were higher."""
-        return self._limits.stops(state, actions)
+    def only_limits_stop(self, state: State, actions: Iterable[str], at_any_step: bool = False) -> bool:
+        """True if a step with one of the given actions would be possible if the limits of the world were higher, or
+        with `at_any_step`, if an actor were at another step.
+        """
+        return self._limits.stops(state, actions, at_any_step)
 
     def is_service(self, step: Step) -> bool:
         """True if a step belongs to a table service, or is a crash or a lock expiry. Such a step must not change the
@@ -342,7 +258,3 @@ class Model:
         args = dict(step.args)
         sentence = self._actions[step.action].sentence.format(actor=step.actor, **args)
         return sentence + CLOCKS.get(str(args.get("ahead", 0)), f"; its clock is {args.get('ahead')} ahead")
-
-
-def _first_published(published: tuple[Any, ...]) -> Hashable:
-    return (published[0].action, published[0].requested, published[0].completed) if published else None

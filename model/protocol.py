@@ -76,10 +76,16 @@ def _flat(options: Mapping[type[Options], Options]) -> dict[str, str]:
 
 def choices() -> dict[str, tuple[str, ...]]:
     """Return a mapping from each option name to its possible values, the default value first."""
-    return {name: values for part in mechanisms.options() for name, values in values_of(part).items()}
+    own = {name: values for part in mechanisms.options() for name, values in values_of(part).items()}
+    for option, value, _ in mechanisms.values():
+        own[option] = (*own[option], value)
+    return own
 
 
 def documented() -> dict[str, str]:
     """Return a mapping from each option name to the meaning of the option."""
     every = (each for part in mechanisms.options() for each in declarations(part).items())
-    return {name: str(declaration["about"]) for name, declaration in every}
+    own = {name: str(declaration["about"]) for name, declaration in every}
+    for option, value, about in mechanisms.values():
+        own[option] = f"{own[option]}; {value}: {about}"
+    return own

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from math import inf
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from .kernel.slicing import base_files, writes_by_slice
+from .kernel.reads import ReadRules, base_files, visible
+from .kernel.slicing import writes_by_slice
 from .kernel.table import Log, Table
-
-if TYPE_CHECKING:
-    from .rules import Rules
 
 
 class FileSlice(NamedTuple):
@@ -27,18 +25,17 @@ class FileSlice(NamedTuple):
     logs: tuple[Log, ...]
 
 
-def files_by_slice(rules: Rules, table: Table, group: int) -> tuple[FileSlice, ...]:
-    """Return each file slice with its base file and logs. The first slice is skipped if it has no logs."""
-    visible_bases = base_files(rules, table, group, inf)
-    listed = []
-    for barrier, writes in writes_by_slice(rules, table, group).items():
-        shown = tuple([w for w in writes if rules.is_visible(w.requested, w.completed, inf)])
-        logs = rules.merged_logs(rules, table, group, shown, inf)
-        if barrier is not None or logs:
-            listed.append(FileSlice(group, barrier, barrier if barrier in visible_bases else None, logs))
-    return tuple(listed)
+class FileSliceRules(ReadRules):
+    """The rule that lists the file slices of a table."""
 
-
-def file_slices(rules: Rules, table: Table, group: int) -> tuple[FileSlice, ...]:
-    """Return the file slices of one file group according to `rules`, oldest first, including superseded slices."""
-    return rules.file_slices(rules, table, group)
+    def file_slices(self, table: Table, group: int) -> tuple[FileSlice, ...]:
+        """Return the file slices of one file group, oldest first, including superseded slices. The first slice is
+        skipped if it has no logs.
+        """
+        visible_bases = base_files(self, table, group, inf)
+        listed = []
+        for barrier, writes in writes_by_slice(self, table, group).items():
+            logs = self.merged_logs(table, group, visible(self, writes, inf), inf)
+            if barrier is not None or logs:
+                listed.append(FileSlice(group, barrier, barrier if barrier in visible_bases else None, logs))
+        return tuple(listed)

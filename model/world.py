@@ -5,12 +5,14 @@ a world a model configuration or scope.
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import MISSING, dataclass, field, fields, replace
 from typing import Any, Literal, TypeVar, get_args
 
 from . import mechanisms
-from .machine.options import Limits, assemble, declarations, names_of
+from .machine.mechanism import Kind
+from .machine.options import Limits, Options, assemble, declarations, names_of
 from .protocol import Protocol
 from .validation import nearest, refuse_unknown, whole_number, write_shape
 
@@ -26,6 +28,11 @@ MOST_GROUPS = 16
 """The most file groups of a world."""
 MOST = 10_000
 """The greatest value of every other number of a world. No search ends long before that."""
+
+
+def crew(*kinds: Kind) -> dict[str, int]:
+    """Return the actors of a world: one for each kind that is given, so two of a kind that is given twice."""
+    return dict(Counter(kind.name for kind in kinds))
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -84,7 +91,10 @@ class World:
         self._check_table()
         self._check_numbers(bounded)
         self._check_writes()
+        kinds = tuple(kind for kind, count in self.actors.items() if count)
         for mechanism in mechanisms.every().values():
+            for rule in mechanism.together:
+                rule.check(kinds)
             mechanism.check(self)
 
     def __getitem__(self, part: type[Part]) -> Part:
@@ -273,14 +283,18 @@ OWN_LIMITS = ("writes_per_writer", "compactions")
 
 def chosen_by(kind: str) -> tuple[str, ...]:
     """Return the names of the protocol options that an actor of this kind may override."""
-    options = (each for part in mechanisms.options() for each in declarations(part).items())
-    return tuple(sorted(name for name, declaration in options if kind in declaration["by"]))
+    return tuple(sorted(_overridable(mechanisms.options(), kind)))
 
 
 def limits_by(kind: str) -> tuple[str, ...]:
     """Return the names of the limits that a world may override for this kind of actor, or for one actor of the kind."""
-    limits = (each for part in mechanisms.limits() for each in declarations(part).items())
-    return tuple(name for name, declaration in limits if kind in declaration["by"])
+    return tuple(_overridable(mechanisms.limits(), kind))
+
+
+def _overridable(parts: Iterable[type[Options] | type[Limits]], kind: str) -> Iterator[str]:
+    roles = mechanisms.roles_of(kind)
+    for part in parts:
+        yield from (name for name, declaration in declarations(part).items() if roles & {*declaration["by"]})
 
 
 def limit_names() -> tuple[str, ...]:

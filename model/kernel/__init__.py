@@ -23,8 +23,5 @@ def compose(composition: Composition) -> None:
     composition.map_view("request_time", clock.one_clock)
     composition.map_view("completion_time", clock.one_clock)
     timeline.compose(composition)
-    for part in ACTORS.values():
+    for part in (compactor, reader, writer):
         part.compose(composition)
-
-
-ACTORS = {"compactor": compactor.MECHANISM, "reader": reader.MECHANISM, "writer": writer.MECHANISM}

@@ -7,15 +7,12 @@ delete in its base file.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, NamedTuple, Protocol
 
 from ..machine.marks import Marks
 from .table import Log
-from .tombstones import keeps_deletes, needs_tombstones
-
-if TYPE_CHECKING:
-    from ..combination import Combination, Window
+from .tombstones import needs_tombstones
 
 
 class Ranked(NamedTuple):
@@ -46,9 +43,13 @@ class Merger(NamedTuple):
         return self.combination.columns if self.combination else ()
 
 
-def merger_of(world: Any) -> Merger:
-    event_time = world.merge_mode == "EVENT_TIME_ORDERING"
-    return Merger(event_time, keeps_tombstones=needs_tombstones(event_time))
+class MergeRules:
+    """The rule that decides how the records of a key are merged."""
+
+    def merger(self, world: Any) -> Merger:
+        """Return the merge rules of the table of a world."""
+        event_time = world.merge_mode == "EVENT_TIME_ORDERING"
+        return Merger(event_time, keeps_tombstones=needs_tombstones(event_time))
 
 
 def rank(record: Ranked, event_time: bool) -> tuple[float, ...]:
@@ -93,6 +94,11 @@ class Fold(NamedTuple):
 NOTHING = Fold(None, ())
 
 
+def keeps_tombstones(shape: Fold, merger: Merger) -> bool:
+    """True if the base file of a merge tree retains deletes. The base files of a foreign engine may lack deletes."""
+    return merger.keeps_tombstones and not (shape.base is not None and shape.base.drops_deletes)
+
+
 def logs_of(shape: Fold) -> Iterator[Log]:
     """Yield every log file of a merge tree, including the logs that compactions merged into the base file."""
     if shape.base is not None:
@@ -113,7 +119,7 @@ def evaluate(shape: Fold, record_of: Callable[[Log], Ranked | None], merger: Mer
     base = evaluate(shape.base, record_of, merger) if shape.base is not None else None
     if base is not None:
         base = base._replace(place=-1.0)
-        if base.deleted and not keeps_deletes(shape, merger):
+        if base.deleted and not keeps_tombstones(shape, merger):
             base = None
     if (shape.logs_first or merger.logs_first) and base is not None and base.deleted:
         base = base._replace(place=shape.logs_before_tombstones - 0.5)
@@ -128,3 +134,46 @@ def evaluate(shape: Fold, record_of: Callable[[Log], Ranked | None], merger: Mer
 
 def _is_shown(shape: Fold, winner: Ranked) -> bool:
     return (shape.shown is None or winner.log in shape.shown) and (shape.deletes or not winner.deleted)
+
+
+class Combination(Protocol):
+    """Merges several records of a key into one row: column by column, or with a user-defined merge function."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that partial updates may set; () if every record is a whole row."""
+
+    def read(self, shape: Fold, content: Callable[[Log], Any], merger: Merger, deletes: bool) -> Any:
+        """Return the merged value of one key; None if the result of the query contains no row for the key."""
+
+    def by_definition(self, logs: Iterable[Log], rows: Mapping[Log, Any], merger: Merger, deletes: bool) -> Any:
+        """Return the expected value of one key: all its log records, merged in merge order. The expected value does not
+        depend on file slices or base files.
+        """
+
+    def records_of(self, made: Any, records: Callable[[Log], Any], window: bool) -> Iterator[Any]:
+        """Yield the records of one key that belong in the result of a query. If `window` is True, the query is
+        incremental.
+        """
+
+    def merged_on(
+        self, logs: tuple[Log, ...], rows: Mapping[Log, Any], state: Any, window: Any, merger: Merger
+    ) -> Any:
+        """Merge `window`, the result of an incremental query for one key, into `state`, an earlier value of the key."""
+
+
+class Window(Protocol):
+    """An incremental query that also reads base files. Records from base files and records from log files are merged by
+    different rules.
+    """
+
+    def logs(self) -> Iterator[Log]:
+        """Yield every log file whose records the incremental query merges."""
+
+    def winner(self, record_of: Callable[[Log], Ranked | None], merger: Merger) -> Ranked | None:
+        """Return the winning record of one key, which may be a delete. Return None if the query reads no record of the
+        key.
+        """
+
+    def renamed(self, rename: Callable[[Fold], Fold]) -> Window:
+        """Return a copy of the query in which each merge tree is replaced by the result of `rename`."""

@@ -6,39 +6,34 @@ slice's logs that completed before the plan's requested time. A file group with 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from math import inf
-from typing import TYPE_CHECKING
 
-from .slicing import writes_by_slice
+from .slicing import SlicingRules, writes_by_slice
 from .table import GroupPlan, Table, Write
 
-if TYPE_CHECKING:
-    from ..rules import Rules
+
+class PlanningRules(SlicingRules):
+    """The rules that decide which file groups and logs a new plan includes."""
+
+    def may_plan(self, table: Table, group: int) -> bool:
+        """True if a new plan may include a file group, because no pending plan includes that group."""
+        plans = zip(table.plans, table.completed, strict=True)
+        return not any(done is None and plan.part_in(group) for plan, done in plans)
+
+    def plan_takes(self, write: Write, barrier: float) -> bool:
+        """True if a write completed before `barrier`, so that a plan requested then includes the write's logs."""
+        return (write.completed or inf) < barrier
 
 
-def plan(rules: Rules, table: Table, groups: int, barrier: float) -> tuple[GroupPlan, ...]:
+def plan(rules: PlanningRules, table: Table, groups: int, barrier: float) -> tuple[GroupPlan, ...]:
     """Return the inputs of a plan, one `GroupPlan` for each included file group; () if there is nothing to compact."""
-    return tuple(_parts(rules, table, groups, barrier))
-
-
-def _parts(rules: Rules, table: Table, groups: int, barrier: float) -> Iterator[GroupPlan]:
+    parts = []
     for group in range(groups):
         if not rules.may_plan(table, group):
             continue
-        base = max(rules.barriers(rules, table, group), default=None)
+        base = max(rules.barriers(table, group), default=None)
         inside = writes_by_slice(rules, table, group)[base]
         taken = tuple(write for write in inside if rules.plan_takes(write, barrier))
-        if logs := rules.merged_logs(rules, table, group, taken, inf):
-            yield GroupPlan(group, base, logs)
-
-
-def may_plan(table: Table, group: int) -> bool:
-    """True if a new plan may include a file group, because no pending plan includes that group."""
-    plans = zip(table.plans, table.completed, strict=True)
-    return not any(done is None and plan.part_in(group) for plan, done in plans)
-
-
-def plan_takes(write: Write, barrier: float) -> bool:
-    """True if a write completed before `barrier`, so that a plan requested at `barrier` includes the write's logs."""
-    return (write.completed or inf) < barrier
+        if logs := rules.merged_logs(table, group, taken, inf):
+            parts.append(GroupPlan(group, base, logs))
+    return tuple(parts)

@@ -20,6 +20,12 @@ from ..machine.transition import DEAD, Action, Args, Changes, Guard, subsets, tr
 from .table import Plans, Table, table_of
 from .timeline import Published
 
+READER_STARTS_LISTING = "reader_starts_listing"
+READER_ENDS_LISTING = "reader_ends_listing"
+READER_STARTS_LISTING_AGAIN = "reader_starts_listing_again"
+READER_ENDS_LISTING_AGAIN = "reader_ends_listing_again"
+READER_READS = "reader_reads"
+
 ENDS = ("answered", "refused", "lost")
 """How a read ends. If a file is deleted: refused if the read's time is before the horizon, otherwise lost."""
 LISTED, SURE = "listed", "sure of its instants"
@@ -57,16 +63,16 @@ def compose(composition: Composition) -> None:
     composition.map_view(NEWEST, newest_shown)
     composition.map_view(KEPT, kept_instants)
     composition.map_view(KEPT_TABLE, kept_table)
-    for me in composition.actors_of("reader"):
+    for me in composition.actors_of(READER):
         composition.add(
-            transition("reader_starts_listing", me, to="listing", guards=(NOT_READING, READ_LEFT),
+            transition(READER_STARTS_LISTING, me, to="listing", guards=(NOT_READING, READ_LEFT),
                        effect=start_listing),
-            transition("reader_ends_listing", me, at="listing", to=LISTED, effect=take_time, arguments=listed_parts,
+            transition(READER_ENDS_LISTING, me, at="listing", to=LISTED, effect=take_time, arguments=listed_parts,
                        ).extend(forget_listing),
-            transition("reader_starts_listing_again", me, at=LISTED, to="listing again", effect=start_second_listing),
-            transition("reader_ends_listing_again", me, at="listing again", to=SURE, effect=keep_instants,
+            transition(READER_STARTS_LISTING_AGAIN, me, at=LISTED, to="listing again", effect=start_second_listing),
+            transition(READER_ENDS_LISTING_AGAIN, me, at="listing again", to=SURE, effect=keep_instants,
                        arguments=listed_parts, tags=(KEEPS,)),
-            transition("reader_reads", me, at=SURE, to="answered"),
+            transition(READER_READS, me, at=SURE, to="answered"),
         )  # fmt: skip
 
 
@@ -134,14 +140,14 @@ MECHANISM = Mechanism(
     compose=compose,
     kinds=(READER,),
     actions=(
-        Action("reader_starts_listing", "begins to list the timeline", "{actor} starts listing the timeline"),
-        Action("reader_ends_listing", "ends the listing: all earlier instants, and some that were published meanwhile",
+        Action(READER_STARTS_LISTING, "begins to list the timeline", "{actor} starts listing the timeline"),
+        Action(READER_ENDS_LISTING, "ends the listing: all earlier instants, and some that were published meanwhile",
                "{actor} ends its listing; of later instants it shows {seen}", continues_call=True),
-        Action("reader_starts_listing_again", "begins a second listing",
+        Action(READER_STARTS_LISTING_AGAIN, "begins a second listing",
                "{actor} starts listing again", continues_call=True),
-        Action("reader_ends_listing_again", "keeps the instants that completed at or before its time",
+        Action(READER_ENDS_LISTING_AGAIN, "keeps the instants that completed at or before its time",
                "{actor} ends its second listing; of later instants it shows {seen}", continues_call=True),
-        Action("reader_reads", "reads the files of its instants; refuses if a clean has deleted one",
+        Action(READER_READS, "reads the files of its instants; refuses if a clean has deleted one",
                "{actor} reads", continues_call=True),
     ),
 )  # fmt: skip

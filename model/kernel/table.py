@@ -8,14 +8,15 @@ and writes (see `machine/marks.py`).
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any, Literal, NamedTuple
 
-from ..machine.marks import Marks, mark
+from ..machine.marks import Marks, in_shapes, mark
 
 Log = tuple[int, int]  # (requested time of its write, version)
 
 
+@in_shapes("action", "kind")
 class CompletesAs(NamedTuple):
     """Marks a write whose instant is not a deltacommit. A commit completes the plan with the same requested time."""
 
@@ -23,6 +24,7 @@ class CompletesAs(NamedTuple):
     kind: str = "completes as"
 
 
+@in_shapes("requested", "completed", "actor", "number", "files", "marks")
 class Write(NamedTuple):
     """A write, usually a deltacommit. `files` lists the log files of the write as pairs (file group, version)."""
 
@@ -47,6 +49,7 @@ class Write(NamedTuple):
         return tuple([(self.requested, version) for in_group, version in self.files if in_group == group])
 
 
+@in_shapes("group", "base", "logs")
 class GroupPlan(NamedTuple):
     """A plan's inputs in one file group. `base` is the requested time of the input base file; None if there is none."""
 
@@ -55,6 +58,7 @@ class GroupPlan(NamedTuple):
     logs: tuple[Log, ...]
 
 
+@in_shapes("requested", "runner", "inflight", "groups", "marks")
 class Plan(NamedTuple):
     """A compaction plan, run by the actor `runner`. The plan's requested time is a barrier (see `slicing.py`)."""
 
@@ -72,6 +76,7 @@ class Plan(NamedTuple):
 Plans = tuple[Plan, ...]
 
 
+@in_shapes("requested", "completed", "actor", "marks")
 class Compaction(NamedTuple):
     """The completed instant of a compaction plan; `requested` is the requested time of the plan."""
 
@@ -97,13 +102,6 @@ class Instant(NamedTuple):
     def completes_as(self) -> str:
         """The action of the instant after completion; for example, a compaction completes as a commit."""
         return {"compaction": "commit", "logcompaction": "deltacommit"}.get(self.action, self.action)
-
-
-def pending_plans(plans: Iterable[Any], action: str, done: Container[int]) -> Iterator[Instant]:
-    """Yield the instants of pending plans. `done` contains the requested times of the completed plans."""
-    for each in plans:
-        if each.requested not in done:
-            yield Instant(each.requested, action, "inflight" if each.inflight else "requested", None)
 
 
 class Table(NamedTuple):

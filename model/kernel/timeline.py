@@ -16,10 +16,12 @@ grows. Actors observe the timeline through views (named functions of the state),
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from ..machine.composition import Composition
-from .table import Plans, Table, Write, table_of
+from ..machine.transition import Component, preset
+from .table import Instant, Plans, Table, Write, table_of
 
 Published = tuple[Any, ...]
 
@@ -40,6 +42,20 @@ def compose(composition: Composition) -> None:
     composition.map_view(SETTLED, greatest_completion)
     composition.map_view(COMPLETED_TABLE, completed_table)
     composition.map_view(LATEST, latest_time)
+
+
+def add_pending_plans(composition: Composition, plans: str, action: str, completes: Callable[[Any], bool]) -> None:
+    """Add the plans in the component `plans` that no published instant completes to the view `pending_instants`."""
+    composition.map_view(PENDING, preset(pending_plans, plans=Component(plans), action=action, completes=completes))
+
+
+def pending_plans(
+    pending_instants: Iterable[Instant], published: Published, plans: Any, action: str, completes: Callable[[Any], bool]
+) -> Iterator[Instant]:
+    yield from pending_instants
+    done = {entry.requested for entry in published if completes(entry)} if plans else ()
+    left = (plan for plan in plans if plan.requested not in done)
+    yield from (Instant(plan.requested, action, "inflight" if plan.inflight else "requested", None) for plan in left)
 
 
 def nothing() -> tuple[()]:

@@ -7,17 +7,7 @@ undo the delete. With commit-time ordering, the write that completes last wins, 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from .merge import Fold, Merger
-
 
 def needs_tombstones(event_time: bool) -> bool:
     """True if compactions of a table must retain deletes, because the table merges by event time."""
     return event_time
-
-
-def keeps_deletes(shape: Fold, merger: Merger) -> bool:
-    """True if a base file retains deletes. The base files of a foreign engine may lack deletes."""
-    return merger.keeps_tombstones and not (shape.base is not None and shape.base.drops_deletes)

@@ -22,6 +22,10 @@ from .publication import Publication, publication, publication_actions
 from .table import Instant, Write
 from .timeline import PENDING
 
+WRITER_REQUESTS_INSTANT = "writer_requests_instant"
+WRITER_STARTS_WRITING = "writer_starts_writing"
+WRITER_WRITES_LOG = "writer_writes_log"
+
 REQUESTS, PUTS_FILE = "requests", "puts file"
 """Tags: a transition puts a requested instant; a transition puts a data file of a write."""
 
@@ -48,12 +52,12 @@ WRITER = Kind(name="writer", prefix="w", first=Writer(), in_random_worlds=(2, 2,
 
 def compose(composition: Composition) -> None:
     """Add the transitions of every writer to a model."""
-    for me in composition.actors_of("writer"):
+    for me in composition.actors_of(WRITER):
         composition.add(
-            transition("writer_requests_instant", me, at="idle", to="requested", guards=(WRITE_LEFT, LOCK_IS_FREE),
+            transition(WRITER_REQUESTS_INSTANT, me, at="idle", to="requested", guards=(WRITE_LEFT, LOCK_IS_FREE),
                        effect=request_instant, changes=("own", "clock"), tags=(REQUESTS, READS_CLOCK)),
-            transition("writer_starts_writing", me, at="requested", to="writing", effect=start_writing),
-            transition("writer_writes_log", me, at="writing", effect=write_log, arguments=next_log, tags=(PUTS_FILE,)),
+            transition(WRITER_STARTS_WRITING, me, at="requested", to="writing", effect=start_writing),
+            transition(WRITER_WRITES_LOG, me, at="writing", effect=write_log, arguments=next_log, tags=(PUTS_FILE,)),
         )  # fmt: skip
         write = partial(published_write, composition.world, me)
         publication(composition, Publication("writer", me, "written", write))
@@ -89,6 +93,11 @@ def published_write(world: World, me: str, own: Writer) -> tuple[Writer, Write]:
     return Writer(number=own.number), write_of(world, me, own)
 
 
+def give_up(own: Writer) -> Changes:
+    """Delete the files of the current write, and then, under the lock, its pending instant."""
+    return {"own": Writer(number=own.number)}
+
+
 def write_of(world: World, me: str, own: Writer) -> Write:
     """Return the completed instant of the writer's current write."""
     return Write(own.requested, own.completed, me, own.number, world.files(me, own.number), marks_of(own))
@@ -109,10 +118,10 @@ MECHANISM = Mechanism(
     compose=compose,
     kinds=(WRITER,),
     actions=(
-        Action("writer_requests_instant", "under the lock: takes a requested time and puts the requested instant",
+        Action(WRITER_REQUESTS_INSTANT, "under the lock: takes a requested time and puts the requested instant",
                "{actor} requests an instant"),
-        Action("writer_starts_writing", "puts the inflight instant", "{actor} starts writing"),
-        Action("writer_writes_log", "puts one log file, named by its own instant and a version",
+        Action(WRITER_STARTS_WRITING, "puts the inflight instant", "{actor} starts writing"),
+        Action(WRITER_WRITES_LOG, "puts one log file, named by its own instant and a version",
                "{actor} writes log version {version} of group {group}", continues_call=True, data_phase=True),
         *publication_actions("writer"),
     ),

@@ -1,6 +1,7 @@
-"""A general library for transition systems with named actions and components (state variables). Nothing in the package
-`machine` depends on Hudi tables.
+"""The modelling language: transition systems with named actors and components (state variables). Nothing in the package
+`machine` depends on Hudi tables. The page docs/write-your-own-model.md shows how to write a model.
 
+    The module `transition_system` defines a whole system: first values, actors and transitions.
     The module `transition` defines transitions, guards and effects.
     The modules `composition` and `selection` define how a mechanism refines transitions of the kernel.
     The module `order` decides whether two refinements of a transition commute.
@@ -14,3 +15,23 @@
     The module `stepper` evaluates a transition once for each combination of the values that it reads.
     The module `limits` finds actors that are blocked only by limits of the world, such as the number of writes.
 """
+
+from __future__ import annotations
+
+from .transition import Args, Branch, Changes, Component, Effect, Guard, Step, Transition, become, preset, transition
+from .transition_system import TransitionSystem
+
+__all__ = [
+    "Args",
+    "Branch",
+    "Changes",
+    "Component",
+    "Effect",
+    "Guard",
+    "Step",
+    "Transition",
+    "TransitionSystem",
+    "become",
+    "preset",
+    "transition",
+]

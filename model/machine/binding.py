@@ -5,17 +5,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
+from functools import lru_cache
 from inspect import Parameter, isgeneratorfunction, signature
 from itertools import chain, product
 from typing import Any
 
 from .bound import EVERY, OWN, Bound, BoundGuard, BoundTransition, UnknownName, ViewStep
-from .calls import Call
+from .calls import BoundCall
 from .effects import Declared, Records, in_order
 from .transition import ActorState, Args, Branch, Changes, Effect, Guard, Preset, Transition
 
 
-class Names:
+class ParameterNames:
     """The names that guards and effects of one model may use as parameters: components (state variables), kinds of
     actors, views, and each actor's constants.
 
@@ -62,6 +63,7 @@ class Names:
             arguments,
             effect,
             me,
+            transition.tags,
         )
 
     def function(self, function: Callable[..., Any], me: str, views: Mapping[str, int] | None = None) -> Bound:
@@ -70,7 +72,7 @@ class Names:
         """
         plain = function.function if isinstance(function, Preset) else function
         values = function.values if isinstance(function, Preset) else {}
-        call = Call({"me": me, **self._constants(me), **values})
+        call = BoundCall({"me": me, **self._constants(me), **values})
         for parameter, default in _parameters(plain):
             if default is KEYWORD:
                 call.keywords.append(parameter)
@@ -80,7 +82,7 @@ class Names:
                 call.pass_value(default)
         return call.bound(plain)
 
-    def _resolve(self, call: Call, parameter: str, me: str, views: Mapping[str, int]) -> bool:
+    def _resolve(self, call: BoundCall, parameter: str, me: str, views: Mapping[str, int]) -> bool:
         # Other constants are passed before: here a constant can only be a `Component`.
         name = str(call.constants.get(parameter, parameter))
         if name.startswith(EVERY) and name.removeprefix(EVERY) in self._actors:
@@ -193,7 +195,14 @@ KEYWORD: Any = object()
 """Marks a keyword-only parameter."""
 
 
-def _parameters(function: Callable[..., Any]) -> Iterable[tuple[str, Any]]:
+# Every model binds the same functions, and `signature` takes a third of the time to build a small model. The cache is
+# bounded because some functions, such as partial ones, belong to one model.
+@lru_cache(2_048)
+def _parameters(function: Callable[..., Any]) -> tuple[tuple[str, Any], ...]:
+    return tuple(_named(function))
+
+
+def _named(function: Callable[..., Any]) -> Iterable[tuple[str, Any]]:
     for parameter in signature(function).parameters.values():
         if parameter.kind is Parameter.KEYWORD_ONLY:
             yield parameter.name, KEYWORD

@@ -54,6 +54,7 @@ class BoundTransition(NamedTuple):
     effect: Bound
     component: str
     """The name of the actor's own component."""
+    tags: frozenset[str] = frozenset()
 
 
 class ViewStep(NamedTuple):

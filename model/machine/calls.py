@@ -10,7 +10,7 @@ from .bound import Bound
 from .transition import Component
 
 
-class Call:
+class BoundCall:
     """A function call under construction."""
 
     def __init__(self, constants: Mapping[str, object]) -> None:

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 
 from .bound import ViewStep
+from .mechanism import Kind, name_of
 from .options import ProtocolOptions
 from .order import Refinement, Unordered, commute
 from .selection import Selection
@@ -57,7 +58,6 @@ class Composition:
     components: dict[str, Any] = field(default_factory=dict)
     fields: dict[str, dict[str, tuple[Any, ...]]] = field(default_factory=dict)
     views: dict[str, tuple[ViewStep, ...]] = field(default_factory=dict)
-    withdrawn: set[str] = field(default_factory=set)
     mechanism: str = ""
     _after: dict[str, frozenset[str]] = field(default_factory=dict)
     _facts: dict[type, dict[str, Any]] = field(default_factory=dict)
@@ -70,9 +70,9 @@ class Composition:
         self.mechanism = mechanism
         self._after[mechanism] = frozenset(name for each in after for name in (each, *self._after.get(each, ())))
 
-    def actors_of(self, kind: str) -> tuple[str, ...]:
-        """Return the actors of a kind; () if the world has no actor of that kind."""
-        return self.actors.get(kind, ())
+    def actors_of(self, kind: Kind | str) -> tuple[str, ...]:
+        """Return the actors of a kind, or of a kind with the given name; () if the world has no actor of that kind."""
+        return self.actors.get(name_of(kind), ())
 
     def add(self, *transitions: Transition) -> None:
         """Add transitions. An actor has at most one transition for each action."""
@@ -87,23 +87,17 @@ class Composition:
             raise ValueError(f"the component {name!r} is added twice")
         self.components[name] = first
 
-    def withdraw(self, component: str) -> None:
-        """Declare that an effect may remove elements from a component (state variable) that otherwise only grows.
-
-        If `published` may lose elements, the parallel search does not partition states by this component.
-        """
-        self.withdrawn.add(component)
-
-    def add_field(self, kind: str, name: str, first: tuple[Any, ...]) -> None:
+    def add_field(self, kind: Kind | str, name: str, first: tuple[Any, ...]) -> None:
         """Add a typed record to the state of each actor of a kind. Guards and effects read the record as the parameter
         `own_<name>`.
 
         An added record is reset when the actor's operation ends, that is, when an effect replaces the kernel record
         `own`.
         """
-        if name in self.fields.setdefault(kind, {}):
-            raise ValueError(f"the field {name!r} of a {kind} is added twice")
-        self.fields[kind][name] = first
+        fields = self.fields.setdefault(name_of(kind), {})
+        if name in fields:
+            raise ValueError(f"the field {name!r} of a {name_of(kind)} is added twice")
+        fields[name] = first
 
     def map_view(self, name: str, function: Callable[..., Any], actors: Iterable[str] | None = None) -> None:
         """Add a function whose result replaces the value of a view. If the function has a parameter with the name of

@@ -61,6 +61,8 @@ def in_order(effects: Sequence[Bound], records: Records, to: str = "", declared:
     place = {name: number for number, name in enumerate(reads)}
     parts = [(each.call, tuple(place[name] for name in each.reads), each.keywords) for each in effects]
 
+    # Most transitions have one effect, and no mechanism adds a record. A search calls such an effect millions of times,
+    # and `one` saves the copies and look-ups by which `several` passes the state from effect to effect.
     def one(*values: Any, **args: Any) -> dict[str, object]:
         named = {name: args[name] for name in keywords if name in args} if args else {}
         after = dict(only(*values[:count], **named))

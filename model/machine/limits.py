@@ -7,6 +7,7 @@ from itertools import chain
 
 from .state import Coding, State
 from .stepper import Compiled, CompiledGuard
+from .transition import CRASHES
 
 _Candidates = tuple[list[Compiled], list[Compiled]]
 """For one value of an actor's component: the transitions of which only limits are false there, and those of which
@@ -22,11 +23,11 @@ class LimitChecker:
         self._by_action: dict[str, list[Compiled]] = {}
         for compiled in transitions:
             self._by_action.setdefault(compiled.transition.action, []).append(compiled)
-            if compiled.transition.action != "actor_crashes":
+            if CRASHES not in compiled.transition.tags:
                 by_component.setdefault(compiled.own, []).append(compiled)
         self._by_component = [(own, coding.mask((own,)), some) for own, some in by_component.items()]
         self._candidates: dict[tuple[int, State], _Candidates] = {}
-        self._results: dict[tuple[int, State], bool] = {}
+        self._results: dict[tuple[int, State, bool], bool] = {}
 
     def stopped(self, state: State) -> Iterator[str]:
         """Yield each actor that is blocked only by limits of the world. Actors blocked by a limit that depends only on
@@ -39,10 +40,12 @@ class LimitChecker:
                 actors.add(compiled.transition.actor)
                 yield compiled.transition.actor
 
-    def stops(self, state: State, actions: Iterable[str]) -> bool:
-        """True if only limits of the world prevent a step with one of the given actions."""
+    def stops(self, state: State, actions: Iterable[str], at_any_step: bool = False) -> bool:
+        """True if only limits of the world prevent a step with one of the given actions. With `at_any_step`, the
+        actor's own state may prevent it too.
+        """
         rows = (each for action in actions for each in self._by_action.get(action, ()))
-        return any(self._only_limits_are_false(compiled, state) for compiled in rows)
+        return any(self._only_limits_are_false(compiled, state, at_any_step) for compiled in rows)
 
     def _candidates_of(self, own: int, bits: State, transitions: Iterable[Compiled]) -> _Candidates:
         if (own, bits) not in self._candidates:
@@ -56,14 +59,13 @@ class LimitChecker:
             self._candidates[own, bits] = limited, able
         return self._candidates[own, bits]
 
-    def _only_limits_are_false(self, compiled: Compiled, state: State) -> bool:
-        key = (id(compiled), state & compiled.mask)
+    def _only_limits_are_false(self, compiled: Compiled, state: State, at_any_step: bool = False) -> bool:
+        key = (id(compiled), state & compiled.mask, at_any_step)
         if key not in self._results:
             own = self.coding.value(state, compiled.own)
-            limited = any(not guard.holds(own) for guard in compiled.transition.actor_guards)
-            limited = limited or any(not self._holds(each, state) for each in compiled.guards if each.guard.limit)
-            others = (each for each in compiled.guards if not each.guard.limit)
-            self._results[key] = limited and all(self._holds(each, state) for each in others)
+            false = [guard.limit or at_any_step for guard in compiled.transition.actor_guards if not guard.holds(own)]
+            false += [each.guard.limit for each in compiled.guards if not self._holds(each, state)]
+            self._results[key] = bool(false) and all(false)
         return self._results[key]
 
     def _holds(self, each: CompiledGuard, state: State) -> bool:

@@ -6,10 +6,27 @@ each type of mark, so that marks of two types are never equal.
 
 from __future__ import annotations
 
-from typing import Any, Protocol, TypeVar
+from collections.abc import Callable
+from typing import Any, Final, Protocol, TypeVar
 
 Record = TypeVar("Record")
 Marks = tuple[Any, ...]
+
+
+SHAPED: Final[dict[type, tuple[str, ...]]] = {}
+"""Type of a stored value, or of a mark -> its fields, if shapes (promises/shape.py) support the type."""
+
+
+def in_shapes(*fields: str) -> Callable[[type[Record]], type[Record]]:
+    """Declare that shapes support a type with these fields: each field is handled, as a time or not. A type with a
+    further field has no shape until the field is handled in `promises/shape.py` and listed here.
+    """
+
+    def declare(record: type[Record]) -> type[Record]:
+        SHAPED[record] = fields
+        return record
+
+    return declare
 
 
 class Marked(Protocol):

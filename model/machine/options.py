@@ -90,6 +90,11 @@ def declarations(part: type[Options] | type[Limits]) -> dict[str, Mapping[str, A
     return {each.name: each.metadata for each in fields(part)}
 
 
+def overrides(part: Options | Limits) -> dict[str, Any]:
+    """Return the options or limits of `part` that differ from their defaults, by name."""
+    return {each.name: value for each in fields(part) if (value := getattr(part, each.name)) != each.default}
+
+
 def assemble(parts: Iterable[type[Part]], given: Mapping[str, Any]) -> dict[type[Part], Part]:
     """Return one instance of each options or limits class, built from those entries of `given` that are fields of the
     class.

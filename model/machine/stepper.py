@@ -81,8 +81,8 @@ class Stepper:
 
     `private` lists the transitions, as pairs (actor, action), that other actors cannot observe. Private steps are
     combined with the next visible step of the same actor, which is sound under the conditions that
-    `simulator.explore.reduction` checks. `continuations` lists actions that continue a client call. If any of these
-    actions is enabled, all other actions are disabled.
+    `simulator.search.explore.reduction` checks. `continuations` lists actions that continue a client call. If any of
+    these actions is enabled, all other actions are disabled.
     """
 
     def __init__(
@@ -201,9 +201,7 @@ class Stepper:
                 after = coding.put(after, coding.place[name], value)
             yield Step(row.actor, row.action, args), after - state
 
-    def private_runs(self, state: State) -> Iterator[tuple[int, dict[int, tuple[Step, ...]]]]:
-        """For each actor, yield the index of the actor's component, and the changes that its private steps can make in
-        `state`.
-        """
+    def private_runs(self, state: State) -> Iterator[dict[int, tuple[Step, ...]]]:
+        """For each actor, yield the changes that its private steps can make in `state`, each with these steps."""
         for own, bits, _ in self._own:
-            yield own, self._private_changes(own, state & bits)
+            yield self._private_changes(own, state & bits)

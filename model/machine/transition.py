@@ -86,6 +86,17 @@ class Guard:
         return replace(self, reason=f"not: {self.reason}", negated=not self.negated)
 
 
+def limit_left(reason: str, count: str, most: Callable[[Any], int]) -> Guard:
+    """Return the limit of the world that holds while fewer events than `most(world)` have occurred. `count` names the
+    component (state variable) that counts or lists the events.
+    """
+    return Guard(reason, preset(is_below, count=Component(count), most=most), limit=True)
+
+
+def is_below(count: Any, world: Any, most: Callable[[Any], int]) -> bool:
+    return (count if isinstance(count, int) else len(count)) < most(world)
+
+
 class Component(str):
     """The name of a component (state variable). A parameter that is preset to a `Component` reads that component
     instead of the one with the parameter's name.
@@ -114,6 +125,8 @@ def preset(function: Callable[..., Any], **values: object) -> Preset:
 
 DEAD = "dead"
 """The step of a crashed actor."""
+CRASHES = "crash"
+"""The tag of a transition by which an actor crashes. An actor that could only crash counts as blocked."""
 
 
 class ActorState(Protocol):
@@ -223,7 +236,7 @@ def _with(names: tuple[str, ...], more: tuple[str, ...]) -> tuple[str, ...]:
     return (*names, *(name for name in more if name not in names))
 
 
-def become(state: ActorState) -> Callable[[], Changes]:
+def become(state: object) -> Callable[[], Changes]:
     """Return an effect that sets the acting actor's component (state variable) to `state`."""
 
     def replaced() -> Changes:

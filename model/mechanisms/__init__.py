@@ -1,8 +1,8 @@
 """The mechanisms of the model, such as cleaning and clustering; each is one module or folder.
 
 A module that defines `MECHANISM` is a mechanism, as is a folder whose module `mechanism` defines `MECHANISM`.
-Mechanisms are discovered by scanning the folder `mechanisms`, so no list of mechanisms exists. To add mechanisms from
-another folder, add that folder to `__path__`. The modules of `variants` and the actors of the kernel also define
+Mechanisms are discovered by scanning the folder `mechanisms`, so no list of mechanisms exists. Extensions add
+mechanisms from elsewhere (`nbcc.model.extensions`). The modules of `variants` and the actors of the kernel also define
 `MECHANISM`.
 """
 
@@ -14,16 +14,35 @@ from graphlib import CycleError, TopologicalSorter
 from importlib import import_module
 from pkgutil import iter_modules
 
-from ..machine.mechanism import Kind, Mechanism
-from ..machine.options import Limits, Options
+from .. import extensions
+from ..kernel.publication import publication_actions
+from ..machine.mechanism import AddedValue, Kind, Mechanism
+from ..machine.options import Limits, Options, names_of
 from ..machine.transition import Action
 
 PACKAGES = ("kernel", "variants", "mechanisms")
 
 
 def every() -> dict[str, Mechanism]:
-    """Return all declared mechanisms by module name."""
-    return {name: each for package in PACKAGES for name, each in of_package(package).items()}
+    """Return all declared mechanisms by module name, those of extensions last."""
+    own = {name: each for package in PACKAGES for name, each in of_package(package).items()}
+    return {**own, **dict(extensions.declared("MECHANISM", Mechanism))}
+
+
+def check() -> None:
+    """Raise ValueError if two mechanisms declare the same option, limit, action or kind of actor."""
+    seen: dict[str, str] = {}
+    for name, each in every().items():
+        parts = [part for part in (each.options, each.limits) if part]
+        words = [word for part in parts for word in names_of(part)]
+        for word in (*words, *(action.name for action in each.actions), *(kind.name for kind in each.kinds)):
+            if (other := seen.setdefault(word, name)) != name:
+                raise ValueError(f"{other} and {name} both declare {word!r}")
+    kinds()
+    for name, each in every().items():
+        for value in each.values:
+            if not any(value.option in names_of(part) for part in options()):
+                raise ValueError(f"{name} adds a value to the option {value.option!r}, which does not exist")
 
 
 def of_package(package: str) -> dict[str, Mechanism]:
@@ -54,7 +73,8 @@ def in_order() -> Iterator[tuple[str, Mechanism, tuple[str, ...]]]:
     Variants are applied before all mechanisms, because a variant selects one interpretation of the kernel's rules.
     """
     readings = tuple(of_package("variants"))
-    several = {**of_package("variants"), **of_package("mechanisms")}
+    kernel = of_package("kernel")
+    several = {name: each for name, each in every().items() if name not in kernel}
     early = tuple(name for name, each in several.items() if LAST not in each.after and name not in readings)
     after = {}
     for name, each in several.items():
@@ -84,6 +104,11 @@ def options() -> tuple[type[Options], ...]:
     return tuple(each.options for each in every().values() if each.options)
 
 
+def values() -> tuple[AddedValue, ...]:
+    """Return the values that mechanisms add to options of other mechanisms."""
+    return tuple(value for each in every().values() for value in each.values)
+
+
 def limits() -> tuple[type[Limits], ...]:
     """Return the classes in which mechanisms declare their limits."""
     return tuple(each.limits for each in every().values() if each.limits)
@@ -108,6 +133,16 @@ def kind_of(actor: str) -> str:
         return actor
     prefix = actor.rstrip("0123456789")
     return next((name for name, kind in known.items() if kind.prefix == prefix), "")
+
+
+PUBLISHER = "publisher"
+"""Stands for every kind of actor that publishes instants, where an option states who may override it (`by`)."""
+
+
+def roles_of(kind: str) -> set[str]:
+    """Return the names that stand for a kind of actor where an option or limit states who may override it."""
+    publishes = publication_actions(kind)[-1].name in actions()
+    return {kind, PUBLISHER} if publishes else {kind}
 
 
 def idle_steps() -> dict[str, tuple[str, ...]]:

@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any, Literal, NamedTuple
 
 from ..kernel.clock import READS_CLOCK, TakeTime
-from ..kernel.compactor import log_to_compact
+from ..kernel.compactor import COMPACTOR_SCHEDULES_PLAN, log_to_compact
 from ..kernel.table import Table
 from ..machine.composition import Composition
 from ..machine.mechanism import Mechanism
@@ -22,12 +22,14 @@ from ..machine.options import Limits, Options, ProtocolOptions, limit, option
 from ..machine.transition import Args, preset
 from ..rules import Rules
 from ..world import World
+from .cleaning.mechanism import CLEANER
+from .log_compaction.mechanism import LOG_COMPACTOR
 
 LISTED = "listed_instants"
 """The view of the instants that an actor lists before it takes a requested time."""
 OTHER_WRITES = "other_writes"
 """The view of the bulk inserters that an actor lists."""
-LATEST_ALONE = ("cleaner", "log_compactor")
+LATEST_ALONE = (CLEANER.name, LOG_COMPACTOR.name)
 """The kinds of actors whose requested time is later than the view `latest_time`, which omits the pending instants of
 writers.
 """
@@ -108,7 +110,7 @@ def compose(composition: Composition) -> None:
         composition.map_view("request_time", preset(listed_request_time, own_clock=clock, unique=unique), lists)
     if clock.readings() != ((),):
         for each in composition.select(READS_CLOCK):
-            readings = readings_with_logs if each.action == "compactor_schedules_plan" else all_readings
+            readings = readings_with_logs if each.action == COMPACTOR_SCHEDULES_PLAN else all_readings
             one = composition.select(each.action, actors=[each.actor])
             one.add_argument(preset(readings, own_clock=clock))
 
@@ -146,7 +148,7 @@ def _take(
     return own_clock.take(clock, ahead_of_slowest if ahead is None else ahead, after)
 
 
-class Listing(NamedTuple):
+class ListedInstants(NamedTuple):
     """The instants that an actor lists: completed instants, plans, and pending instants of other writers."""
 
     published: tuple[Any, ...]
@@ -157,18 +159,18 @@ class Listing(NamedTuple):
 def listed_instants(
     me: str, published: tuple[Any, ...], plans: tuple[Any, ...], every_writer: Mapping[str, Any],
     other_writes: tuple[Any, ...] = (),
-) -> Listing:  # fmt: skip
+) -> ListedInstants:  # fmt: skip
     """Define the view `listed_instants`: the instants that an actor lists under the lock before taking a requested
     time.
 
     The view `other_writes` contains the instants of bulk inserters, which write data but are not writers.
     """
     writers = (each for name, each in every_writer.items() if name != me)
-    return Listing(published, plans, (*writers, *other_writes))
+    return ListedInstants(published, plans, (*writers, *other_writes))
 
 
 def listed_request_time(
-    request_time: TakeTime, own_clock: Clock, unique: bool, listed_instants: Listing
+    request_time: TakeTime, own_clock: Clock, unique: bool, listed_instants: ListedInstants
 ) -> TakeTime:
     """Define the view `request_time` for worlds in which clocks differ or requested times must be unique.
 
@@ -179,7 +181,7 @@ def listed_request_time(
 
 
 def _take_listed(
-    request_time: TakeTime, own_clock: Clock, unique: bool, listed: Listing, clock: int, after: int = 0,
+    request_time: TakeTime, own_clock: Clock, unique: bool, listed: ListedInstants, clock: int, after: int = 0,
     action: str = "", **reading: int,
 ) -> tuple[int, int]:  # fmt: skip
     published, plans, others = listed

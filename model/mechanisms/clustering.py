@@ -11,24 +11,24 @@ reader reads.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import replace
 from functools import partial
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
+from ..kernel.clock import TakeTime
 from ..kernel.lock import HOLDS_LOCK, LOCK_IS_FREE, release_lock
 from ..kernel.merge import Fold
 from ..kernel.planning import plan
 from ..kernel.publication import COMMITS, Publication, publication, publication_actions
 from ..kernel.reads import slice_fold, visible
 from ..kernel.slicing import logs_in_order
-from ..kernel.table import Compaction, GroupPlan, Plan, Table, Write, table_of
+from ..kernel.table import Compaction, GroupPlan, Plan, Plans, Table, Write, table_of
 from ..kernel.timeline import Published
 from ..machine.composition import Composition
-from ..machine.marks import mark, marks
+from ..machine.marks import in_shapes, mark, marks
 from ..machine.mechanism import Kind, Mechanism
 from ..machine.options import Options, option
-from ..machine.transition import Action, Args, Changes, Guard, Transition, transition
+from ..machine.plans import PLANNED, WRITTEN, PlanRunner, puts_plan, run_plan, starts_plan, writes_groups
+from ..machine.transition import Action, Changes, Guard, Transition, transition
 from ..protocol import Protocol
 from ..rules import Rules
 from ..world import World
@@ -44,6 +44,7 @@ class Clustering(Options):
     )
 
 
+@in_shapes("clusters", "kind")
 class Clusters(NamedTuple):
     """A record attached to a plan: True if the plan is a clustering that replaces its file groups with new ones."""
 
@@ -51,6 +52,7 @@ class Clusters(NamedTuple):
     kind: str = "clusters"
 
 
+@in_shapes("groups", "kind")
 class Clustered(NamedTuple):
     """A record attached to a completed clustering: the file groups that it replaced with new ones."""
 
@@ -58,6 +60,7 @@ class Clustered(NamedTuple):
     kind: str = "clustered"
 
 
+@in_shapes("clusterings", "kind")
 class Into(NamedTuple):
     """A record attached to a write that has put files in clustered file groups. `clusterings` contains pairs (file
     group, requested time of the clustering).
@@ -84,19 +87,19 @@ def into(write: Write) -> tuple[tuple[int, int], ...]:
     return mark(write, Into).clusterings if write.marks else ()
 
 
-def refine(rules: Rules, protocol: Protocol) -> Rules:
-    """Return the rules of a table in which a clustering replaces file groups with new ones."""
-    if protocol[Clustering].clustering == "plan":
-        return rules
-    inner = rules.as_of
+def refine(protocol: Protocol) -> tuple[type[Rules], ...]:
+    """Return the rules for reading a table under the option `clustering`."""
+    return () if protocol[Clustering].clustering == "plan" else (ClustersFileGroups,)
 
-    def as_of(rules: Rules, table: Table, group: int, time: float) -> Fold:
+
+class ClustersFileGroups(Rules):
+    """A clustering replaces file groups with new ones."""
+
+    def as_of(self, table: Table, group: int, time: float) -> Fold:
         if not (last := _last_clustering(table, group, time)):
-            return inner(rules, table, group, time)
-        found = (write for write in visible(rules, table.writes, time) if dict(into(write)).get(group) == last)
-        return slice_fold(rules, table, group, last, logs_in_order(rules, found, group))
-
-    return replace(rules, as_of=as_of)
+            return super().as_of(table, group, time)
+        found = (write for write in visible(self, table.writes, time) if dict(into(write)).get(group) == last)
+        return slice_fold(self, table, group, last, logs_in_order(self, found, group))
 
 
 def _last_clustering(table: Table, group: int, time: float) -> int:
@@ -108,25 +111,8 @@ def _last_clustering(table: Table, group: int, time: float) -> int:
     return max([plan.requested for plan, completed in clusterings if completed and completed <= time], default=0)
 
 
-Plans = tuple[Plan, ...]
-REWRITING = "rewriting"
-
-
-class Clusterer(NamedTuple):
-    """The state of one clusterer. `plan` is the requested time of the clusterer's plan, and `groups` lists the planned
-    file groups. `bases` is the number of file groups already rewritten.
-    """
-
-    step: str = "idle"
-    plan: int = 0
-    groups: tuple[int, ...] = ()
-    bases: int = 0
-    completed: int = 0
-    records: tuple[Any, ...] = ()
-
-
 CLUSTERER = Kind(
-    name="clusterer", prefix="clus", first=Clusterer(), idle_steps=("idle", "done", "gave up"), service=True
+    name="clusterer", prefix="clus", first=PlanRunner(), idle_steps=("idle", "done", "gave up"), service=True
 )
 
 
@@ -134,16 +120,16 @@ def compose(composition: Composition) -> None:
     """Add the transitions of every clusterer to a model. Each clusterer performs one clustering."""
     replaces = composition.protocol[Clustering].clustering == "file_ids"
     log = Guard("there must be a log to take in", log_to_cluster)
-    for me in composition.actors_of("clusterer"):
+    new = partial(Plan, marks=marks(Clusters(replaces)))
+    for me in composition.actors_of(CLUSTERER):
         composition.add(
-            transition("clusterer_schedules_plan", me, at="idle", to="scheduled", guards=(LOCK_IS_FREE, log),
-                       effect=schedule, changes=("own", "clock", "plans")),
-            transition("clusterer_starts_plan", me, at="scheduled", to=REWRITING, effect=start,
-                       changes=("own", "plans")),
-            transition("clusterer_writes_base", me, at=REWRITING, effect=write_base, arguments=next_group),
+            transition("clusterer_schedules_plan", me, at="idle", to=PLANNED, guards=(LOCK_IS_FREE, log),
+                       effect=take_time, changes=("own", "clock")).extend(puts_plan("plans", new), "plans"),
+            starts_plan("clusterer_starts_plan", me, "plans", "plan", run_plan),
+            writes_groups("clusterer_writes_base", me),
         )  # fmt: skip
         publish = partial(published_clustering, me, replaces)
-        publication(composition, Publication("clusterer", me, "written", publish, "plan"))
+        publication(composition, Publication("clusterer", me, WRITTEN, publish, "plan"))
         if replaces:
             composition.select(COMMITS, actors=[me]).require(UNDISTURBED).exit(giving_up)
 
@@ -155,37 +141,23 @@ def giving_up(me: str) -> Transition:
 
 
 def log_to_cluster(
-    clock: int, published: Published, plans: Plans, world: World, table_rules: Rules
+    clock: int, request_time: TakeTime, published: Published, plans: Plans, world: World, table_rules: Rules
 ) -> tuple[GroupPlan, ...]:
     """Return the inputs of a clustering planned now."""
-    return plan(table_rules, table_of(published, plans), world.groups, clock + 1)
+    requested, _ = request_time(clock, action="commit")
+    return plan(table_rules, table_of(published, plans), world.groups, requested)
 
 
-def schedule(me: str, clock: int, published: Published, plans: Plans, world: World, table_rules: Rules) -> Changes:
-    """Under the lock, take a requested time and put the clustering plan."""
-    parts = log_to_cluster(clock, published, plans, world, table_rules)
-    replaces = table_rules[Clustering].clustering == "file_ids"
-    new = Plan(clock + 1, me, False, parts, marks(Clusters(replaces)))
-    own = Clusterer(plan=new.requested, groups=tuple(part.group for part in parts))
-    return {"own": own, "clock": new.requested, "plans": (*plans, new)}
+def take_time(
+    clock: int, request_time: TakeTime, published: Published, plans: Plans, world: World, table_rules: Rules
+) -> Changes:
+    """Under the lock, take a requested time, and list the inputs of the clustering."""
+    parts = log_to_cluster(clock, request_time, published, plans, world, table_rules)
+    requested, clock = request_time(clock, action="commit")
+    return {"own": PlanRunner(plan=requested, parts=parts), "clock": clock}
 
 
-def start(own: Clusterer, plans: Plans) -> Changes:
-    """Put the inflight instant of the clustering on the timeline."""
-    return {"plans": tuple(p._replace(inflight=True) if p.requested == own.plan else p for p in plans)}
-
-
-def next_group(own: Clusterer) -> Iterable[Args]:
-    return ((("group", own.groups[own.bases]),),)
-
-
-def write_base(own: Clusterer) -> Changes:
-    """Put the new base file of one file group."""
-    last = own.bases + 1 == len(own.groups)
-    return {"own": own._replace(step="written" if last else REWRITING, bases=own.bases + 1)}
-
-
-def undisturbed(own: Clusterer, published: Published) -> bool:
+def undisturbed(own: PlanRunner, published: Published) -> bool:
     """True if no write has completed in the planned file groups since the clustering was planned."""
     late = (entry for entry in published if isinstance(entry, Write) and (entry.completed or 0) > own.plan)
     return not any(group in write.groups for write in late for group in own.groups)
@@ -194,13 +166,13 @@ def undisturbed(own: Clusterer, published: Published) -> bool:
 UNDISTURBED = Guard("no write may have completed in its file groups since its plan", undisturbed)
 
 
-def take_plan_back(own: Clusterer, plans: Plans) -> Changes:
+def take_plan_back(own: PlanRunner, plans: Plans) -> Changes:
     """Under the lock, delete the clustering plan, because a write has completed in the planned file groups."""
-    return {"own": Clusterer("gave up"), "plans": tuple(p for p in plans if p.requested != own.plan)}
+    return {"own": PlanRunner("gave up"), "plans": tuple(p for p in plans if p.requested != own.plan)}
 
 
-def published_clustering(me: str, replaces: bool, own: Clusterer) -> tuple[Clusterer, Compaction]:
-    return Clusterer("done"), Compaction(own.plan, own.completed, me, marks(Clustered(own.groups if replaces else ())))
+def published_clustering(me: str, replaces: bool, own: PlanRunner) -> tuple[PlanRunner, Compaction]:
+    return PlanRunner("done"), Compaction(own.plan, own.completed, me, marks(Clustered(own.groups if replaces else ())))
 
 
 MECHANISM = Mechanism(

@@ -16,13 +16,12 @@ from ..kernel.merge import NOTHING, Fold, Merger, Ranked, evaluate, logs_of, mer
 from ..kernel.reads import visible
 from ..kernel.table import CompletesAs, Instant, Log, Table, Write
 from ..kernel.timeline import PENDING
-from ..kernel.writer import REQUESTS, Writer
+from ..kernel.writer import REQUESTS, WRITER, WRITER_WRITES_LOG, Writer
 from ..machine.composition import Composition
-from ..machine.marks import mark
+from ..machine.marks import in_shapes, mark
 from ..machine.mechanism import Mechanism
 from ..machine.options import Limits, limit
 from ..machine.transition import Action, Args, Changes, Transition
-from ..protocol import Protocol
 from ..rules import Rules
 from ..slices import FileSlice
 from ..validation import nearest
@@ -36,6 +35,7 @@ class TableKind(Limits):
     table_type: str = limit("MERGE_ON_READ", "whether writes put log files or base files", section="table")
 
 
+@in_shapes("bases", "kind")
 class Onto(NamedTuple):
     """A record attached to a write: the base files with which the write merged its rows. Each base file is a pair (file
     group, requested time). The requested time is None if the file group had no base file.
@@ -90,33 +90,31 @@ def onto(write: Write) -> tuple[tuple[int, int | None], ...]:
     return mark(write, Onto).bases if write.marks else ()
 
 
-def refine(rules: Rules, protocol: Protocol) -> Rules:
-    """Return the rules for reading copy-on-write tables, which have no log files."""
-    inner_read, inner_window, inner_slices = rules.as_of, rules.incremental, rules.file_slices
+class WithCopyOnWrite(Rules):
+    """The rules for reading copy-on-write tables, which have no log files."""
 
-    def as_of(rules: Rules, table: Table, group: int, time: float) -> Fold:
+    def as_of(self, table: Table, group: int, time: float) -> Fold:
         if not has_base_files(table):
-            return inner_read(rules, table, group, time)
-        base = content(table, group, newest_base(visible(rules, table.writes, time), group))
+            return super().as_of(table, group, time)
+        base = content(table, group, newest_base(visible(self, table.writes, time), group))
         return NOTHING if base is None else Fold(base, ())
 
-    def incremental(rules: Rules, table: Table, group: int, after: float, until: float) -> Fold:
+    def incremental(self, table: Table, group: int, after: float, until: float) -> Fold:
         if not has_base_files(table):
-            return inner_window(rules, table, group, after, until)
-        shape = window_of(table, group, rules.in_window(table, after, until))
-        return shape._replace(deletes=rules[Windows].window_deletes == "marked")
+            return super().incremental(table, group, after, until)
+        shape = window_of(table, group, self.in_window(table, after, until))
+        return shape._replace(deletes=self[Windows].window_deletes == "marked")
 
-    def file_slices(rules: Rules, table: Table, group: int) -> tuple[FileSlice, ...]:
-        return slices_of(table, group) if has_base_files(table) else inner_slices(rules, table, group)
+    def file_slices(self, table: Table, group: int) -> tuple[FileSlice, ...]:
+        return slices_of(table, group) if has_base_files(table) else super().file_slices(table, group)
 
-    inner_row = rules.shown_row
-
-    def shown_row(rules: Rules, table: Table, query: Query) -> Callable[[Fold, Ranked], Record]:
-        show = inner_row(rules, table, query)
+    def shown_row(self, table: Table, query: Query) -> Callable[[Fold, Ranked], Record]:
+        show = super().shown_row(table, query)
         return without_ordering(show) if has_base_files(table) else show
 
-    rules = replace(rules, as_of=as_of, incremental=incremental, file_slices=file_slices, shown_row=shown_row)
-    return replace(rules, merger=without_tombstones(rules.merger))
+    def merger(self, world: Any) -> Merger:
+        kernel = super().merger(world)
+        return kernel._replace(keeps_tombstones=False) if is_copy_on_write(world) else kernel
 
 
 def without_ordering(show: Callable[[Fold, Ranked], Record]) -> Callable[[Fold, Ranked], Any]:
@@ -129,16 +127,6 @@ def without_ordering(show: Callable[[Fold, Ranked], Record]) -> Callable[[Fold, 
         return row._replace(ordering=None) if shape.files is not None and row.deleted else row
 
     return show_change
-
-
-def without_tombstones(inner: Callable[[Any], Merger]) -> Callable[[Any], Merger]:
-    """Wrap the rule `merger` so that base files of a copy-on-write table retain no deletes."""
-
-    def merger(world: Any) -> Merger:
-        kernel = inner(world)
-        return kernel._replace(keeps_tombstones=False) if is_copy_on_write(world) else kernel
-
-    return merger
 
 
 def has_base_files(table: Table) -> bool:
@@ -189,12 +177,12 @@ def compose(composition: Composition) -> None:
     """Let each writer put base files instead of log files. When requesting an instant, the writer chooses the base
     files into which it will merge its rows.
     """
-    writers = composition.actors_of("writer")
+    writers = composition.actors_of(WRITER)
     if not is_copy_on_write(composition.world) or not writers:
         return
-    composition.add_field("writer", "onto", Onto())
-    composition.add_field("writer", "completes_as", CompletesAs("commit"))
-    composition.select("writer_writes_log", actors=writers).replace(writes_base)
+    composition.add_field(WRITER, "onto", Onto())
+    composition.add_field(WRITER, "completes_as", CompletesAs("commit"))
+    composition.select(WRITER_WRITES_LOG, actors=writers).replace(writes_base)
     composition.select(REQUESTS, actors=writers).extend(choose_bases, "own_onto")
     composition.map_view(PENDING, pending_commits)
 
@@ -241,7 +229,7 @@ def check(world: World) -> None:
 
 
 MECHANISM = Mechanism(
-    rules=refine,
+    rules=lambda protocol: (WithCopyOnWrite,),
     compose=compose,
     after=("clustering", "occ", "insert_overwrite"),
     limits=TableKind,

@@ -13,8 +13,10 @@ from typing import Literal
 from ..machine.composition import Composition
 from ..machine.mechanism import Mechanism
 from ..machine.options import Limits, Options, limit, option
-from ..machine.transition import DEAD, Action, ActorState, Changes, Guard, preset, transition
-from ..world import World
+from ..machine.transition import CRASHES, DEAD, Action, ActorState, Changes, Guard, limit_left, preset, transition
+
+ACTOR_CRASHES = "actor_crashes"
+LOCK_EXPIRES = "lock_expires"
 
 
 class LockExpiry(Options):
@@ -39,9 +41,10 @@ def compose(composition: Composition) -> None:
     for kind, me in everyone if composition.world[Crashes].crashes else ():
         busy = preset(is_busy, idle_steps=composition.idle_steps[kind])
         guards = (Guard("{me} must be alive and have begun an operation", busy), CRASH_LEFT)
-        composition.add(transition("actor_crashes", me, guards=guards, effect=crash, changes=("own", "crashes")))
+        composition.add(transition(ACTOR_CRASHES, me, guards=guards, effect=crash, changes=("own", "crashes"),
+                                   tags=(CRASHES,)))  # fmt: skip
         if composition.protocol[LockExpiry].lock_expiry != "never":
-            composition.add(transition("lock_expires", me, guards=(IS_DEAD, HOLDS_LOCK), effect=expire_lock,
+            composition.add(transition(LOCK_EXPIRES, me, guards=(IS_DEAD, HOLDS_LOCK), effect=expire_lock,
                                        changes=("lock",)))  # fmt: skip
 
 
@@ -57,13 +60,9 @@ def has_lock(lock: str | None, me: str) -> bool:
     return lock == me
 
 
-def crash_is_left(crashes: int, world: World) -> bool:
-    return crashes < world[Crashes].crashes
-
-
 IS_DEAD = Guard("{me} must be dead", is_dead)
 HOLDS_LOCK = Guard("{me} must hold the lock", has_lock)
-CRASH_LEFT = Guard("a crash must be left", crash_is_left, limit=True)
+CRASH_LEFT = limit_left("a crash must be left", "crashes", lambda world: world[Crashes].crashes)
 
 
 def crash(own: ActorState, crashes: int) -> Changes:
@@ -82,7 +81,7 @@ MECHANISM = Mechanism(
     limits=Crashes,
     service=True,
     actions=(
-        Action("actor_crashes", "dies between two steps of an operation", "{actor} crashes"),
-        Action("lock_expires", "the lock of a dead holder expires", "the lock of the dead {actor} expires"),
+        Action(ACTOR_CRASHES, "dies between two steps of an operation", "{actor} crashes"),
+        Action(LOCK_EXPIRES, "the lock of a dead holder expires", "the lock of the dead {actor} expires"),
     ),
 )  # fmt: skip

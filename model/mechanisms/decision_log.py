@@ -49,10 +49,16 @@ FINISHING = ("compactor", "log_compactor", "restorer", "rollbacker")
 class DecisionLog(Options):
     """The option that selects how commits are decided: by the lock or by a decision log."""
 
-    decision: Literal["lock", "log"] = option(
+    decision: Literal["lock", "log", "shared", "free"] = option(
         "lock",
-        "lock: an actor commits by publishing under the lock; log: it commits by putting the next number of a log",
+        "lock: an actor commits by publishing under the lock; log: it commits by putting the next number of a log; "
+        "shared: it announces its commit, and the holder of the lock decides all announced commits in one entry of the "
+        "log; free: the same without a lock, by whichever actor creates the next entry",
     )
+
+
+TOGETHER = ("shared", "free")
+"""The values of `decision` under which one entry of the log decides the commits of several actors."""
 
 
 class Seen(NamedTuple):
@@ -66,6 +72,11 @@ class Seen(NamedTuple):
 def is_logged(composition: Composition) -> bool:
     """True if commits are decided by the decision log."""
     return composition.protocol[DecisionLog].decision == "log"
+
+
+def decides_together(composition: Composition) -> bool:
+    """True if one entry of the decision log decides the commits of several actors (`announcements`)."""
+    return composition.protocol[DecisionLog].decision in TOGETHER
 
 
 def is_decided_by_log(composition: Composition, kind: str) -> bool:
@@ -266,9 +277,9 @@ def plan_is_late(own: Any, own_seen: Seen, plans: tuple[Any, ...], decisions: De
 
 def agree(protocol: Protocol) -> None:
     """Raise ValueError for protocol options that are not modelled with a decision log."""
-    value = protocol.to_mapping()
-    if protocol[DecisionLog].decision == "log" and value["concurrency"] == "occ":
-        raise ValueError("protocol: decision = 'log' is modelled for concurrency = 'nbcc', not for 'occ'")
+    decision = protocol[DecisionLog].decision
+    if decision != "lock" and protocol.to_mapping()["concurrency"] == "occ":
+        raise ValueError(f"protocol: decision = {decision!r} is modelled for concurrency = 'nbcc', not for 'occ'")
 
 
 def _actions() -> Iterator[Action]:

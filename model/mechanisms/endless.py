@@ -11,22 +11,24 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from ..kernel.writer import Writer
+from ..kernel.writer import WRITER, Writer
 from ..machine.composition import Composition
 from ..machine.mechanism import Mechanism
 from ..machine.options import Limits, ProtocolOptions, limit
 from ..machine.selection import Selection
 from ..machine.transition import Changes, preset
+from ..protocol import Protocol
 from ..world import World
-from .clock_waits import Held, Wait
+from .clock_waits import Deferred, Wait
 from .decision_log import Seen
-from .occ.options import Occ, Validation
+from .occ.conflicts import Occ, Validation
+from .requests.mechanism import requests_without_lock
 from .shared_logs import SharedLogs
 
 FORGOTTEN: Final = ("clock", "published", "decisions", "claims", "losses")
 """The shared components that the numbering changes, if the world has them."""
 TIMES: Final[Mapping[type, tuple[str, ...]]] = {
-    Writer: ("requested", "completed"), Validation: ("conflict",), Held: ("requested",), Wait: ("until",),
+    Writer: ("requested", "completed"), Validation: ("conflict",), Deferred: ("requested",), Wait: ("until",),
 }  # fmt: skip
 """The fields of an actor and of its records that are times."""
 
@@ -41,10 +43,7 @@ def compose(composition: Composition) -> None:
     """Let every transition also drop old instants and renumber all times, so that the number of states is finite."""
     if not composition.world[Endless].endless:
         return
-    for me in composition.actors_of("writer"):
-        if not is_modelled(composition.protocol_of(me)):
-            raise ValueError("an endless world is not modelled with shared logs, or with a conflict check by requests")
-    writers = composition.actors_of("writer")
+    writers = composition.actors_of(WRITER)
     shared = tuple(name for name in FORGOTTEN if name == "clock" or name in composition.components)
     for key in tuple(composition.transitions):
         me, _ = key
@@ -57,9 +56,11 @@ def is_modelled(protocol: ProtocolOptions) -> bool:
     """True if the model supports endless writers under this protocol.
 
     Log files shared by several writes are not supported, because the files would grow without bound. Conflict checks by
-    requested time are not supported, because they need instants that the model has dropped.
+    requested time are not supported, because they need instants that the model has dropped. Requests without the lock
+    are not supported, because the renumbering of times would have to forget their claims.
     """
-    return protocol[SharedLogs].log_layout == "own" and protocol[Occ].conflict_window == "completion"
+    shared, unlocked = protocol[SharedLogs].log_layout != "own", requests_without_lock(protocol)
+    return not shared and not unlocked and protocol[Occ].conflict_window == "completion"
 
 
 def number_again(
@@ -160,12 +161,20 @@ def _with_counts(own: Writer, places: tuple[int, ...], decisions: int) -> Writer
     return own._replace(records=tuple(map(counted, own.records)))
 
 
+def fit(world: World, protocol: Protocol) -> None:
+    """Raise ValueError if a writer of an endless world follows a protocol that is not modelled without end."""
+    writers = map(WRITER.actor, range(1, world.actors.get(WRITER.name, 0) + 1)) if world[Endless].endless else ()
+    if not all(is_modelled(world.protocol_of(me, protocol)) for me in writers):
+        because = "with shared logs, with a conflict check by requests, or with requests = 'put_if_absent'"
+        raise ValueError(f"an endless world is not modelled {because}")
+
+
 def check(world: World) -> None:
     """Raise ValueError if a world with endless writers has actors that are not writers, or limits such as `crashes`."""
     if not world[Endless].endless:
         return
     flat = world.flat()
-    others = [kind for kind, count in world.actors.items() if count and kind != "writer"]
+    others = [kind for kind, count in world.actors.items() if count and kind != WRITER.name]
     counted = [name for name in ("crashes", "lost_answers", "resends", "skew", "stalls") if flat.get(name)]
     if others or counted:
         raise ValueError(f"world: endless worlds have writers alone, without {(others + counted)[0]}")
@@ -175,5 +184,6 @@ MECHANISM = Mechanism(
     compose=compose,
     limits=Endless,
     check=check,
+    fit=fit,
     after=("clock_waits", "clocks", "decision_log", "fencing", "lost_locks", "metadata_table", "*"),
 )

@@ -15,7 +15,7 @@ from typing import Any, Literal
 from ..kernel.lock import LOCK_IS_FREE, release_lock
 from ..kernel.publication import ABANDONS, COMMITS
 from ..kernel.table import Write
-from ..kernel.writer import WRITE_LEFT, WRITER, Writer
+from ..kernel.writer import WRITE_LEFT, WRITER, WRITER_REQUESTS_INSTANT, Writer, give_up
 from ..machine.composition import Composition
 from ..machine.mechanism import Mechanism
 from ..machine.options import Limits, Options, limit, option
@@ -23,6 +23,8 @@ from ..machine.transition import Action, Branch, Changes, Guard, go_to, transiti
 from ..world import World
 
 Published = tuple[Any, ...]
+
+WRITER_SKIPS_BATCH, WRITER_REFUSES_BATCH = "writer_skips_batch", "writer_refuses_batch"
 
 
 class BatchIds(Options):
@@ -33,7 +35,7 @@ class BatchIds(Options):
         "checked",
         "checked: a writer looks for its batch when it requests an instant and before it publishes. at_request: only "
         "when it requests an instant. ignored: never",
-        by=("writer",),
+        by=(WRITER.name,),
     )
     replay_difference: Literal["refuse", "keep"] = option(
         "refuse",
@@ -85,7 +87,7 @@ def has_other_rows(world: World, published: Iterable[Any], actor: str, number: i
 
 def compose(composition: Composition) -> None:
     """Let each writer check whether its batch has already completed."""
-    for me in composition.actors_of("writer"):
+    for me in composition.actors_of(WRITER):
         batch_ids = composition.protocol_of(me)[BatchIds].batch_ids
         if batch_of(composition.world, me, 1) and batch_ids != "ignored":
             look_at_request(composition, me)
@@ -101,15 +103,15 @@ def compares(composition: Composition, me: str) -> bool:
 
 def look_at_request(composition: Composition, me: str) -> None:
     """Let a writer skip a write if its batch has completed before the writer requests an instant."""
-    composition.select("writer_requests_instant", actors=[me]).require(BATCH_IS_NEW)
+    composition.select(WRITER_REQUESTS_INSTANT, actors=[me]).require(BATCH_IS_NEW)
     idle = (WRITE_LEFT, LOCK_IS_FREE)
-    skips = transition("writer_skips_batch", me, at="idle", guards=(*idle, BATCH_IS_THERE), effect=skip_batch)
+    skips = transition(WRITER_SKIPS_BATCH, me, at="idle", guards=(*idle, BATCH_IS_THERE), effect=skip_batch)
     if not compares(composition, me):
         composition.add(skips)
         return
     composition.add(
         skips.require(Guard("its rows must be those of its batch", next_has_other_rows, negated=True)),
-        transition("writer_refuses_batch", me, at="idle", guards=(*idle, OTHER_ROWS_ARE_THERE), effect=skip_batch),
+        transition(WRITER_REFUSES_BATCH, me, at="idle", guards=(*idle, OTHER_ROWS_ARE_THERE), effect=skip_batch),
     )
 
 
@@ -160,11 +162,6 @@ def skip_batch(own: Writer) -> Changes:
     return {"own": Writer(number=own.number + 1)}
 
 
-def give_up(own: Writer) -> Changes:
-    """Delete the files of the write, and then, under the lock, its pending instant."""
-    return {"own": Writer(number=own.number)}
-
-
 def check(world: World) -> None:
     """Raise ValueError if `other_rows` is greater than `resends`."""
     limits = world[Resends]
@@ -187,13 +184,13 @@ MECHANISM = Mechanism(
     check=check,
     of_write=batch_and_rows,
     actions=(
-        Action("writer_skips_batch", "under the lock: finds its batch completed, and begins nothing",
+        Action(WRITER_SKIPS_BATCH, "under the lock: finds its batch completed, and begins nothing",
                "{actor} finds its batch completed before it begins"),
         Action("writer_finds_batch", "under the lock: finds its batch completed by another writer; releases the lock",
                "{actor} finds that its batch has been completed by another"),
         Action("writer_takes_back_repeat", "deletes its files, then, under the lock, its pending instant",
                "{actor} takes its files and its instant back"),
-        Action("writer_refuses_batch",
+        Action(WRITER_REFUSES_BATCH,
                "under the lock: finds other rows completed under its batch's id; raises an error",
                "{actor} finds other rows under its batch's id before it begins, and raises an error"),
         Action("writer_takes_back_other_rows",

@@ -1,7 +1,9 @@
 """With fencing, each put carries a token, a number that increases with each acquisition of the lock. The store refuses
 a put if it has already received a put with a greater token.
 
-The component (state variable) `fence` lists the actors whose locks the store still accepts, oldest acquisition first.
+The component (state variable) `fence` lists the actors whose puts the store would accept, oldest acquisition of the
+lock first. An actor enters when it takes the lock, and leaves when its own put or a put of a later holder arrives.
+After a refused put the component also contains the pair ("refused", actor).
 """
 
 from __future__ import annotations
@@ -40,20 +42,20 @@ def compose(composition: Composition) -> None:
     if not fenced(composition):
         return
     composition.add_component("fence", ())
-    composition.find(REQUESTS, TAKES_TIME).extend(forget_lost_locks, "fence")
+    composition.find(REQUESTS, TAKES_TIME).extend(accept_later_locks_only, "fence")
     composition.select(TAKES_LOCK).extend(note_newest_lock, "fence")
     composition.find(PUBLISHES).without(DECIDED).replace(_refusable)
 
 
 def _refusable(publishes: Transition) -> Transition:
     refused = (release_lock, note_refusal, go_to("idle"))
-    put = Branch(lock_is_newest, (note_put, *publishes.effects), refused)
+    put = Branch(is_accepted, (note_put, *publishes.effects), refused)
     return replace(publishes, effects=(put,), changes=(*publishes.changes, "fence"))
 
 
-def forget_lost_locks() -> Changes:
-    """Empty the list of actors whose puts the store accepts, because a put by the current lock holder invalidates all
-    earlier locks.
+def accept_later_locks_only() -> Changes:
+    """Empty the list of actors whose puts the store accepts: a request or a plan is a put by the current holder of the
+    lock, so the store refuses puts from all earlier holders.
     """
     return {"fence": ()}
 
@@ -62,7 +64,7 @@ def note_newest_lock(fence: tuple[Any, ...], me: str) -> Changes:
     return {"fence": (*(name for name in fence if name != me), me)}
 
 
-def lock_is_newest(fence: tuple[Any, ...], me: str) -> bool:
+def is_accepted(fence: tuple[Any, ...], me: str) -> bool:
     """True if the store has received no put from an actor that acquired the lock after `me`."""
     return me in fence
 
@@ -80,6 +82,8 @@ def note_refusal(fence: tuple[Any, ...], me: str) -> Changes:
     return {"fence": (*fence, ("refused", me))}
 
 
+# After "*", so that `compose` also finds the transitions that other mechanisms add or divide: `lost_locks` makes the
+# put of a plan a step of its own, and `decision_log` marks the puts of decided instants, which the store never refuses.
 MECHANISM = Mechanism(
     compose=compose, options=Fencing, after=("clocks", "decision_log", "lost_locks", "metadata_table", "*")
 )

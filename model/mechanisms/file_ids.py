@@ -32,7 +32,7 @@ class FileIds(Options):
         "of_table",
         "of_table: a writer hashes keys into the number of buckets that the table has. own: into a number that its "
         "own options state",
-        by=("writer",),
+        by=(WRITER.name,),
     )
 
 
@@ -60,10 +60,10 @@ Groups = Callable[[World, str, Any], tuple[int, ...]]
 
 def compose(composition: Composition) -> None:
     """Let writers choose file ids when they request an instant."""
-    writers = composition.actors_of("writer")
+    writers = composition.actors_of(WRITER)
     own = [me for me in writers if composition.protocol_of(me)[FileIds].bucket_count == "own"]
     if own or (writers and makes_file_ids(composition)):
-        composition.add_field("writer", "file_ids", NewFileIds())
+        composition.add_field(WRITER, "file_ids", NewFileIds())
     if writers and makes_file_ids(composition):
         composition.select(REQUESTS, actors=writers).extend(preset(choose_file_ids, groups=groups_of), "own_file_ids")
     for me in own:  # another number of buckets: file ids that no other writer chooses

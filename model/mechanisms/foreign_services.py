@@ -6,16 +6,16 @@ engine that publishes a compaction, not the one that planned it, determines the 
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, Literal, NamedTuple
 
+from ..kernel.compactor import COMPACTOR
 from ..kernel.merge import Fold
 from ..kernel.publication import COMMITS
 from ..kernel.reads import base_file as content_of
 from ..kernel.reads import slice_fold
 from ..kernel.table import Plan, Table
 from ..machine.composition import Composition
-from ..machine.marks import mark, with_mark
+from ..machine.marks import in_shapes, mark, with_mark
 from ..machine.mechanism import Mechanism
 from ..machine.options import Options, option
 from ..machine.transition import Changes
@@ -32,7 +32,7 @@ class ForeignServices(Options):
         "own",
         "own: this engine compacts, and marks the base file; foreign: another engine compacts, merges by requested "
         "time, drops deletes and leaves no mark",
-        by=("compactor",),
+        by=(COMPACTOR.name,),
     )
     unmarked: Literal["by_its_engine", "by_the_table"] = option(
         "by_its_engine",
@@ -41,6 +41,7 @@ class ForeignServices(Options):
     )
 
 
+@in_shapes("unmarked", "kind")
 class Unmarked(NamedTuple):
     """A mark of a plan: True if an engine other than nbcc completed the plan."""
 
@@ -55,7 +56,8 @@ def unmarked(plan: Plan) -> bool:
 
 def theirs(rules: Rules) -> Rules:
     """Return the rules by which the foreign engine merges: by requested time, logs first, deletes dropped."""
-    return rules.under(merge_order="requested", fold="logs_first", tombstones="drop")
+    other: Rules = rules.under(merge_order="requested", fold="logs_first", tombstones="drop")
+    return other
 
 
 def merges_by_theirs(rules: Rules, table: Table, group: int, base: int | None) -> bool:
@@ -71,35 +73,34 @@ def merges_by_theirs(rules: Rules, table: Table, group: int, base: int | None) -
     return any(unmarked(plan) and plan.requested == base and plan.part_in(group) for plan in written)
 
 
-def refine(rules: Rules, protocol: Protocol) -> Rules:
-    """Return the rules for reading tables that are compacted by an engine other than nbcc."""
-    inner_read, inner_file = rules.as_of, rules.base_file
+class WithForeignServices(Rules):
+    """The rules for reading tables that are compacted by an engine other than nbcc."""
 
-    def as_of(rules: Rules, table: Table, group: int, time: float) -> Fold:
+    def as_of(self, table: Table, group: int, time: float) -> Fold:
         if any(plan.marks and unmarked(plan) for plan in table.plans):
-            barrier, writes = rules.base_and_writes(rules, table, group, time)
-            if merges_by_theirs(rules, table, group, barrier):
-                by = theirs(rules)
-                return slice_fold(rules, table, group, barrier, by.merged_logs(by, table, group, writes, time))
-        return inner_read(rules, table, group, time)
+            barrier, writes = self.base_and_writes(table, group, time)
+            if merges_by_theirs(self, table, group, barrier):
+                logs = theirs(self).merged_logs(table, group, writes, time)
+                return slice_fold(self, table, group, barrier, logs)
+        return super().as_of(table, group, time)
 
-    def base_file(rules: Rules, table: Table, group: int, barrier: int | None) -> Fold | None:
+    def base_file(self, table: Table, group: int, barrier: int | None) -> Fold | None:
         plan = next((plan for plan in table.plans if plan.requested == barrier), None)
         part = plan.part_in(group) if plan else None
-        if not plan or not part or not (unmarked(plan) or merges_by_theirs(rules, table, group, part.base)):
-            return inner_file(rules, table, group, barrier)
-        merged = inner_file(theirs(rules), table, group, barrier)
+        if not plan or not part or not (unmarked(plan) or merges_by_theirs(self, table, group, part.base)):
+            return super().base_file(table, group, barrier)
+        other = theirs(self)
+        assert isinstance(other, WithForeignServices), "the mechanism is part of every protocol"
+        merged = super(WithForeignServices, other).base_file(table, group, barrier)
         if merged is None:
             return None
-        merged = merged._replace(base=content_of(rules, table, group, part.base))  # by the rules of its own engine
+        merged = merged._replace(base=content_of(self, table, group, part.base))  # by the rules of its own engine
         return merged._replace(logs_first=True, drops_deletes=True) if unmarked(plan) else merged
-
-    return replace(rules, as_of=as_of, base_file=base_file)
 
 
 def compose(composition: Composition) -> None:
     """Let compactors record in the plan whether an engine other than nbcc completes the plan."""
-    compactors = composition.actors_of("compactor")
+    compactors = composition.actors_of(COMPACTOR)
     if any(composition.protocol_of(me)[ForeignServices].services == "foreign" for me in compactors):
         composition.select(COMMITS, actors=compactors).precede(note_engine, "plans")
 
@@ -115,4 +116,9 @@ def note_engine(own: Any, plans: tuple[Plan, ...], protocol: Protocol) -> Change
     return {"plans": tuple(noted(plan) for plan in plans)}
 
 
-MECHANISM = Mechanism(rules=refine, compose=compose, after=("schema_evolution", "rivals"), options=ForeignServices)
+MECHANISM = Mechanism(
+    rules=lambda protocol: (WithForeignServices,),
+    compose=compose,
+    after=("schema_evolution", "rivals"),
+    options=ForeignServices,
+)

@@ -14,8 +14,6 @@ the replace began (RFC-22, steps 1 to 4).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from functools import partial
 from typing import Any, Literal, NamedTuple
 
@@ -25,10 +23,9 @@ from ..kernel.lock import LOCK_IS_FREE
 from ..kernel.merge import Fold
 from ..kernel.publication import Publication, publication, publication_actions
 from ..kernel.reads import visible
-from ..kernel.table import CompletesAs, GroupPlan, Instant, Plan, Table, Write, completes_plan
-from ..kernel.timeline import PENDING
+from ..kernel.table import CompletesAs, GroupPlan, Plan, Table, Write, completes_plan
 from ..machine.composition import Composition
-from ..machine.marks import mark, marks, marks_of
+from ..machine.marks import in_shapes, mark, marks, marks_of
 from ..machine.mechanism import Kind, Mechanism
 from ..machine.options import Options, option
 from ..machine.plans import STARTS_PLAN, Planner
@@ -38,9 +35,9 @@ from ..rules import Rules
 from ..world import World
 from .bulk_insert.rules import Loaded
 from .file_ids import NewFileIds, choose_file_ids, makes_file_ids
+from .occ.conflicts import ABORTED, Validation, check_conflicts, is_optimistic
 from .occ.mechanism import seal_timeline
-from .occ.options import Validation
-from .occ.validation import ABORTED, check_conflicts, is_optimistic
+from .pending import add_pending_actors
 
 
 class InsertOverwrite(Options):
@@ -53,6 +50,7 @@ class InsertOverwrite(Options):
     )
 
 
+@in_shapes("groups", "kind")
 class Replaced(NamedTuple):
     """A record attached to a write: the file groups in which the write hides every write that completed before its
     requested time.
@@ -74,31 +72,27 @@ def ranks_at(write: Write, group: int) -> int | None:
     return write.requested if group in replaced(write) else write.completed
 
 
-def refine(rules: Rules, protocol: Protocol) -> Rules:
+def refine(protocol: Protocol) -> tuple[type[Rules], ...]:
     """Return the rules for reading tables with replacing writes, such as insert overwrites."""
-    rules = _in_windows(rules)
-    return _by_file_ids(rules) if protocol[InsertOverwrite].replacing == "file_ids" else rules
+    by_file_ids = protocol[InsertOverwrite].replacing == "file_ids"
+    return (ReplacesInWindows, ReplacesFileIds) if by_file_ids else (ReplacesInWindows,)
 
 
-def _in_windows(rules: Rules) -> Rules:
-    inner = rules.window_writes
+class ReplacesInWindows(Rules):
+    """A window omits the writes that a replace in the window hides."""
 
-    def window_writes(rules: Rules, table: Table, group: int, after: float, until: float) -> tuple[Write, ...]:
-        writes = inner(rules, table, group, after, until)
+    def window_writes(self, table: Table, group: int, after: float, until: float) -> tuple[Write, ...]:
+        writes = super().window_writes(table, group, after, until)
         since = max([write.requested for write in writes if write.marks and group in replaced(write)], default=0)
         return tuple([write for write in writes if (ranks_at(write, group) or 0) >= since]) if since else writes
 
-    return replace(rules, window_writes=window_writes)
 
+class ReplacesFileIds(Rules):
+    """A read of a replaced file group shows the files of the last replace alone."""
 
-def _by_file_ids(rules: Rules) -> Rules:
-    inner = rules.as_of
-
-    def as_of(rules: Rules, table: Table, group: int, time: float) -> Fold:
-        by = [write for write in visible(rules, table.writes, time) if group in replaced(write)]
-        return Fold(Fold(None, by[-1].files_in(group)), ()) if by else inner(rules, table, group, time)
-
-    return replace(rules, as_of=as_of)
+    def as_of(self, table: Table, group: int, time: float) -> Fold:
+        by = [write for write in visible(self, table.writes, time) if group in replaced(write)]
+        return Fold(Fold(None, by[-1].files_in(group)), ()) if by else super().as_of(table, group, time)
 
 
 Published = tuple[Any, ...]
@@ -124,18 +118,22 @@ class Overwriter(NamedTuple):
         """The index of the overwriter's write: always 1, because an overwriter writes once."""
         return 1
 
+    @property
+    def inflight(self) -> bool:
+        return self.step != SCHEDULED
+
 
 OVERWRITER = Kind(name="overwriter", prefix="over", first=Overwriter(), idle_steps=RESTS)
 
 
 def compose(composition: Composition) -> None:
     """Add the transitions of every overwriter (insert overwrite) to a model."""
-    world, overwriters = composition.world, composition.actors_of("overwriter")
+    world, overwriters = composition.world, composition.actors_of(OVERWRITER)
     by_plan = composition.protocol[InsertOverwrite].replacing == "plan"
     if any(is_optimistic(composition, me) for me in overwriters):
-        composition.add_field("overwriter", "validation", Validation())
+        composition.add_field(OVERWRITER, "validation", Validation())
     if overwriters and makes_file_ids(composition):
-        composition.add_field("overwriter", "file_ids", NewFileIds())
+        composition.add_field(OVERWRITER, "file_ids", NewFileIds())
     for me in overwriters:
         schedule(composition, me, by_plan)
         composition.add(
@@ -149,7 +147,7 @@ def compose(composition: Composition) -> None:
             composition.add(transition("overwriter_takes_back_replace", me, at=ABORTED, guards=(LOCK_IS_FREE,),
                                        effect=take_back, changes=("own", "plans")))  # fmt: skip
     if not by_plan:
-        composition.map_view(PENDING, pending_replaces)
+        add_pending_actors(composition, OVERWRITER, "commit")
 
 
 def schedule(composition: Composition, me: str, by_plan: bool) -> None:
@@ -227,16 +225,6 @@ def published_replace(world: World, me: str, own: Overwriter) -> tuple[Overwrite
 def take_back(own: Overwriter, plans: Plans) -> Changes:
     """Let an overwriter give up: delete its files, and then its plan."""
     return {"own": Overwriter("gave up"), "plans": tuple(plan for plan in plans if plan.requested != own.requested)}
-
-
-def pending_replaces(
-    pending_instants: Iterable[Instant], every_overwriter: Mapping[str, Overwriter]
-) -> Iterator[Instant]:
-    """Add the pending instants of overwriters, which have no plan, to the view `pending_instants`."""
-    yield from pending_instants
-    for own in every_overwriter.values():
-        if own.requested:
-            yield Instant(own.requested, "commit", "requested" if own.step == SCHEDULED else "inflight", None)
 
 
 MECHANISM = Mechanism(

@@ -10,9 +10,11 @@ from ..kernel.writer import PUTS_FILE, Writer, next_log
 from ..machine.composition import Composition
 from ..machine.mechanism import Mechanism
 from ..machine.options import Limits, limit
-from ..machine.transition import DEAD, Action, Changes, Guard, transition
+from ..machine.transition import DEAD, Action, Changes, Guard, limit_left, transition
 from ..world import World
 from .rollback.heartbeat import renewing
+
+LATE_FILE_LANDS = "late_file_lands"
 
 
 class LateFiles(Limits):
@@ -27,7 +29,7 @@ def compose(composition: Composition) -> None:
         return
     composition.add_component("late_files", 0)
     for me in renewing(composition):
-        composition.add(transition("late_file_lands", me, guards=(DIED_WRITING, LATE_FILE_LEFT), effect=land,
+        composition.add(transition(LATE_FILE_LANDS, me, guards=(DIED_WRITING, LATE_FILE_LEFT), effect=land,
                                    arguments=next_log, changes=("own", "late_files"), tags=(PUTS_FILE,)))  # fmt: skip
 
 
@@ -35,12 +37,8 @@ def died_writing(own: Writer, me: str, world: World) -> bool:
     return own.step == DEAD and own.inflight and own.files < len(world.files(me, own.number))
 
 
-def late_file_is_left(late_files: int, world: World) -> bool:
-    return late_files < world[LateFiles].late_files
-
-
 DIED_WRITING = Guard("{me} must have died while its tasks wrote", died_writing)
-LATE_FILE_LEFT = Guard("a late file must be left", late_file_is_left, limit=True)
+LATE_FILE_LEFT = limit_left("a late file must be left", "late_files", lambda world: world[LateFiles].late_files)
 
 
 def land(own: Writer, late_files: int) -> Changes:
@@ -53,7 +51,7 @@ MECHANISM = Mechanism(
     limits=LateFiles,
     service=True,
     actions=(
-        Action("late_file_lands", "a task of a dead writer puts the next file of its write",
+        Action(LATE_FILE_LANDS, "a task of a dead writer puts the next file of its write",
                "a task of the dead {actor} puts log version {version} of group {group}"),
     ),
 )  # fmt: skip

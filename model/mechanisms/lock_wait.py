@@ -9,10 +9,13 @@ from __future__ import annotations
 
 from typing import Literal
 
+from ..kernel.writer import WRITER
 from ..machine.composition import Composition
 from ..machine.mechanism import Mechanism
 from ..machine.options import Options, option
 from ..machine.transition import Action, Guard, transition
+
+WRITER_STOPS_WAITING = "writer_stops_waiting"
 
 LEFT = "timed out, with a pending write left"
 
@@ -23,15 +26,15 @@ class LockWait(Options):
     lock_wait: Literal["unbounded", "times_out"] = option(
         "unbounded",
         "unbounded: a writer waits for the lock until it has it; times_out: it may give up, and leaves a pending write",
-        by=("writer",),
+        by=(WRITER.name,),
     )
 
 
 def compose(composition: Composition) -> None:
     """Add the transition by which a writer times out while waiting for the lock."""
-    for me in composition.actors_of("writer"):
+    for me in composition.actors_of(WRITER):
         if composition.protocol_of(me)[LockWait].lock_wait == "times_out":
-            composition.add(transition("writer_stops_waiting", me, at="written", to=LEFT, guards=(LOCK_IS_TAKEN,)))
+            composition.add(transition(WRITER_STOPS_WAITING, me, at="written", to=LEFT, guards=(LOCK_IS_TAKEN,)))
 
 
 def another_holds_lock(lock: str | None, me: str) -> bool:
@@ -42,10 +45,10 @@ LOCK_IS_TAKEN = Guard("another must hold the lock", another_holds_lock)
 
 MECHANISM = Mechanism(
     compose=compose,
-    idle_steps={"writer": (LEFT,)},
+    idle_steps={WRITER.name: (LEFT,)},
     options=LockWait,
     actions=(
-        Action("writer_stops_waiting",
+        Action(WRITER_STOPS_WAITING,
                "gives up waiting for the lock, reports it, and stops renewing its heartbeat",
                "{actor} gives up, having waited for the lock"),
     ),

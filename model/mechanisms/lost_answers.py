@@ -13,15 +13,18 @@ from typing import Any, Literal
 from ..kernel.lock import released
 from ..kernel.publication import READY
 from ..kernel.timeline import Published
-from ..kernel.writer import Writer, published_write, write_of
+from ..kernel.writer import WRITER, Writer, published_write, write_of
 from ..machine.composition import Composition
 from ..machine.mechanism import Mechanism
 from ..machine.options import Limits, Options, limit, option
-from ..machine.transition import Action, Changes, Guard, preset, transition
+from ..machine.transition import Action, Changes, Guard, limit_left, preset, transition
 from ..protocol import Protocol
 from ..world import World
 from .crashes import HOLDS_LOCK
 from .decision_log import READY_TO_DECIDE, Decisions, Seen, is_logged, number_is_taken, publish_own_decision
+
+ANSWER_IS_LOST = "answer_is_lost"
+ANSWER_TO_DECISION_IS_LOST = "answer_to_decision_is_lost"
 
 UNSURE = "informed that its instant exists"
 
@@ -36,7 +39,7 @@ class LostAnswers(Options):
     )
 
 
-class Answers(Limits):
+class LostAnswerLimits(Limits):
     """The limit on the number of lost storage responses."""
 
     lost_answers: int = limit(0, "how often the answer to a put that commits a write is lost")
@@ -48,17 +51,17 @@ def compose(composition: Composition) -> None:
     If the store's response to a commit is lost, the writer adds the requested time to the component (state variable)
     `reported_done` or `reported_failed`.
     """
-    if not composition.world[Answers].lost_answers:
+    if not composition.world[LostAnswerLimits].lost_answers:
         return
     composition.add_component("lost_answers", 0)
     for name in ("reported_done", "reported_failed"):
         composition.add_component(name, ())
-    for me in composition.actors_of("writer"):
+    for me in composition.actors_of(WRITER):
         if is_logged(composition):
             _entry(composition, me)
             continue
         composition.add(
-            transition("answer_is_lost", me, at=READY, to=UNSURE, guards=(HOLDS_LOCK, ANSWER_LEFT),
+            transition(ANSWER_IS_LOST, me, at=READY, to=UNSURE, guards=(HOLDS_LOCK, ANSWER_LEFT),
                        effect=put_without_answer, changes=("published", "lost_answers", "own")),
             transition("writer_recognises_instant", me, at=UNSURE, guards=(HOLDS_LOCK, IS_OWN), effect=report_done,
                        changes=("own", "lock", "reported_done")),
@@ -69,7 +72,7 @@ def compose(composition: Composition) -> None:
 
 def _entry(composition: Composition, me: str) -> None:
     composition.add(
-        transition("answer_to_decision_is_lost", me, at=READY_TO_DECIDE, to=UNSURE, effect=decide_without_answer,
+        transition(ANSWER_TO_DECISION_IS_LOST, me, at=READY_TO_DECIDE, to=UNSURE, effect=decide_without_answer,
                    guards=(NUMBER_IS_FREE, ANSWER_LEFT), changes=("own", "decisions", "lost_answers")),
         transition("writer_recognises_decision", me, at=UNSURE, guards=(IS_OWN_ENTRY,),
                    effect=preset(publish_own_decision, publish=partial(published_write, composition.world, me)),
@@ -77,10 +80,6 @@ def _entry(composition: Composition, me: str) -> None:
         transition("writer_reports_failure", me, at=UNSURE, guards=(~IS_OWN_ENTRY,), effect=report_undecided,
                    changes=("own", "lock", "reported_failed")),
     )  # fmt: skip
-
-
-def answer_is_left(lost_answers: int, world: World) -> bool:
-    return lost_answers < world[Answers].lost_answers
 
 
 def recognises_own(own: Writer, protocol: Protocol, published: Published) -> bool:
@@ -99,7 +98,9 @@ def is_there(published: Published, requested: int) -> bool:
     return any(entry.requested == requested for entry in published)
 
 
-ANSWER_LEFT = Guard("an answer must be left that can be lost", answer_is_left, limit=True)
+ANSWER_LEFT = limit_left(
+    "an answer must be left that can be lost", "lost_answers", lambda world: world[LostAnswerLimits].lost_answers
+)
 IS_OWN = Guard("the existing file must be its own, and the writer must read it", recognises_own)
 IS_NOT_OWN = Guard("the existing file must belong to another writer, or not be read", recognises_own, negated=True)
 NUMBER_IS_FREE = Guard("the next number of the decision log must be free", number_is_taken, negated=True)
@@ -140,13 +141,13 @@ def report_failed(own: Writer, reported_failed: tuple[Any, ...]) -> Changes:
 MECHANISM = Mechanism(
     compose=compose,
     options=LostAnswers,
-    limits=Answers,
+    limits=LostAnswerLimits,
     actions=(
-        Action("answer_is_lost", "its completed instant is put, and the store answers that the file exists already",
+        Action(ANSWER_IS_LOST, "its completed instant is put, and the store answers that the file exists already",
                "{actor} publishes, and the store answers that the file exists already"),
         Action("writer_recognises_instant", "reads the existing file and finds its own instant; releases the lock",
                "{actor} recognises its own instant"),
-        Action("answer_to_decision_is_lost",
+        Action(ANSWER_TO_DECISION_IS_LOST,
                "its entry of the decision log is put, and the store answers that it exists",
                "{actor} decides, and the store answers that the number is taken"),
         Action("writer_recognises_decision",

@@ -25,10 +25,12 @@ from ..machine.transition import (
     Component,
     Guard,
     Transition,
+    limit_left,
     preset,
     transition,
 )
-from ..world import World
+
+LOCK_IS_LOST = "lock_is_lost"
 
 TAKES_TIME, PUTS_PLAN = "takes time of plan", "puts plan"
 """Tags of the two halves of a transition that puts a plan."""
@@ -48,7 +50,7 @@ def compose(composition: Composition) -> None:
     composition.map_view("holds_lock", believes)
     for actors in composition.actors.values():
         for me in actors:
-            composition.add(transition("lock_is_lost", me, guards=(IS_ALIVE, HOLDS_LOCK, LOSS_LEFT), effect=lose_lock,
+            composition.add(transition(LOCK_IS_LOST, me, guards=(IS_ALIVE, HOLDS_LOCK, LOSS_LEFT), effect=lose_lock,
                                        changes=("lock", "losses")))  # fmt: skip
     for planner in composition.facts(Planner).values():
         _divide(composition, planner)
@@ -67,13 +69,9 @@ def has_lock(lock: str | None, me: str) -> bool:
     return lock == me
 
 
-def loss_is_left(losses: int, world: World) -> bool:
-    return losses < world[LostLocks].lock_losses
-
-
 IS_ALIVE = Guard("{me} must be alive", is_alive)
 HOLDS_LOCK = Guard("{me} must hold the lock", has_lock)
-LOSS_LEFT = Guard("a lock must be left to be lost", loss_is_left, limit=True)
+LOSS_LEFT = limit_left("a lock must be left to be lost", "losses", lambda world: world[LostLocks].lock_losses)
 
 
 def lose_lock(losses: int) -> Changes:
@@ -143,7 +141,7 @@ MECHANISM = Mechanism(
     limits=LostLocks,
     after=("clocks", "*"),
     actions=(
-        Action("lock_is_lost", "the lock of a living holder is free again, and the holder is not informed",
+        Action(LOCK_IS_LOST, "the lock of a living holder is free again, and the holder is not informed",
                "the lock of {actor} is lost, and {actor} does not notice", service=True),
         *_halves(),
     ),

@@ -16,7 +16,7 @@ from ..machine.transition import Effect, Guard, transition
 REFUSED = "refused"
 
 
-class Refusal(NamedTuple):
+class CommitCondition(NamedTuple):
     """The condition that one actor checks before publishing: the conjunction of the conditions added by mechanisms."""
 
     actor: str
@@ -30,14 +30,14 @@ def refuse(composition: Composition, kind: str, me: str, guard: Guard, give_up: 
     condition, by action or tag.
     """
     checks = composition.select(check, actors=[me])
-    if earlier := composition.facts(Refusal).get(me):
+    if earlier := composition.facts(CommitCondition).get(me):
         both = earlier.guard & guard
         checks.swap(earlier.guard, both)
         composition.select(f"{kind}_is_refused", actors=[me]).swap(~earlier.guard, ~both)
-        composition.register(Refusal(me, both))
+        composition.register(CommitCondition(me, both))
         return
     checks.require(guard)
-    composition.register(Refusal(me, guard))
+    composition.register(CommitCondition(me, guard))
     checks.exit(lambda _: transition(f"{kind}_is_refused", me, to=REFUSED, guards=(~guard,), effect=release_lock,
                                          changes=("own", "lock"), tags=(ABANDONS,)))  # fmt: skip
     composition.add(transition(f"{kind}_gives_up", me, at=REFUSED, guards=(LOCK_IS_FREE,), effect=give_up))

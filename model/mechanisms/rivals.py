@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any, Literal, NamedTuple
 
-from ..kernel.compactor import READS_INPUT
+from ..kernel.compactor import COMPACTOR, READS_INPUT
 from ..kernel.lock import release_lock
 from ..kernel.publication import ABANDONS, BEGINS, COMMITS, TAKES_LOCK, Publication
 from ..kernel.table import Plan
@@ -23,15 +23,18 @@ from ..kernel.timeline import Published
 from ..machine.composition import Composition
 from ..machine.mechanism import Mechanism
 from ..machine.options import Options, option
-from ..machine.plans import DONE, RESUMES_PLAN, STARTS_PLAN, Planner, Runner, Start, start_plan
+from ..machine.plans import DONE, RESUMES_PLAN, STARTS_PLAN, Planner, PlanRunner, Runner, Start, start_plan
 from ..machine.selection import Selection
 from ..machine.transition import DEAD, Action, Changes, Component, Effect, Guard, preset, transition
+from .cleaning.mechanism import CLEANER
 from .cleaning.rules import DataFile, taken_files
 from .crashes import Crashes
+from .log_compaction.mechanism import LOG_COMPACTOR
 from .lost_locks import LostLocks
+from .restores.mechanism import RESTORER
 
-WITH_FILES = {"compactor": "bases", "log_compactor": "logs"}
-"""The kinds of runners that read and put data files -> the field that counts the files that they have put."""
+WITH_FILES = (COMPACTOR.name, LOG_COMPACTOR.name)
+"""The kinds of runners that read and put data files. Their state is a `PlanRunner`."""
 SURE = "sure that its plan is pending"
 
 
@@ -69,7 +72,7 @@ def several_runners(composition: Composition, each: Publication) -> None:
     resumes(composition, runs)
     gives_way(composition, runs)
     if each.kind in WITH_FILES:
-        if composition.actors_of("cleaner"):
+        if composition.actors_of(CLEANER):
             misses_input(composition, runs)
         if composition.world[Crashes].crashes or composition.world[LostLocks].lock_losses:
             loses_files(composition, runs)
@@ -194,7 +197,7 @@ def loses_files(composition: Composition, runs: Runner) -> None:
     gone = (is_pending(runs), ~HAS_FILES) if checks_to_commit(composition, me) else (~HAS_FILES,)
     if WITHOUT_FILES not in composition.components:
         composition.add_component(WITHOUT_FILES, frozenset())
-    removes = preset(remove_files, peers=Component(f"every_{kind}"), count=WITH_FILES[kind])
+    removes = preset(remove_files, peers=Component(f"every_{kind}"))
     commits = composition.select(COMMITS, actors=[me]).require(HAS_FILES)
     if composition.protocol.to_mapping()["decision"] == "log":
         composition.register(Removal(me, removes))  # another runner may decide first
@@ -226,13 +229,11 @@ def has_files(me: str, without_files: frozenset[str]) -> bool:
 HAS_FILES = Guard("no other runner may have deleted its files", has_files)
 
 
-def remove_files(
-    own: Any, me: str, without_files: frozenset[str], peers: Mapping[str, Any], count: str
-) -> Changes:
+def remove_files(own: PlanRunner, me: str, without_files: frozenset[str], peers: Mapping[str, PlanRunner]) -> Changes:
     """Under the lock, delete the files that other live runners have put for the same plan. Files of crashed runners
     stay in the model, because no actor would notice their deletion.
     """
-    rivals = {name for name, peer in peers.items() if peer.plan == own.plan and getattr(peer, count)}
+    rivals = {name for name, peer in peers.items() if peer.plan == own.plan and peer.written}
     alive = {name for name in rivals if peers[name].step != DEAD}
     return {WITHOUT_FILES: without_files | alive - {me}}
 
@@ -242,8 +243,8 @@ def forget_files(me: str, without_files: frozenset[str]) -> Changes:
 
 
 def _actions() -> Iterator[Action]:
-    for kind, plan in (("compactor", "plan"), ("log_compactor", "plan"), ("cleaner", "clean"), ("restorer", "restore")):
-        service = kind != "restorer"
+    for of, plan in ((COMPACTOR, "plan"), (LOG_COMPACTOR, "plan"), (CLEANER, "clean"), (RESTORER, "restore")):
+        kind, service = of.name, of != RESTORER
         yield Action(f"{kind}_resumes_{plan}", f"takes up the oldest pending {plan}, whose runner may be alive",
                      f"{{actor}} takes up a pending {plan}", service=service)  # fmt: skip
         yield Action(f"{kind}_finds_it_done", f"finds that another actor has completed its {plan}; deletes its files",

@@ -14,16 +14,26 @@ from __future__ import annotations
 from math import inf
 from typing import Any, Literal, NamedTuple
 
+from ..kernel.compactor import COMPACTOR
+from ..kernel.reader import READER
 from ..kernel.table import Plan, Table, Write
 from ..kernel.timeline import Published
+from ..kernel.writer import WRITER
 from ..machine.composition import Composition
-from ..machine.mechanism import Kind, Mechanism
+from ..machine.mechanism import Kind, Mechanism, Together
 from ..machine.options import Limits, Options, limit, option
-from ..machine.transition import Action, Changes, Guard, transition
+from ..machine.transition import Action, Changes, Guard, limit_left, transition
 from ..rules import Rules
 from ..world import World
-from .insert_overwrite import replaced
+from .archiving.mechanism import ARCHIVER
+from .consumers import CONSUMER
+from .insert_overwrite import OVERWRITER, replaced
+from .log_compaction.mechanism import LOG_COMPACTOR
+from .queries import QUERIER
+from .restores.mechanism import RESTORER
 from .restores.rules import Restore
+from .rollback.rollbacker import ROLLBACKER
+from .savepoints import SAVEPOINTER
 
 TOOK_TIME, LISTED = "has taken the time of its checkpoint", "has listed the state of its checkpoint"
 
@@ -74,10 +84,10 @@ CHECKPOINTER = Kind(name="checkpointer", prefix="ckpt", first=Checkpointer(), se
 
 def compose(composition: Composition) -> None:
     """Add the component (state variable) `state_checkpoints` and the transitions of every checkpointer to a model."""
-    if not composition.actors_of("checkpointer"):
+    if not composition.actors_of(CHECKPOINTER):
         return
     composition.add_component("state_checkpoints", ())
-    for me in composition.actors_of("checkpointer"):
+    for me in composition.actors_of(CHECKPOINTER):
         composition.add(
             transition("checkpointer_takes_time", me, at="idle", to=TOOK_TIME, effect=take_settled_time,
                        guards=(CHECKPOINT_LEFT, HAS_COMPLETED)),
@@ -87,15 +97,13 @@ def compose(composition: Composition) -> None:
         )  # fmt: skip
 
 
-def checkpoint_is_left(state_checkpoints: tuple[StateCheckpoint, ...], world: World) -> bool:
-    return len(state_checkpoints) < world[CheckpointLimits].state_checkpoints
-
-
 def has_completed(settled_time: int) -> bool:
     return settled_time > 0
 
 
-CHECKPOINT_LEFT = Guard("a state checkpoint must be left", checkpoint_is_left, limit=True)
+CHECKPOINT_LEFT = limit_left(
+    "a state checkpoint must be left", "state_checkpoints", lambda world: world[CheckpointLimits].state_checkpoints
+)
 HAS_COMPLETED = Guard("something must have completed", has_completed)
 
 
@@ -114,7 +122,7 @@ def list_state(
     instant that completed at or before the checkpoint's time.
     """
     writes = writes_of_state(table.writes, unpublished_writes, own.time)
-    there = rules.table_as_of(rules, table, own.time)._replace(writes=writes)
+    there = rules.table_as_of(table, own.time)._replace(writes=writes)
     return {"own": own._replace(checkpoint=StateCheckpoint(own.time, live_files(rules, there, world.groups)))}
 
 
@@ -136,7 +144,7 @@ def live_files(rules: Rules, table: Table, groups: int) -> Table:
     """Return the table restricted to the files that a snapshot query reads: one base file and the newer logs per file
     group.
     """
-    read = [rules.base_and_writes(rules, table, group, inf) for group in range(groups)]
+    read = [rules.base_and_writes(table, group, inf) for group in range(groups)]
     logs = {(group, write.requested) for group, (_, writes) in enumerate(read) for write in writes}
     bases = {barrier for barrier, _ in read}
 
@@ -169,7 +177,7 @@ def table_through(rules: Rules, checkpoint: StateCheckpoint, table: Table, time:
     """Return the table that a read as of `time` through a state checkpoint sees: the files of the checkpoint and of
     newer commits.
     """
-    now, state = rules.table_as_of(rules, table, time), checkpoint.table
+    now, state = rules.table_as_of(table, time), checkpoint.table
     held = {write.requested for write in state.writes}
     tail = (w for w in now.writes if w.requested not in held and is_later(rules, checkpoint, w.requested, w.completed))
     plans: dict[int, tuple[Plan, int | None]] = {}
@@ -184,23 +192,16 @@ def table_through(rules: Rules, checkpoint: StateCheckpoint, table: Table, time:
     return Table(tuple(writes), *found, now.marks)
 
 
-OTHERS = frozenset({
-    "archiver", "checkpointer", "compactor", "consumer", "log_compactor", "overwriter", "querier", "reader", "restorer",
-    "rollbacker", "savepointer", "writer",
-})  # fmt: skip
+OTHERS = (
+    ARCHIVER, CHECKPOINTER, COMPACTOR, CONSUMER, LOG_COMPACTOR, OVERWRITER, QUERIER, READER, RESTORER, ROLLBACKER,
+    SAVEPOINTER, WRITER,
+)  # fmt: skip
 """The kinds of actors that a world with a checkpointer may have."""
-
-
-def check(world: World) -> None:
-    """Raise ValueError if the world combines a checkpointer with unsupported kinds of actors."""
-    there = {kind for kind, count in world.actors.items() if count}
-    if "checkpointer" in there and (refused := sorted(there - OTHERS)):
-        raise ValueError(f"world: a {refused[0]} together with a checkpointer is not modelled; leave one of them out")
 
 
 MECHANISM = Mechanism(
     compose=compose,
-    check=check,
+    together=(Together((CHECKPOINTER,), OTHERS),),
     kinds=(CHECKPOINTER,),
     options=StateCheckpoints,
     limits=CheckpointLimits,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .answering import ANSWER, FRESH
 from .archiving import ARCH
+from .bounded import BOUNDED
 from .cleaning import CLEAN, RETAIN
 from .conflicts import FIRST, KEY
 from .derived import SAME
@@ -22,7 +23,7 @@ from .writers import CANARY, FREE, LAWS
 
 _READS = (SNAP, TRAVEL, INCR, CDC, ATOM, RO, ANSWER, FRESH, SAME)
 _SERVICES = (QUIET, PART, CLEAN, RETAIN, ARCH, SAVED, USEFUL)
-_WRITERS = (MONO, FREE, WAIT, LAWS, FIRST, KEY, ISO, REC, ACK, ONCE, PROGRESS)
+_WRITERS = (MONO, FREE, WAIT, LAWS, FIRST, KEY, ISO, REC, ACK, ONCE, BOUNDED, PROGRESS)
 PROMISES: dict[str, Promise] = {promise.name: in_ending_worlds(promise) for promise in (*_READS, *_SERVICES, *_WRITERS)}
 
 __all__ = ["ANOMALIES", "CANARY", "PROMISES", "Promise"]

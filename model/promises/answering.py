@@ -8,11 +8,13 @@ from collections.abc import Hashable, Iterator
 from typing import Any, NamedTuple
 
 from ..answers import BadInput, Cleaned, Kind, NoAnswer
+from ..kernel.reader import READER
 from ..kernel.table import Write
 from ..machine.state import State
 from ..machine.transition import Step, record_of
+from ..mechanisms.archiving.mechanism import ARCHIVER
 from ..mechanisms.archiving.reader import ReadBegun
-from ..mechanisms.consumers.consumer import time_of
+from ..mechanisms.consumers import CONSUMER, time_of
 from ..model import Model
 from ..refusals import refusal_of
 from .promise import Promise, components_in, value_in
@@ -114,11 +116,11 @@ def _puts_data(entry: Any) -> bool:
 
 
 def _reader_refused(model: Model, state: State, contract: _Contract) -> str | None:
-    for name in model.actors_of("reader"):
+    for name in model.actors_of(READER):
         own = model.component(state, name)
         if own.step == "refused" and own.time >= contract.horizon and not contract.is_undone(own.time):
             return f"{name} has refused its read as of t{own.time}, which is settled and retained"
-    for name in model.actors_of("consumer"):
+    for name in model.actors_of(CONSUMER):
         own = model.component(state, name)
         undone = {each for restore in model.restores(state) for each in restore.undone}
         is_undone = bool(undone & {*own.kept}) or any(map(contract.is_undone, (own.after, own.until)))
@@ -146,7 +148,7 @@ def _shape(model: Model, *states: State) -> Hashable | None:
 
 
 def _readers(model: Model) -> tuple[str, ...]:
-    actors = (*model.actors_of("reader"), *model.actors_of("consumer"))
+    actors = (*model.actors_of(READER), *model.actors_of(CONSUMER))
     return actors if components_in(model, "cleans", "restores") else ()
 
 
@@ -159,9 +161,9 @@ def fresh_holds(model: Model, before: State | None, step: Step | None, after: St
         return f"a read that begins now is as of t{settled}, and {write_named(newest, newest.requested)} has returned"
     if before is None or step is None:
         return None
-    if step.actor in model.actors_of("consumer"):
+    if step.actor in model.actors_of(CONSUMER):
         return _window_ends_early(model, before, step, after)
-    return _time_is_too_early(model, before, step, after) if step.actor in model.actors_of("reader") else None
+    return _time_is_too_early(model, before, step, after) if step.actor in model.actors_of(READER) else None
 
 
 def _newest(published: tuple[Any, ...]) -> Write | None:
@@ -180,7 +182,7 @@ def _time_is_too_early(model: Model, before: State, step: Step, after: State) ->
     had, has = model.component(before, step.actor), model.component(after, step.actor)
     published = model.component(before, "published")
     newest, time = None, has.time
-    if model.actors_of("archiver"):
+    if model.actors_of(ARCHIVER):
         begun = record_of(has, ReadBegun).begun if has.step == "answered" else 0
         newest = next((e for e in published if isinstance(e, Write) and e.completed == begun), None)
     elif has.step == "listing" != had.step:
@@ -207,7 +209,7 @@ def _window_ends_early(model: Model, before: State, step: Step, after: State) ->
 
 
 def _on_listings(model: Model) -> tuple[str, ...]:
-    readers = (*model.actors_of("reader"), *model.actors_of("consumer"))
+    readers = (*model.actors_of(READER), *model.actors_of(CONSUMER))
     return tuple(dict.fromkeys(("published", *model.settled_reads, *readers)))
 
 

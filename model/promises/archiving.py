@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from ..kernel.reader import ENDS, SURE
+from ..kernel.reader import ENDS, READER, SURE
+from ..kernel.writer import WRITER
 from ..machine.state import State
 from ..machine.transition import Step
+from ..mechanisms.archiving.mechanism import ARCHIVER
 from ..mechanisms.cleaning.rules import CompletedClean
-from ..mechanisms.log_compaction.rules import WRITES
+from ..mechanisms.log_compaction.rules import ADDS_FILES
+from ..mechanisms.requests.mechanism import requests_without_lock
 from ..mechanisms.restores.rules import Restored
 from ..model import Model
 from .promise import Promise, value_in
 
-_IRRELEVANT = ("clock", "lock", "crashes", "archives")
+_IRRELEVANT = ("clock", "lock", "crashes", "archivings")
 
 
 def archive_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
@@ -24,7 +27,7 @@ def archive_holds(model: Model, before: State | None, step: Step | None, after: 
         return f"the instant t{min(lost)} has left the active timeline and is not archived"
     if hole := _hole(model, after, removed):
         return hole
-    newest, undone = max(archive, default=0), _rolled_back(model, after)
+    newest, undone = max(archive, default=0), _rolled_back(model, after) | _without_files(model, after)
     for instant in model.timeline(after):
         if instant.completed is None and instant.requested < newest and instant.requested not in undone:
             return (
@@ -57,8 +60,18 @@ def _rolled_back(model: Model, state: State) -> frozenset[int]:
     return frozenset(each.target for each in value_in(model, state, "rollbacks") if each.removed)
 
 
+def _without_files(model: Model, state: State) -> frozenset[int]:
+    """Return the requested times of writes that have put no file. A request without the lock may be put below the floor
+    of an archiver; its writer withdraws it before it puts a file.
+    """
+    if not requests_without_lock(model.protocol):
+        return frozenset()
+    writers = (model.component(state, me) for me in model.actors_of(WRITER))
+    return frozenset(writer.requested for writer in writers if not writer.files)
+
+
 def _hole(model: Model, state: State, removed: frozenset[int]) -> str | None:
-    writes = [e.requested for e in model.component(state, "published") if isinstance(e, WRITES)]
+    writes = [e.requested for e in model.component(state, "published") if isinstance(e, ADDS_FILES)]
     newest = max((each for each in writes if each in removed), default=0)
     left = min((each for each in writes if each not in removed and each < newest), default=None)
     return f"t{newest} has left the active timeline before t{left}, which is older" if left else None
@@ -67,7 +80,7 @@ def _hole(model: Model, state: State, removed: frozenset[int]) -> str | None:
 def _readers_miss(model: Model, state: State) -> str | None:
     gone = model.component(state, "removed")
     entries = [entry for entry in model.component(state, "published") if entry.requested in gone]
-    for name in model.actors_of("reader"):
+    for name in model.actors_of(READER):
         reader = model.component(state, name)
         if reader.step in (SURE, *ENDS):
             for entry in entries:
@@ -88,6 +101,6 @@ ARCH = Promise(
     kind="state",
     holds=archive_holds,
     sometimes=lambda model, state: bool(model.component(state, "removed")),
-    reads=lambda model: _relevant(model) if model.actors_of("archiver") else ("published",),
-    unfit=lambda model: None if model.actors_of("archiver") else "the world has no archiver",
+    reads=lambda model: _relevant(model) if model.actors_of(ARCHIVER) else ("published",),
+    unfit=lambda model: None if model.actors_of(ARCHIVER) else "the world has no archiver",
 )

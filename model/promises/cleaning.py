@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from math import inf
 
+from ..kernel.reader import READER
 from ..kernel.table import Write
 from ..machine.state import State
 from ..machine.transition import Step
-from ..mechanisms.cleaning.options import Cleans
-from ..mechanisms.cleaning.rules import Clean, DataFile, needed, needed_by_plans
+from ..mechanisms.cleaning.mechanism import CLEANER
+from ..mechanisms.cleaning.rules import Clean, Cleans, DataFile, needed, needed_by_plans
+from ..mechanisms.consumers import CONSUMER
 from ..model import Model
 from .promise import Promise, components_in
 from .view import on_table, settled_times
@@ -30,7 +32,7 @@ def clean_holds(model: Model, before: State | None, step: Step | None, after: St
         for group in range(model.world.groups):
             if missing := deleted & needed(model.rules, table, group, saved.at):
                 return f"the savepoint of t{saved.requested} needs {file_named(min(missing))}, which is deleted"
-    for name in (*model.actors_of("reader"), *model.actors_of("consumer")):
+    for name in (*model.actors_of(READER), *model.actors_of(CONSUMER)):
         if model.component(after, name).step == "lost":
             return f"{name} found files deleted, and no horizon explains it"
     return None
@@ -71,7 +73,7 @@ def file_named(file: DataFile) -> str:
 
 def _on_files(model: Model) -> tuple[str, ...]:
     cleaning = components_in(model, "cleans", "deleted", "savepoints")
-    return (*on_table(model), *cleaning, *model.actors_of("reader"), *model.actors_of("consumer"))
+    return (*on_table(model), *cleaning, *model.actors_of(READER), *model.actors_of(CONSUMER))
 
 
 def _on_cleans(model: Model) -> tuple[str, ...]:
@@ -79,7 +81,7 @@ def _on_cleans(model: Model) -> tuple[str, ...]:
 
 
 def _no_cleaner(model: Model) -> str | None:
-    return None if model.actors_of("cleaner") else "the world has no cleaner"
+    return None if model.actors_of(CLEANER) else "the world has no cleaner"
 
 
 CLEAN = Promise(

@@ -8,19 +8,23 @@ from collections.abc import Iterable
 from itertools import combinations
 
 from ..kernel.table import Compaction, Write
+from ..kernel.writer import WRITER
 from ..machine.state import State
 from ..machine.transition import Step, record_of
 from ..mechanisms.file_ids import file_id_of, new_file_ids
-from ..mechanisms.insert_overwrite import replaced_groups
-from ..mechanisms.occ.options import Occ, Validation
-from ..mechanisms.occ.validation import ABORTED
+from ..mechanisms.insert_overwrite import OVERWRITER, replaced_groups
+from ..mechanisms.occ.conflicts import ABORTED, Occ, Validation
+from ..mechanisms.resizes.mechanism import RESIZER
+from ..mechanisms.resizes.rules import generations_shown
 from ..mechanisms.restores.rules import is_undone
 from ..model import Model
+from .flink import conflict_with_own, flink_jobs
 from .promise import Promise, components_in, protocol_of
 from .sentences import write_named
+from .view import answered_times, on_table, view_of
 
 Published = tuple[Write | Compaction, ...]
-CHECKING = ("writer", "overwriter")
+CHECKING = (WRITER, OVERWRITER)
 """The kinds of actors that check for conflicts and abort."""
 
 
@@ -30,7 +34,8 @@ def first_holds(model: Model, before: State | None, step: Step | None, after: St
     """
     writes = _writes(model.component(after, "published"))
     for earlier, later in combinations(writes, 2):
-        if checks_conflicts(model, later.actor) and _conflict(earlier, later):
+        others = earlier.actor != later.actor  # a Flink job orders its own writes by the keys of its checkpoints
+        if others and checks_conflicts(model, later.actor) and _conflict(earlier, later):
             group = min(set(earlier.groups) & set(later.groups))
             return (
                 f"{write_named(later, later.requested)} is published although "
@@ -44,11 +49,11 @@ def first_holds(model: Model, before: State | None, step: Step | None, after: St
         conflict = record_of(own, Validation).conflict
         if wrong := _no_reason(conflict, own.requested, groups, model.component(after, "published")):
             return f"{me} aborts its write (requested t{own.requested}) because of {wrong}"
-    return None
+    return conflict_with_own(model, after)
 
 
 def _touched(model: Model, me: str, number: int) -> set[int]:
-    if me in model.actors_of("overwriter"):
+    if me in model.actors_of(OVERWRITER):
         return set(replaced_groups(model.world, me))
     return {group for group, _ in model.world.files(me, number)} | set(model.world.reads.get((me, number), ()))
 
@@ -72,8 +77,21 @@ def first_or_none(sentences: Iterable[str]) -> str | None:
 
 
 def key_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """Check promise KEY: all completed writes that can contain a key put the key into the same file group."""
-    return key_twice(_writes(model.component(after, "published")))
+    """Check promise KEY: all completed writes that can contain a key put the key into the same file group. In a resized
+    table, a read as of any time opens one file group that holds the key.
+    """
+    if broken := key_twice(_writes(model.component(after, "published"))):
+        return broken
+    return _shown_twice(model, after) if model.actors_of(RESIZER) else None
+
+
+def _shown_twice(model: Model, state: State) -> str | None:
+    table = view_of(model, state).table
+    for time in answered_times(model, state):
+        if len(shown := generations_shown(table, time)) != 1:
+            several = " and ".join(f"t{generation}" for generation in shown)
+            return f"the read as of t{time} opens a file group of each of the resizes {several} for one key"
+    return None
 
 
 def key_twice(writes: Iterable[Write]) -> str | None:
@@ -112,7 +130,7 @@ def _conflict(earlier: Write, later: Write) -> bool:
 
 
 def _met(model: Model, state: State) -> bool:
-    if any(model.component(state, me).step == ABORTED for me in _may_abort(model)):
+    if any(model.component(state, me).step == ABORTED for me in (*_may_abort(model), *flink_jobs(model))):
         return True
     pairs = combinations(_writes(model.component(state, "published")), 2)
     overlapping = (later for earlier, later in pairs if later.requested < (earlier.completed or 0))
@@ -124,7 +142,8 @@ def _two_writes(model: Model, state: State) -> bool:
 
 
 def _no_checks(model: Model) -> str | None:
-    if any(checks_conflicts(model, me) for kind in CHECKING for me in model.actors_of(kind)):
+    checking = (*(me for kind in CHECKING for me in model.actors_of(kind)), *flink_jobs(model))
+    if any(checks_conflicts(model, me) for me in checking):
         return None
     return "every writer is non-blocking: none promises to abort"
 
@@ -136,7 +155,7 @@ FIRST = Promise(
     kind="state",
     holds=first_holds,
     sometimes=_met,
-    reads=lambda model: ("published", *components_in(model, "restores"), *_may_abort(model)),
+    reads=lambda model: ("published", *components_in(model, "restores"), *_may_abort(model), *flink_jobs(model)),
     unfit=_no_checks,
 )
 KEY = Promise(
@@ -146,5 +165,5 @@ KEY = Promise(
     kind="state",
     holds=key_holds,
     sometimes=_two_writes,
-    reads=lambda model: ("published",),
+    reads=lambda model: on_table(model) if model.actors_of(RESIZER) else ("published",),
 )

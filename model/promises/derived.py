@@ -6,10 +6,9 @@ from __future__ import annotations
 
 from math import inf
 
-from ..kernel.reads import as_of
 from ..machine.state import State
 from ..machine.transition import Step
-from ..mechanisms.state_checkpoints import StateCheckpoint, holds_after, table_through
+from ..mechanisms.state_checkpoints import CHECKPOINTER, StateCheckpoint, holds_after, table_through
 from ..model import Model
 from .compare import one_against_other
 from .promise import Promise
@@ -28,7 +27,7 @@ def same_holds(model: Model, before: State | None, step: Step | None, after: Sta
         for time in times:
             seen = table_through(model.rules, checkpoint, view.table, time)
             for group in view.groups:
-                through = as_of(model.rules, seen, group, inf)
+                through = model.rules.as_of(seen, group, inf)
                 if change := one_against_other(view, group, view.as_of(group, time), through):
                     what = "the snapshot" if time == inf else f"the read as of t{time}"
                     return f"through the state checkpoint of t{checkpoint.time} {what} changed {change}"
@@ -56,6 +55,6 @@ SAME = Promise(
     kind="state",
     holds=same_holds,
     sometimes=_has_later_write,
-    reads=lambda model: (*on_table(model), "state_checkpoints") if model.actors_of("checkpointer") else ("published",),
-    unfit=lambda model: None if model.actors_of("checkpointer") else "the world has no checkpointer",
+    reads=lambda model: (*on_table(model), "state_checkpoints") if model.actors_of(CHECKPOINTER) else ("published",),
+    unfit=lambda model: None if model.actors_of(CHECKPOINTER) else "the world has no checkpointer",
 )

@@ -5,25 +5,40 @@ from __future__ import annotations
 from itertools import combinations
 from typing import Any
 
+from ..kernel.reader import READER
 from ..kernel.table import Write
+from ..kernel.writer import WRITER
 from ..machine.state import State
 from ..machine.transition import Step, record_of
+from ..mechanisms import streams
+from ..mechanisms.archiving.mechanism import ARCHIVER
 from ..mechanisms.archiving.reader import ReadBegun
 from ..mechanisms.exactly_once import Resends, batch_of, rows_of
-from ..mechanisms.lost_answers import Answers
+from ..mechanisms.lost_answers import LostAnswerLimits
+from ..mechanisms.restores.mechanism import RESTORER
 from ..mechanisms.rollback.heartbeat import Heartbeat
-from ..mechanisms.rollback.options import Failures
-from ..mechanisms.rollback.rules import Rollback
-from ..mechanisms.streams import stream as streams
+from ..mechanisms.rollback.rollbacker import ROLLBACKER
+from ..mechanisms.rollback.rules import Failures, Rollback
+from ..mechanisms.streams import STREAM
 from ..model import Model
+from .flink import (
+    checkpoint_completed,
+    committed_twice,
+    flink_jobs,
+    lost_checkpoint,
+    on_jobs,
+    undoes_jobs,
+    undone_alive,
+)
 from .promise import Promise, components_in, value_in
 from .sentences import write_named
 
 
 def no_rollback(model: Model) -> str | None:
     """Return the reason why promise REC is not checked for a model; None if it is checked."""
-    there = model.actors_of("rollbacker") and model.world[Failures].rollbacks
-    return None if there or model.actors_of("restorer") else "nothing is rolled back in this world"
+    there = model.actors_of(ROLLBACKER) and model.world[Failures].rollbacks
+    there = there or model.actors_of(RESTORER) or undoes_jobs(model)
+    return None if there else "nothing is rolled back in this world"
 
 
 def recovery_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
@@ -37,11 +52,11 @@ def recovery_holds(model: Model, before: State | None, step: Step | None, after:
     for entry in model.component(after, "published"):
         if isinstance(entry, Write) and entry.requested in planned:
             return f"{write_named(entry, entry.requested)} is completed, and a rollback of it is on the timeline"
-    for me in model.actors_of("writer") if planned else ():
+    for me in model.actors_of(WRITER) if planned else ():
         writer = model.component(after, me)
         if writer.requested in planned and not record_of(writer, Heartbeat).expired:
             return f"{me}'s write requested at t{writer.requested} is rolled back, and its heartbeat has not expired"
-    return None
+    return undone_alive(model, after)
 
 
 def restored_wrongly(model: Model, state: State) -> str | None:
@@ -51,22 +66,23 @@ def restored_wrongly(model: Model, state: State) -> str | None:
     writes = [entry for entry in model.component(state, "published") if isinstance(entry, Write)]
     for each in model.restores(state)[-1:]:
         what = f"the restore of t{each.requested} went back to t{each.at}"
-        if lost := set(each.kept) - {write.requested for write in writes}:
+        if lost := set(each.saved_writes) - {write.requested for write in writes}:
             return f"{what} and has undone the write requested at t{min(lost)}, which had completed by then"
         for write in writes:
-            if write.requested not in each.kept and write.requested < each.requested:
+            if write.requested not in each.saved_writes and write.requested < each.requested:
                 return f"{what}, and {write_named(write, write.requested)} is there, which had not completed by then"
     return None
 
 
 def _is_undone(model: Model, state: State) -> bool:
-    return bool(value_in(model, state, "rollbacks") or model.restores(state))
+    undone = value_in(model, state, "rollbacks") or value_in(model, state, "undone")
+    return bool(undone or model.restores(state))
 
 
 def _on_rollbacks(model: Model) -> tuple[str, ...]:
     rollbacks = components_in(model, "rollbacks")
-    writers = model.actors_of("writer") if rollbacks else ()
-    return ("published", *rollbacks, *components_in(model, "restores"), *writers)
+    writers = model.actors_of(WRITER) if rollbacks else ()
+    return ("published", *rollbacks, *components_in(model, "restores"), *writers, *on_jobs(model))
 
 
 REC = Promise(
@@ -88,16 +104,16 @@ REPORTS = ("reported_done", "reported_failed", "lost_answers")
 def nothing_lost(model: Model) -> str | None:
     """Return the reason why promise ACK is not checked for a model; None if it is checked.
 
-    ACK can be violated only if responses of the store can be lost, or if readers read a table whose instants are
-    archived.
+    ACK can be violated only if responses of the store can be lost, if readers read a table whose instants are
+    archived, or if a Flink job reports a checkpoint as complete before it commits.
     """
-    if model.world[Answers].lost_answers or _reads_archived_tables(model):
+    if model.world[LostAnswerLimits].lost_answers or _reads_archived_tables(model) or flink_jobs(model):
         return None
     return "every answer of the store arrives in this world"
 
 
 def _reads_archived_tables(model: Model) -> bool:
-    return bool(model.actors_of("reader") and model.actors_of("archiver"))
+    return bool(model.actors_of(READER) and model.actors_of(ARCHIVER))
 
 
 def acknowledged_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
@@ -111,12 +127,14 @@ def acknowledged_holds(model: Model, before: State | None, step: Step | None, af
         done.discard(entry.requested)
     if done:
         return f"a write was reported as done (requested t{min(done)}), and no reader ever sees it"
+    if lost := lost_checkpoint(model, after):
+        return lost
     return _read_too_early(model, after) if _reads_archived_tables(model) else None
 
 
 def _read_too_early(model: Model, state: State) -> str | None:
     writes = [entry for entry in model.component(state, "published") if isinstance(entry, Write)]
-    for name in model.actors_of("reader"):
+    for name in model.actors_of(READER):
         reader = model.component(state, name)
         for write in writes if reader.step == "answered" else ():
             if reader.time < (write.completed or 0) <= _begun(reader):
@@ -128,14 +146,14 @@ def _read_too_early(model: Model, state: State) -> str | None:
 
 
 def _on_reports(model: Model) -> tuple[str, ...]:
-    readers = model.actors_of("reader") if _reads_archived_tables(model) else ()
-    return ("published", *components_in(model, *REPORTS), *readers)
+    readers = model.actors_of(READER) if _reads_archived_tables(model) else ()
+    return ("published", *components_in(model, *REPORTS), *readers, *on_jobs(model))
 
 
 def _acknowledged(model: Model, state: State) -> bool:
-    if value_in(model, state, "lost_answers"):
+    if value_in(model, state, "lost_answers") or checkpoint_completed(model, state):
         return True
-    readers = model.actors_of("reader") if _reads_archived_tables(model) else ()
+    readers = model.actors_of(READER) if _reads_archived_tables(model) else ()
     return any(own.step == "answered" and _begun(own) for own in (model.component(state, me) for me in readers))
 
 
@@ -145,7 +163,8 @@ def _begun(reader: Any) -> int:
 
 ACK = Promise(
     name="ACK",
-    about="A write that returned is in every snapshot that begins later; a write reported as failed is in none.",
+    about="A write that returned is in every snapshot that begins later; a write reported as failed is in none; "
+    "the rows of a complete Flink checkpoint are in the table, or can still be committed.",
     source="RFC-22, atomic commits; docs/contract.md, ACK",
     kind="state",
     holds=acknowledged_holds,
@@ -157,8 +176,9 @@ ACK = Promise(
 
 def nothing_sent_again(model: Model) -> str | None:
     """Return the reason why promise ONCE is not checked for a model; None if it is checked."""
-    resent = model.world[Resends].resends and len(model.actors_of("writer")) > 1
-    return None if resent or model.actors_of("stream") else "no batch is sent again here"
+    resent = model.world[Resends].resends and len(model.actors_of(WRITER)) > 1
+    there = resent or model.actors_of(STREAM) or flink_jobs(model)
+    return None if there else "no batch is sent again here"
 
 
 def once_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
@@ -173,7 +193,7 @@ def once_holds(model: Model, before: State | None, step: Step | None, after: Sta
                 f"one batch is committed twice: as {write_named(one, one.requested)} and as "
                 f"{write_named(other, other.requested)}"
             )
-    return streams_served(model, after)
+    return committed_twice(model, after) or streams_served(model, after)
 
 
 def streams_served(model: Model, state: State) -> str | None:
@@ -181,7 +201,7 @@ def streams_served(model: Model, state: State) -> str | None:
     otherwise.
     """
     done = {entry.requested: entry for entry in model.component(state, "published") if isinstance(entry, Write)}
-    for name in model.actors_of("stream"):
+    for name in model.actors_of(STREAM):
         own: streams.Stream = model.component(state, name)
         for one, other in combinations(own.sink, 2):
             if one.query == other.query and (twice := {*one.writes} & {*other.writes}):
@@ -222,13 +242,14 @@ def _answered_without_rows(model: Model, step: Step, after: State) -> str | None
 
 
 def _answered(model: Model) -> tuple[str, ...]:
-    writers = model.actors_of("writer") if model.world[Resends].other_rows else ()
-    return ("published", *writers, *model.actors_of("stream"))
+    writers = model.actors_of(WRITER) if model.world[Resends].other_rows else ()
+    return ("published", *writers, *model.actors_of(STREAM), *flink_jobs(model))
 
 
 def _sent(model: Model, state: State) -> bool:
-    followers = (model.component(state, name) for name in model.actors_of("stream"))
-    return bool(_of_batches(model, state)) or any(own.checkpoint.committed for own in followers)
+    followers = (model.component(state, name) for name in model.actors_of(STREAM))
+    committed = bool(_of_batches(model, state)) or any(own.checkpoint.committed for own in followers)
+    return committed or checkpoint_completed(model, state)
 
 
 def _of_batches(model: Model, state: State) -> list[Write]:
@@ -239,7 +260,7 @@ def _of_batches(model: Model, state: State) -> list[Write]:
 ONCE = Promise(
     name="ONCE",
     about="A batch with an id commits at most once, however often it is sent; a batch reported as written "
-    "has committed.",
+    "has committed; a commit of a Flink job names its checkpoint.",
     source="RFC-22, restarts of streaming writers; docs/contract.md, ONCE",
     kind="step",
     holds=once_holds,

@@ -15,6 +15,7 @@ from math import inf
 
 from ..kernel.merge import Fold
 from ..kernel.table import Write
+from ..kernel.writer import WRITER
 from ..machine.state import State
 from ..machine.transition import Step
 from ..model import Model
@@ -116,12 +117,12 @@ def _skewed(model: Model, state: State, all_writers: bool) -> Iterator[str]:
 
 def _overlapped(model: Model, state: State) -> bool:
     return any(True for _ in _overlapping(model, state, all_writers=True)) or any(
-        model.component(state, me).step == "aborted" for me in model.actors_of("writer") if under_occ(model, me)
+        model.component(state, me).step == "aborted" for me in model.actors_of(WRITER) if under_occ(model, me)
     )
 
 
 def _no_optimistic_writer(model: Model) -> str | None:
-    if any(under_occ(model, me) for me in model.actors_of("writer")):
+    if any(under_occ(model, me) for me in model.actors_of(WRITER)):
         return None
     return "no writer is optimistic; other modes isolate reads only"
 
@@ -133,7 +134,7 @@ ISO = Promise(
     kind="state",
     holds=isolation_holds,
     sometimes=_overlapped,
-    reads=lambda model: ("published", *(me for me in model.actors_of("writer") if under_occ(model, me))),
+    reads=lambda model: ("published", *(me for me in model.actors_of(WRITER) if under_occ(model, me))),
     unfit=_no_optimistic_writer,
 )
 

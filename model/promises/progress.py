@@ -11,21 +11,35 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from ..kernel.compactor import COMPACTOR
+from ..kernel.writer import WRITER
+from ..machine.mechanism import Kind
 from ..machine.state import State
 from ..machine.transition import DEAD, Step
+from ..mechanisms.cleaning.mechanism import CLEANER
+from ..mechanisms.clustering import CLUSTERER
+from ..mechanisms.crashes import ACTOR_CRASHES
+from ..mechanisms.insert_overwrite import OVERWRITER
+from ..mechanisms.log_compaction.mechanism import LOG_COMPACTOR
+from ..mechanisms.lost_locks import LOCK_IS_LOST
+from ..mechanisms.resizes.mechanism import RESIZER
+from ..mechanisms.resizes.rules import resize_of
+from ..mechanisms.restores.mechanism import RESTORER
+from ..mechanisms.rollback.rollbacker import ROLLBACKER
 from ..model import Model
 from .promise import Promise
 
-UNFAIR = frozenset(("actor_crashes", "lock_is_lost"))
+UNFAIR = frozenset((ACTOR_CRASHES, LOCK_IS_LOST))
 """Actions that may stay possible without ever happening in a fair run."""
 
 RESUMED_BY = {
-    "compaction": ("compactor", "compaction"),
-    "logcompaction": ("log_compactor", "log compaction"),
-    "clean": ("cleaner", "clean"),
-    "rollback": ("rollbacker", "rollback"),
-    "restore": ("restorer", "restore"),
+    "compaction": (COMPACTOR, "compaction"),
+    "logcompaction": (LOG_COMPACTOR, "log compaction"),
+    "clean": (CLEANER, "clean"),
+    "rollback": (ROLLBACKER, "rollback"),
+    "restore": (RESTORER, "restore"),
 }
+RESIZE = (RESIZER, "resize")
 """Action of a plan -> the kind of actors that resume it, and its name in sentences."""
 
 
@@ -39,28 +53,30 @@ def outstanding(model: Model, state: State) -> Mapping[str, str]:
     owed = [instant for instant in model.pending(state) if instant.state != "completed"]
     if not owed:
         return left
-    working = {model.component(state, name).requested for name in model.actors_of("writer") if name in left}
-    alone = (*model.actors_of("overwriter"), *model.actors_of("clusterer"))
-    theirs = {plan.requested for plan in model.component(state, "plans") if plan.runner in alone}
+    working = {model.component(state, name).requested for name in model.actors_of(WRITER) if name in left}
+    alone = (*model.actors_of(OVERWRITER), *model.actors_of(CLUSTERER))
+    plans = model.component(state, "plans")
+    theirs = {plan.requested for plan in plans if plan.runner in alone}
+    resizes = {plan.requested for plan in plans if resize_of(plan)}
     for action, requested in ((instant.action, instant.requested) for instant in owed):
-        kind, what = RESUMED_BY.get(action, ("", ""))
+        kind, what = RESIZE if requested in resizes else RESUMED_BY.get(action, (None, ""))
         if action == "compaction" and requested in theirs:
             continue  # No other actor resumes it, and its own actor is busy (listed above) or dead.
         if kind and _has_live(model, state, kind):
             left[f"{action} {requested}"] = f"the {what} planned at t{requested} is never completed"
-        elif action == "deltacommit" and _has_live(model, state, "rollbacker") and requested not in working:
+        elif action == "deltacommit" and _has_live(model, state, ROLLBACKER) and requested not in working:
             left[f"write {requested}"] = f"the failed write of t{requested} is never removed"
     return left
 
 
-def _has_live(model: Model, state: State, kind: str) -> bool:
+def _has_live(model: Model, state: State, kind: Kind) -> bool:
     return any(model.component(state, name).step != DEAD for name in model.actors_of(kind))
 
 
 def limited(model: Model, state: State) -> str:
     """Return a phrase that names the actors, except writers, that could act if the world's limits were higher, or ''.
     """
-    writers = model.actors_of("writer")
+    writers = model.actors_of(WRITER)
     return " and ".join(name for name in model.stopped_by_limits(state) if name not in writers)
 
 

@@ -3,13 +3,17 @@
 
 from __future__ import annotations
 
+from ..kernel.compactor import COMPACTOR
 from ..kernel.merge import logs_of
 from ..kernel.reads import read_optimized
 from ..kernel.table import Log
 from ..machine.state import State
 from ..machine.transition import Step
+from ..mechanisms.bulk_insert.mechanism import BULK_INSERTER
 from ..mechanisms.bulk_insert.rules import loaded
-from ..mechanisms.insert_overwrite import ranks_at
+from ..mechanisms.clustering import CLUSTERER
+from ..mechanisms.insert_overwrite import OVERWRITER, ranks_at
+from ..mechanisms.resizes.mechanism import RESIZER
 from ..model import Model
 from . import oracle
 from .compare import against_oracle
@@ -70,7 +74,7 @@ def _has_later_write(model: Model, state: State) -> bool:
 def _no_barrier(model: Model) -> str | None:
     if model.world.flat().get("table_type") == "COPY_ON_WRITE":
         return "every read of a copy-on-write table reads base files alone"
-    there = any(model.actors_of(kind) for kind in ("compactor", "clusterer", "bulk_inserter", "overwriter"))
+    there = any(model.actors_of(kind) for kind in (COMPACTOR, CLUSTERER, RESIZER, BULK_INSERTER, OVERWRITER))
     return None if there else "no actor of the world puts base files"
 
 

@@ -8,10 +8,10 @@ from collections.abc import Hashable
 from math import inf
 
 from ..kernel.merge import Fold, logs_of
-from ..kernel.table import Write
+from ..kernel.table import Log, Write
 from ..machine.state import State
 from ..machine.transition import Step
-from ..mechanisms.consumers.consumer import time_of
+from ..mechanisms.consumers import CONSUMER, time_of
 from ..mechanisms.insert_overwrite import ranks_at, replaced
 from ..mechanisms.restores.rules import hides
 from ..model import Model
@@ -105,11 +105,13 @@ def incremental_holds(model: Model, before: State | None, step: Step | None, aft
     """
     view = view_of(model, after)
     # The bounds of a window by requested time say nothing about completions: check what consumers read instead.
-    by_bounds = model.protocol[Windows].incremental_axis == "completion" or not model.actors_of("consumer")
+    by_bounds = model.protocol[Windows].incremental_axis == "completion" or not model.actors_of(CONSUMER)
     for start, end in (*view.windows, *view.other_windows) if by_bounds else ():
         what = f"incremental read (t{start}, t{end}]"
         for group in view.groups:
             shape, right = view.window(group, start, end), view.logs(group, start, end)
+            if twice := next((log for log in shape.logs if shape.logs.count(log) > 1), None):
+                return f"{what} in group {group} delivers {_write_of(view, twice)} twice"
             if broken := against_oracle(view, what, group, shape, right=right, deletes=True):
                 return broken
             if broken := columns_broken(view, what, group, shape, end):
@@ -121,6 +123,11 @@ def incremental_holds(model: Model, before: State | None, step: Step | None, aft
             if broken := _does_not_add_up(view, what, group, (start, end)):
                 return broken
     return consumers_served(model, after)
+
+
+def _write_of(view: View, log: Log | Fold) -> str:
+    requested = next(iter(logs_of(log)))[0] if isinstance(log, Fold) else log[0]
+    return write_named(view.done.get(requested), requested)
 
 
 def _does_not_add_up(view: View, what: str, group: int, window: tuple[float, float]) -> str | None:
@@ -140,7 +147,7 @@ def _does_not_add_up(view: View, what: str, group: int, window: tuple[float, flo
 def consumers_served(model: Model, state: State) -> str | None:
     """Return a sentence if a consumer missed a write or received a write twice; None otherwise."""
     done = view_of(model, state).done
-    for name in model.actors_of("consumer"):
+    for name in model.actors_of(CONSUMER):
         consumer = model.component(state, name)
         if consumer.again:
             return f"{name} has read {write_named(done.get(consumer.again), consumer.again)} in two of its windows"
@@ -156,11 +163,11 @@ def consumers_served(model: Model, state: State) -> str | None:
 
 
 def _on_table_and_consumers(model: Model) -> tuple[str, ...]:
-    return (*on_table(model), *model.actors_of("consumer"))
+    return (*on_table(model), *model.actors_of(CONSUMER))
 
 
 def _shape_without_consumers(model: Model, *states: State) -> Hashable | None:
-    return None if model.actors_of("consumer") else shape_of(model, *states)
+    return None if model.actors_of(CONSUMER) else shape_of(model, *states)
 
 
 def changes_hold(model: Model, before: State | None, step: Step | None, after: State) -> str | None:

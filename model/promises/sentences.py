@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from ..kernel.table import Log, Write
-from ..mechanisms.merge_function.values import Merged, Value
-from ..mechanisms.partial_updates.columns import ROW, Made
+from ..mechanisms.merge_function import MergedRecords, Value
+from ..mechanisms.partial_updates import ROW, Made
 from .oracle import Row
 
 
@@ -49,9 +49,9 @@ def key_given(rows: Mapping[Log, Row], writes: Mapping[int, Write]) -> str:
     return f"a key that {several(operations)}"
 
 
-def row_of(shown: Log | Made | Merged | None, writes: Mapping[int, Write]) -> str:
+def row_of(shown: Log | Made | MergedRecords | None, writes: Mapping[int, Write]) -> str:
     """Return a phrase for the row that a read returns for one key."""
-    if isinstance(shown, Merged):
+    if isinstance(shown, MergedRecords):
         return _merged_row(shown, writes)
     if isinstance(shown, Made):
         parts = [f"{name} of {log_named(log, writes)}" for name, log in shown.columns if name != ROW]
@@ -60,7 +60,7 @@ def row_of(shown: Log | Made | Merged | None, writes: Mapping[int, Write]) -> st
     return "no row" if shown is None else f"the row of {log_named(shown, writes)}"
 
 
-def _merged_row(shown: Merged, writes: Mapping[int, Write]) -> str:
+def _merged_row(shown: MergedRecords, writes: Mapping[int, Write]) -> str:
     parts = []
     if shown.newest is not None:
         made, newest = _value(shown.value, writes), log_named(shown.newest, writes)

@@ -5,14 +5,21 @@ from __future__ import annotations
 from collections.abc import Hashable
 from math import inf
 
+from ..kernel.compactor import COMPACTOR
 from ..kernel.merge import NOTHING, Fold, logs_of
 from ..kernel.table import Log
 from ..machine.state import State
 from ..machine.transition import Step
+from ..mechanisms.archiving.mechanism import ARCHIVER
 from ..mechanisms.bulk_insert.rules import loaded
 from ..mechanisms.cleaning.rules import Clean
+from ..mechanisms.clustering import CLUSTERER
 from ..mechanisms.insert_overwrite import ranks_at, replaced
-from ..mechanisms.log_compaction.rules import covered
+from ..mechanisms.log_compaction.mechanism import LOG_COMPACTOR
+from ..mechanisms.log_compaction.rules import with_inputs
+from ..mechanisms.metadata_entries import METADATA_COMPACTOR, MetadataContent
+from ..mechanisms.resizes.mechanism import RESIZER
+from ..mechanisms.rollback.rollbacker import ROLLBACKER
 from ..model import Model
 from ..slices import FileSlice
 from .compare import one_against_other
@@ -22,12 +29,12 @@ from .sentences import write_named
 from .shape import shape_of
 from .view import View, answered_times, on_table, view_of
 
-SERVICES = ("compactor", "log_compactor", "clusterer", "rollbacker", "archiver")
+SERVICES = (COMPACTOR, LOG_COMPACTOR, CLUSTERER, RESIZER, ROLLBACKER, ARCHIVER, METADATA_COMPACTOR)
 
 
 def no_service(model: Model) -> str | None:
     """Return the reason why promises about compaction are not checked for a model; None if they are checked."""
-    there = any(model.actors_of(kind) for kind in ("compactor", "log_compactor", "clusterer"))
+    there = any(model.actors_of(kind) for kind in (COMPACTOR, LOG_COMPACTOR, CLUSTERER, RESIZER))
     return None if there else "the world has no compactor"
 
 
@@ -45,7 +52,9 @@ def planned_between_writes(model: Model, state: State) -> bool:
 
 def served_between_writes(model: Model, state: State) -> bool:
     """True if a state tests promise QUIET: a service has planned work, rolled back a write, or archived an instant."""
-    if value_in(model, state, "removed"):
+    metadata = value_in(model, state, "metadata")
+    compacted = isinstance(metadata, MetadataContent) and bool(metadata.bases)
+    if value_in(model, state, "removed") or (compacted and two_writes(model, state)):
         return True
     rolled_back = value_in(model, state, "rollbacks")
     return planned_between_writes(model, state) or (bool(rolled_back) and bool(view_of(model, state).done))
@@ -135,7 +144,7 @@ def bases_by(view: View, group: int) -> list[tuple[int, int]]:
 
 def files_of(view: View, piece: FileSlice) -> tuple[Log, ...]:
     """Return the files that belong to a file slice: its logs, the inputs of its log compactions, and its base file."""
-    logs = covered(view.table, piece.group, piece.logs)
+    logs = with_inputs(view.table, piece.group, piece.logs)
     # If times are not unique, a base file and a log of different instants can have the same name.
     return logs if piece.base is None or (piece.base, 1) in logs else ((piece.base, 1), *logs)
 

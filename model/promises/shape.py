@@ -13,45 +13,22 @@ from functools import lru_cache
 from itertools import chain
 from typing import Any, NamedTuple
 
-from ..kernel.table import Compaction, CompletesAs, GroupPlan, Plan, Write
-from ..machine.marks import mark
+from ..kernel.reader import READER
+from ..kernel.table import Compaction, Plan, Write
+from ..machine.marks import SHAPED, mark
 from ..machine.state import State
-from ..mechanisms.bulk_insert.rules import Loaded, loaded
-from ..mechanisms.cleaning.rules import CompletedClean
-from ..mechanisms.clustering import Clustered, Clustering, Clusters, Into
-from ..mechanisms.copy_on_write import Onto, onto
-from ..mechanisms.foreign_services import Unmarked, unmarked
-from ..mechanisms.insert_overwrite import Replaced, replaced
-from ..mechanisms.rollback.rules import Rollback, RolledBack
-from ..mechanisms.schema_evolution.rules import Columns, PlanColumns
-from ..mechanisms.shared_logs import LOGS, Places
+from ..mechanisms.bulk_insert.rules import loaded
+from ..mechanisms.clustering import CLUSTERER, Clustering
+from ..mechanisms.copy_on_write import onto
+from ..mechanisms.foreign_services import unmarked
+from ..mechanisms.insert_overwrite import replaced
+from ..mechanisms.resizes.rules import generations, resize_of
+from ..mechanisms.rollback.rules import Rollback
+from ..mechanisms.shared_logs import LOGS
 from ..model import Model
-from ..variants.listing import Listing
+from ..variants.listing import ReaderListing
 from ..variants.slicing import BaseInstants
 from .promise import components_in
-
-KNOWN = {
-    Write: ("requested", "completed", "actor", "number", "files", "marks"),
-    BaseInstants: ("groups", "kind"),
-    Columns: ("found", "kind"),
-    CompletesAs: ("action", "kind"),
-    Into: ("clusterings", "kind"),
-    Loaded: ("groups", "kind"),
-    Onto: ("bases", "kind"),
-    Places: ("places", "kind"),
-    Replaced: ("groups", "kind"),
-    Compaction: ("requested", "completed", "actor", "marks"),
-    Clustered: ("groups", "kind"),
-    RolledBack: ("requested", "completed", "actor"),
-    CompletedClean: ("requested", "completed", "actor"),
-    Rollback: ("requested", "target", "planner", "inflight", "deleted", "forgotten", "removed"),
-    Plan: ("requested", "runner", "inflight", "groups", "marks"),
-    Clusters: ("clusters", "kind"),
-    PlanColumns: ("written", "kind"),
-    Unmarked: ("unmarked", "kind"),
-    GroupPlan: ("group", "base", "logs"),
-}
-"""The fields of the values that shapes support. A new field must be added here and handled as a time or not."""
 
 
 class Abstract(NamedTuple):
@@ -142,7 +119,7 @@ def _fields(model: Model) -> tuple[list[_Field], list[_Field]]:
     known = {"published", "plans", "rollbacks"}
     if {"restores", "schemas", LOGS} & {*model.components} or model.world.settings or {*model.table_reads} - known:
         return [], []
-    if model.actors_of("clusterer") and model.protocol[Clustering].clustering == "file_ids":
+    if model.actors_of(CLUSTERER) and model.protocol[Clustering].clustering == "file_ids":
         return [], []
 
     def field(name: str, abstract: Callable[[Any], Abstract | Undone]) -> _Field:
@@ -150,9 +127,9 @@ def _fields(model: Model) -> tuple[list[_Field], list[_Field]]:
 
     names = ("published", "plans", *components_in(model, "rollbacks"))
     table = [field(name, _abstract_rollbacks if name == "rollbacks" else _abstract_entries) for name in names]
-    if model.protocol[Listing].read_time == "clock":
+    if model.protocol[ReaderListing].read_time == "clock":
         table.append(field("clock", lambda clock: Abstract(None, (clock,))))
-    return table, [field(name, _abstract_reader) for name in model.actors_of("reader")]
+    return table, [field(name, _abstract_reader) for name in model.actors_of(READER)]
 
 
 def _ranked(parts: Abstract | Undone, rank: Mapping[int, int]) -> Hashable:
@@ -191,15 +168,20 @@ def _abstract_entry(entry: Any) -> Abstract:
         # A plan may hold what never completed, where the protocol lets it.
         parts = tuple((part.group, part.base is None, tuple([v for _, v in part.logs])) for part in entry.groups)
         taken = [time for part in entry.groups for time in (part.base, *(at for at, _ in part.logs))]
-        return Abstract((unmarked(entry), parts), (entry.requested, *(time for time in taken if time is not None)))
+        resize = resize_of(entry)
+        copied = () if resize is None else (resize.copied,)
+        times = (entry.requested, *copied, *(time for time in taken if time is not None))
+        return Abstract((unmarked(entry), resize and resize.buckets, parts), times)
     times = (entry.requested, entry.completed)
     if not isinstance(entry, Write):
         return Abstract("" if isinstance(entry, Compaction) else entry.action, times)
     named, merged = mark(entry, BaseInstants).groups, onto(entry)
     forms = tuple(base is None for base in named), tuple((group, base is None) for group, base in merged)
-    times += tuple(base for base in (*named, *(base for _, base in merged)) if base is not None)
-    return Abstract((entry.files, *forms, loaded(entry), replaced(entry)), times)
+    groups_of = generations(entry)
+    made_by = tuple(time for time in groups_of if time)
+    times += (*made_by, *(base for base in (*named, *(base for _, base in merged)) if base is not None))
+    return Abstract((entry.files, tuple(map(bool, groups_of)), *forms, loaded(entry), replaced(entry)), times)
 
 
 def _is_known(entry: Any) -> bool:
-    return all(KNOWN.get(type(each)) == each._fields for each in (entry, *getattr(entry, "marks", ())))
+    return all(SHAPED.get(type(each)) == each._fields for each in (entry, *getattr(entry, "marks", ())))

@@ -12,6 +12,7 @@ from ..machine.transition import Step
 from ..mechanisms.clock_waits import REQUESTING
 from ..mechanisms.clocks import Clock, clock_of
 from ..mechanisms.lost_locks import LostLocks
+from ..mechanisms.requests.mechanism import requests_without_lock
 from ..model import Model
 from .promise import Promise, components_in, protocol_of, value_in
 from .shape import shape_of
@@ -69,12 +70,13 @@ def _of_actors(model: Model, state: State, published: tuple[Any, ...]) -> Iterat
 
 
 def may_repeat_times(model: Model) -> bool:
-    """True if two actors could be assigned equal times: clocks differ, clocks are coarse, or locks can be lost.
+    """True if two actors could be assigned equal times: clocks differ, clocks are coarse, locks can be lost, or
+    requests need no lock.
 
     Only then does promise MONO also check times that are not yet on the timeline.
     """
     actors = chain.from_iterable(model.actors.values())
-    return model.world[LostLocks].lock_losses > 0 or any(
+    return model.world[LostLocks].lock_losses > 0 or requests_without_lock(model.protocol) or any(
         clock_of(model.world, protocol_of(model, me)) != Clock() for me in actors
     )
 

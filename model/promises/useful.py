@@ -12,15 +12,19 @@ from collections.abc import Callable, Iterator, Sequence
 from math import inf
 from typing import Any, Final, NamedTuple
 
+from ..kernel.compactor import COMPACTOR, COMPACTOR_WRITES_BASE
 from ..kernel.timeline import COMPLETED_TABLE
 from ..machine.bound import BoundTransition
 from ..machine.state import State
 from ..machine.transition import Step
-from ..mechanisms.archiving.options import ArchiveLimits
-from ..mechanisms.cleaning.options import Cleans
-from ..mechanisms.cleaning.rules import CompletedClean, DataFile, needed, needed_by_plans, taken_files
+from ..mechanisms.archiving.mechanism import ARCHIVER
+from ..mechanisms.archiving.rules import ArchiveLimits
+from ..mechanisms.cleaning.mechanism import CLEANER
+from ..mechanisms.cleaning.rules import Cleans, CompletedClean, DataFile, needed, needed_by_plans, taken_files
 from ..mechanisms.endless import Endless
-from ..mechanisms.log_compaction.rules import WRITES, covered, log_compactions
+from ..mechanisms.log_compaction.mechanism import LOG_COMPACTOR
+from ..mechanisms.log_compaction.rules import ADDS_FILES, log_plans_of, with_inputs
+from ..mechanisms.metadata_entries import METADATA_COMPACTOR, pending_base
 from ..mechanisms.restores.rules import Restored
 from ..model import Model
 from .cleaning import file_named
@@ -34,7 +38,7 @@ Work = frozenset[Any]
 NOTHING: Final[Work] = frozenset()
 
 
-class Service(NamedTuple):
+class ServicePolicy(NamedTuple):
     """The policy of one kind of table service.
 
     `due(model, state, actor)` returns the work that the policy states. `planned(model, state)` returns the newest plan,
@@ -60,12 +64,12 @@ def groups_to_log_compact(model: Model, state: State, me: str) -> Work:
     pending.
     """
     view = view_of(model, state)
-    busy = {part.group for plan, done in log_compactions(view.table) if done is None for part in plan.groups}
+    busy = {part.group for plan, done in log_plans_of(view.table) if done is None for part in plan.groups}
     return frozenset(group for group in view.groups if group not in busy and len(_newest_logs(view, group)) > 1)
 
 
 def _planned_groups(view: View) -> set[int]:
-    plans = (*zip(view.table.plans, view.table.completed, strict=True), *log_compactions(view.table))
+    plans = (*zip(view.table.plans, view.table.completed, strict=True), *log_plans_of(view.table))
     return {part.group for plan, done in plans if done is None for part in plan.groups}
 
 
@@ -103,7 +107,7 @@ def _pending(model: Model, state: State, plans: str) -> bool:
 
 def instants_to_archive(model: Model, state: State, me: str) -> Work:
     """Return the completed instants that the archiver's policy moves: the oldest ones except restores, up to the first
- write or compaction that a pending instant, a snapshot or the policy still needs on the active timeline.
+    write or compaction that a pending instant, a snapshot or the policy still needs on the active timeline.
     """
     removed = model.component(state, "removed")
     active = [entry for entry in model.component(state, "published") if entry.requested not in removed]
@@ -112,17 +116,30 @@ def instants_to_archive(model: Model, state: State, me: str) -> Work:
     due = []
     for entry in sorted(active, key=lambda each: each.requested):
         stays = entry.requested in stay or max(entry.requested, entry.completed) >= bound
-        if stays and isinstance(entry, WRITES):
+        if stays and isinstance(entry, ADDS_FILES):
             break
         if not stays and not isinstance(entry, Restored):
             due.append(entry.requested)
     return frozenset(due)
 
 
+def entries_to_compact(model: Model, state: State, me: str) -> Work:
+    """Return the completed instants that no base of the metadata table lists; nothing while one is pending."""
+    metadata = model.component(state, "metadata")
+    if pending_base(metadata):
+        return NOTHING
+    completed = {entry.requested for entry in model.component(state, "published")}
+    return frozenset({each.requested for each in metadata.entries} & completed - metadata.base.listed)
+
+
+def _entries_planned(model: Model, state: State) -> Work:
+    return frozenset().union(*(base.listed for base in model.component(state, "metadata").bases[-1:]))
+
+
 def _staying(model: Model, state: State, active: Sequence[Any]) -> set[int]:
     view, newest = view_of(model, state), sorted(active, key=lambda entry: entry.completed)
     retained = model.world[ArchiveLimits].instants_retained
-    stay = {entry.requested for entry in newest if isinstance(entry, WRITES)}
+    stay = {entry.requested for entry in newest if isinstance(entry, ADDS_FILES)}
     stay = set(sorted(stay, key=[entry.requested for entry in newest].index)[-retained:])
     stay |= {entry.requested for entry in [each for each in newest if isinstance(each, CompletedClean)][-1:]}
     stay |= {getattr(entry, "requested", entry) for entry in value_in(model, state, "decisions")[-1:]}
@@ -130,7 +147,7 @@ def _staying(model: Model, state: State, active: Sequence[Any]) -> set[int]:
     for group in view.groups:
         opened = needed(model.rules, table, group, inf)
         logs = [(file.requested, file.version) for file in opened if file.version]
-        stay |= {requested for requested, _ in covered(table, group, logs)}
+        stay |= {requested for requested, _ in with_inputs(table, group, logs)}
     return stay
 
 
@@ -147,17 +164,20 @@ def _files_planned(model: Model, state: State) -> Work:
 
 
 SERVICES: Final = {
-    "compactor": Service(
-        groups_to_compact, _groups_planned("plans"), "compacting group {}".format, "compactor_writes_base"
+    COMPACTOR: ServicePolicy(
+        groups_to_compact, _groups_planned("plans"), "compacting group {}".format, COMPACTOR_WRITES_BASE
     ),
-    "log_compactor": Service(
+    LOG_COMPACTOR: ServicePolicy(
         groups_to_log_compact, _groups_planned("log_plans"), "compacting group {}".format,
         "log_compactor_writes_log",
     ),
-    "cleaner": Service(files_to_delete, _files_planned, lambda file: f"deleting {file_named(file)}"),
-    "archiver": Service(
+    CLEANER: ServicePolicy(files_to_delete, _files_planned, lambda file: f"deleting {file_named(file)}"),
+    ARCHIVER: ServicePolicy(
         instants_to_archive, lambda model, state: frozenset(model.component(state, "archive")),
         "archiving the instant of t{}".format,
+    ),
+    METADATA_COMPACTOR: ServicePolicy(
+        entries_to_compact, _entries_planned, "compacting the entry of t{} in the metadata table".format
     ),
 }  # fmt: skip
 """Kind of actor -> its policy."""
@@ -186,7 +206,7 @@ def first_idle(model: Model, states: Sequence[State]) -> tuple[int, str] | None:
     return None
 
 
-def _idles(model: Model, state: State, me: str, service: Service) -> str | None:
+def _idles(model: Model, state: State, me: str, service: ServicePolicy) -> str | None:
     if not (due := _due(model, state, me, service)):
         return None
     steps = [(step, after) for step, after in model.successors_of(state, me) if step.action not in UNFAIR]
@@ -200,7 +220,7 @@ def _idles(model: Model, state: State, me: str, service: Service) -> str | None:
     return None
 
 
-def _due(model: Model, state: State, me: str, service: Service) -> Work:
+def _due(model: Model, state: State, me: str, service: ServicePolicy) -> Work:
     """Return the work of an idle service that may run: no actor holds the lock, no decided commit waits for its
     publication, and the limits of the world leave it a plan.
     """
@@ -221,7 +241,7 @@ def _planning(model: Model, me: str) -> list[BoundTransition]:
     return [row for row in rows if any(guard.limit for guard in row.guards)]
 
 
-def _goes_on(model: Model, state: State, me: str, service: Service) -> str | None:
+def _goes_on(model: Model, state: State, me: str, service: ServicePolicy) -> str | None:
     own = model.component(state, me)
     if not service.input_step or not getattr(own, "plan", 0):
         return None
@@ -254,10 +274,10 @@ def _some_due(model: Model, state: State) -> bool:
 
 
 def _policy_reads(model: Model) -> tuple[str, ...]:
-    pending = model.pending_reads if model.actors_of("archiver") else ()
+    pending = model.pending_reads if model.actors_of(ARCHIVER) else ()
     others = components_in(
         model, "published", "plans", "log_plans", "cleans", "deleted", "savepoints", "restores", "archive", "removed",
-        "decisions",
+        "decisions", "metadata",
     )  # fmt: skip
     return tuple(dict.fromkeys((*on_table(model), *others, *pending)))
 
@@ -272,7 +292,7 @@ def _unfit(model: Model) -> str | None:
     if model.world[Endless].endless:
         return "an endless world forgets instants and times"
     there = any(model.actors_of(kind) for kind in SERVICES)
-    return None if there else "the world has no compactor, log compactor, cleaner or archiver"
+    return None if there else "the world has no compactor of data, logs or metadata, no cleaner and no archiver"
 
 
 USEFUL = Promise(

@@ -15,13 +15,13 @@ from itertools import chain, combinations, product
 from ..answers import Record
 from ..kernel.merge import Fold, Merger, Ranked, evaluate, logs_of
 from ..kernel.table import Log
-from ..mechanisms.merge_function.values import Merged
-from ..mechanisms.partial_updates.columns import Made
+from ..mechanisms.merge_function import MergedRecords
+from ..mechanisms.partial_updates import Made
 from .oracle import Row, winner
 from .promise import NotJudged
 
 Valuation = dict[Log, Row]
-Shown = Log | Made | Merged | None
+Shown = Log | Made | MergedRecords | None
 """What a read shows for the key: the log whose row it is, or how several records form the row; None: no row."""
 LARGEST = 5
 """The most logs in one file group. The number of valuations is 2^n times the number of weak orders of n."""
@@ -78,7 +78,7 @@ def records_by_definition(
     found = expected(logs, {log: Row(row.ordering, row.deleted, row.sets) for log, row in rows.items()}, merger, window)
     if found is None:
         return []
-    if isinstance(found, Made | Merged):
+    if isinstance(found, Made | MergedRecords):
         assert merger.combination is not None, "only a combination makes such an answer"
         return list(merger.combination.records_of(found, lambda log: rows[log], window))
     return [rows[found]._replace(requested=found[0])]
@@ -172,7 +172,7 @@ def adds_up_wrongly(before: Fold, window: Fold, after: Fold, count: int, merger:
 def _without_delete(shown: Shown, rows: Valuation) -> Shown:
     if isinstance(shown, Made):
         return shown._replace(delete=None) if shown.columns else None
-    if isinstance(shown, Merged):
+    if isinstance(shown, MergedRecords):
         return shown._replace(delete=None) if shown.value else None
     return None if shown is None or rows[shown].deleted else shown
 

@@ -9,18 +9,18 @@ from math import inf
 from typing import TypeVar, cast
 
 from ..kernel.merge import Fold, logs_of
-from ..kernel.reader import KEPT_TABLE
-from ..kernel.reads import as_of, base_file, changes, incremental
+from ..kernel.reader import KEPT_TABLE, READER
+from ..kernel.reads import base_file, changes
 from ..kernel.table import Compaction, Log, Table, Write
 from ..machine.state import State
 from ..machine.transition import record_of
 from ..mechanisms.insert_overwrite import ranks_at
-from ..mechanisms.restores.listing import Seen, ever_published
+from ..mechanisms.restores.listing import SeenRestores, ever_published
 from ..mechanisms.restores.rules import Restore, hides
 from ..model import Model
-from ..slices import FileSlice, file_slices
+from ..slices import FileSlice
 from ..variants.as_of import AsOf
-from ..variants.listing import Listing
+from ..variants.listing import ReaderListing
 from ..variants.windows import Windows
 from . import oracle
 from .oracle import Row
@@ -49,13 +49,13 @@ class View:
 
     def as_of(self, group: int, time: float = inf) -> Fold:
         """Return the merge tree for reading a file group as of a time (default: a snapshot)."""
-        return self._once(("as of", group, time), lambda: as_of(self.model.rules, self.table, group, time))
+        return self._once(("as of", group, time), lambda: self.model.rules.as_of(self.table, group, time))
 
     def window(self, group: int, after: float, until: float) -> Fold:
         """Return the merge tree of an incremental query of the window (after, until] in a file group."""
         return self._once(
             ("window", group, after, until),
-            lambda: incremental(self.model.rules, self.table, group, after, until),
+            lambda: self.model.rules.incremental(self.table, group, after, until),
         )
 
     def changes(self, group: int, after: float, until: float) -> tuple[Fold, Fold]:
@@ -65,7 +65,7 @@ class View:
         )
 
     def slices(self, group: int) -> tuple[FileSlice, ...]:
-        return self._once(("slices", group), lambda: file_slices(self.model.rules, self.table, group))
+        return self._once(("slices", group), lambda: self.model.rules.file_slices(self.table, group))
 
     def bases(self, group: int) -> list[tuple[int, Fold]]:
         """Return the requested time and merge tree of each base file of a file group, even if its plan is pending."""
@@ -247,7 +247,7 @@ def answers(model: Model, state: State) -> Iterator[tuple[str, int, Table]]:
     """Yield a triple for each reader that has answered: the reader's name, the time of the read, and the table that it
     read.
     """
-    for name in model.actors_of("reader"):
+    for name in model.actors_of(READER):
         reader = model.component(state, name)
         if reader.step == "answered":
             yield name, reader.time, model.view(state, KEPT_TABLE, name)
@@ -260,7 +260,7 @@ def truths(model: Model, state: State, name: str) -> list[View]:
     view, restores = view_of(model, state), model.restores(state)
     if not restores:
         return [view]
-    seen = record_of(model.component(state, name), Seen)
+    seen = record_of(model.component(state, name), SeenRestores)
     return [_as_before(view, restores[since:]) for since in range(seen.before, seen.restores + 1)]
 
 
@@ -277,10 +277,10 @@ def on_table(model: Model) -> tuple[str, ...]:
     """Return the components (state variables) on which a read of the table depends; the clock is included if reads take
     their time from it.
     """
-    clock = ("clock",) if model.protocol[Listing].read_time == "clock" else ()
+    clock = ("clock",) if model.protocol[ReaderListing].read_time == "clock" else ()
     return (*model.table_reads, *components_in(model, "restores"), *clock)
 
 
 def on_table_and_readers(model: Model) -> tuple[str, ...]:
     """Return the components (state variables) on which reads of the table depend, and those of the readers."""
-    return (*on_table(model), *model.actors_of("reader"))
+    return (*on_table(model), *model.actors_of(READER))

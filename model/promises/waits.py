@@ -12,12 +12,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import chain
 
+from ..kernel.writer import WRITER
 from ..machine.state import State
 from ..machine.transition import DEAD, Step
+from ..mechanisms.crashes import ACTOR_CRASHES
+from ..mechanisms.lost_locks import LOCK_IS_LOST
+from ..mechanisms.rollback.heartbeat import HEARTBEAT_EXPIRES
 from ..model import Model
 from .promise import Promise
 
-FAULTS = frozenset(("actor_crashes", "heartbeat_expires", "lock_is_lost"))
+FAULTS = frozenset((ACTOR_CRASHES, HEARTBEAT_EXPIRES, LOCK_IS_LOST))
 """Actions that no actor takes to get ahead."""
 UNDER_LOCK = 16
 """An actor holds the lock for at most this many of its own steps. The longest: a retry by the decision log, 13."""
@@ -30,7 +34,7 @@ def waits(model: Model, before: State | None, step: Step | None, after: State) -
     holder = model.component(after, "lock")
     if holder is not None:
         return _holds_on(model, after, holder)
-    return next((why for me in model.actors_of("writer") if (why := _waits_for(model, after, me))), None)
+    return next((why for me in model.actors_of(WRITER) if (why := _waits_for(model, after, me))), None)
 
 
 def first_wait(model: Model, states: Sequence[State]) -> tuple[int, str] | None:
@@ -41,7 +45,7 @@ def first_wait(model: Model, states: Sequence[State]) -> tuple[int, str] | None:
     values of these components are checked once.
     """
     place = model.coding.place
-    writers = [(me, _reads(model, me), set[State]()) for me in model.actors_of("writer")]
+    writers = [(me, _reads(model, me), set[State]()) for me in model.actors_of(WRITER)]
     holders = {me: (_reads(model, me), set[State]()) for me in _every_actor(model)}
     of_lock = model.coding.mask((place["lock"],))
     names: dict[State, str | None] = {}

@@ -9,16 +9,16 @@ from itertools import product
 
 from ..kernel.merge import Ranked, logs_of, merge
 from ..kernel.table import Log, Write
+from ..kernel.writer import WRITER
 from ..machine.state import State
 from ..machine.transition import Step
 from ..mechanisms.decision_log import DecisionLog
 from ..mechanisms.insert_overwrite import replaced
-from ..mechanisms.lock_wait import LockWait
-from ..mechanisms.log_compaction.rules import covered, inputs
-from ..mechanisms.merge_function.mechanism import ByFunction
-from ..mechanisms.merge_function.values import law_broken
-from ..mechanisms.occ.options import Occ
-from ..mechanisms.partial_updates.states import Part, join, row_of, row_of_state, state_of
+from ..mechanisms.lock_wait import WRITER_STOPS_WAITING, LockWait
+from ..mechanisms.log_compaction.rules import inputs, with_inputs
+from ..mechanisms.merge_function import ByFunction, law_broken
+from ..mechanisms.occ.conflicts import Occ
+from ..mechanisms.partial_updates import RankedPart, join, row_of, row_of_state, state_of
 from ..model import Model
 from .promise import Promise, components_in, protocol_of, value_in
 from .sentences import write_named
@@ -29,7 +29,7 @@ from .view import View, on_table, view_of
 
 def free_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
     """Check promise FREE: a live writer is never refused publication."""
-    if step is not None and step.action == "writer_stops_waiting":
+    if step is not None and step.action == WRITER_STOPS_WAITING:
         return f"{step.actor} is alive, and gave up its write because another actor held the lock for too long"
     if before is None or step is None or step.action != "writer_publishes_instant":
         return None
@@ -41,11 +41,11 @@ def free_holds(model: Model, before: State | None, step: Step | None, after: Sta
 
 
 def _impatient(model: Model) -> tuple[str, ...]:
-    return tuple(me for me in model.actors_of("writer") if protocol_of(model, me)[LockWait].lock_wait == "times_out")
+    return tuple(me for me in model.actors_of(WRITER) if protocol_of(model, me)[LockWait].lock_wait == "times_out")
 
 
 def _may_abort(model: Model) -> str | None:
-    looking = [me for me in model.actors_of("writer") if protocol_of(model, me)[Occ].concurrency != "nbcc"]
+    looking = [me for me in model.actors_of(WRITER) if protocol_of(model, me)[Occ].concurrency != "nbcc"]
     return f"{looking[0]} does not write under non-blocking concurrency control" if looking else None
 
 
@@ -76,7 +76,7 @@ def partial_algebra_broken() -> str | None:
     """
     columns: tuple[tuple[str, ...] | None, ...] = (None, ("a",), ("a", "b"), ("b",))
     records = [
-        Part((ordering, place), None if names is None else dict.fromkeys(names, place))
+        RankedPart((ordering, place), None if names is None else dict.fromkeys(names, place))
         for place, (ordering, names) in enumerate(product((1, 2), columns))
     ]
     for some in product(records, repeat=3):
@@ -123,7 +123,7 @@ def laws_hold(model: Model, before: State | None, step: Step | None, after: Stat
 
 
 def _left_out(view: View, group: int, taken: tuple[Log, ...]) -> Log | None:
-    held, logs = set(covered(view.table, group, taken)), view.logs(group)
+    held, logs = set(with_inputs(view.table, group, taken)), view.logs(group)
     places = [place for place, log in enumerate(logs) if log in held]
     return next((log for log in logs[places[0] : places[-1]] if log not in held), None) if places else None
 

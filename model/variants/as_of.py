@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from ..kernel.slicing import writes_by_slice
 from ..kernel.table import Table, Write
@@ -12,11 +11,9 @@ from ..kernel.timeline import VISIBLE_WRITES
 from ..machine.composition import Composition
 from ..machine.mechanism import Mechanism
 from ..machine.options import Options, option
-from ..rules import IsVisible, Rules
+from ..protocol import Protocol
+from ..rules import Rules
 from .slicing import all_unpublished, slice_begin
-
-if TYPE_CHECKING:
-    from ..protocol import Protocol
 
 
 class AsOf(Options):
@@ -37,53 +34,57 @@ class AsOf(Options):
     )
 
 
-def refine(rules: Rules, protocol: Protocol) -> Rules:
-    """Return the rules for reading a table under the options of `AsOf`."""
+def refine(protocol: Protocol) -> Iterator[type[Rules]]:
+    """Yield the rules for reading a table under the options of `AsOf`."""
     options = protocol[AsOf]
     by_completion, before = options.as_of_axis == "completion", options.as_of_bound == "before"
     if not by_completion or before:
-        rules = replace(rules, is_visible=visible_by(by_completion, before))
+        yield visible_by(by_completion, before)
     if not by_completion:
-        rules = replace(rules, newest_first=newest_first)
+        yield VisitsByRequest
     if options.as_of_pending == "refused":
-        rules = replace(rules, is_refused=is_refused)
-    return rules
+        yield PendingRefused
 
 
-def visible_by(by_completion: bool, before: bool) -> IsVisible:
+def visible_by(by_completion: bool, before: bool) -> type[Rules]:
     """Return the rule that decides whether an as-of read includes an instant. The instant's completion time (requested
     time if `by_completion` is False) must be at or before the time of the read. If `before` is True, an instant at
     exactly the time of the read is not included.
     """
 
-    def is_visible(requested: int, completed: int | None, time: float) -> bool:
-        if completed is None:
-            return False
-        at = completed if by_completion else requested
-        return at < time if before else at <= time
+    class VisibleBy(Rules):
+        def is_visible(self, requested: int, completed: int | None, time: float) -> bool:
+            if completed is None:
+                return False
+            at = completed if by_completion else requested
+            return at < time if before else at <= time
 
-    return is_visible
-
-
-def newest_first(rules: Rules, table: Table, group: int, time: float) -> Iterator[tuple[int | None, tuple[Write, ...]]]:
-    """Yield the file slices that begin at or before `time`, newest first. The first slice, which has no barrier, begins
-    at the requested time of its first write.
-
-    See `get_file_slice_barriers` in RFC-66. With `as_of_axis = requested`, a pending plan begins a slice only if it was
-    requested at or before `time`. With `as_of_axis = requested_slices`, every plan begins a slice; a read as of `time`
-    omits slices that begin later.
-    """
-    if rules[AsOf].as_of_axis == "requested":
-        plans = [(p, done) for p, done in zip(table.plans, table.completed, strict=True) if done or p.requested <= time]
-        table = table._replace(plans=tuple(p for p, _ in plans), completed=tuple(done for _, done in plans))
-    for barrier, members in reversed(writes_by_slice(rules, table, group).items()):
-        if (barrier if barrier is not None else slice_begin(rules, members)) <= time:
-            yield barrier, members
+    return VisibleBy
 
 
-def is_refused(table: Table, time: float) -> bool:
-    """True if a read as of `time` is refused because a pending write was requested at or before `time`."""
-    return any(write.completed is None and write.requested <= time for write in table.writes)
+class VisitsByRequest(Rules):
+    """An as-of read visits the slices that begin at or before its time. See `get_file_slice_barriers` in RFC-66."""
+
+    def newest_first(self, table: Table, group: int, time: float) -> Iterator[tuple[int | None, tuple[Write, ...]]]:
+        """Yield the file slices that begin at or before `time`, newest first. The first slice, which has no barrier,
+        begins at the requested time of its first write.
+
+        With `as_of_axis = requested`, a pending plan begins a slice only if it was requested at or before `time`. With
+        `as_of_axis = requested_slices`, every plan begins a slice; a read as of `time` omits slices that begin later.
+        """
+        if self[AsOf].as_of_axis == "requested":
+            plans = [(p, at) for p, at in zip(table.plans, table.completed, strict=True) if at or p.requested <= time]
+            table = table._replace(plans=tuple(p for p, _ in plans), completed=tuple(at for _, at in plans))
+        for barrier, members in reversed(writes_by_slice(self, table, group).items()):
+            if (barrier if barrier is not None else slice_begin(self, members)) <= time:
+                yield barrier, members
+
+
+class PendingRefused(Rules):
+    """A read as of a time at or after the request of a pending write is refused."""
+
+    def is_refused(self, table: Table, time: float) -> bool:
+        return any(write.completed is None and write.requested <= time for write in table.writes)
 
 
 def compose(composition: Composition) -> None:

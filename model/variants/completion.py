@@ -23,6 +23,7 @@ from ..kernel.publication import (
 from ..machine.composition import Composition
 from ..machine.mechanism import Mechanism
 from ..machine.options import Options, option
+from ..mechanisms import PUBLISHER
 from ..mechanisms.decision_log import is_decided_by_log
 
 TIMED_EARLY = "given a completion time"
@@ -35,9 +36,8 @@ class Completion(Options):
         "under_lock",
         "under_lock: the completion time is taken under the lock that also covers publication; outside_lock: before "
         "that lock is taken",
-        by=("bulk_inserter", "cleaner", "clusterer", "compactor", "log_compactor", "overwriter", "restorer",
-            "rollbacker", "schema_evolver", "writer"),
-    )  # fmt: skip
+        by=(PUBLISHER,),
+    )
 
 
 def compose(composition: Composition) -> None:

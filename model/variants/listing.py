@@ -5,7 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Literal
 
-from ..kernel.reader import KEEPS, SURE, Reader, keep_instants, take_time
+from ..kernel.reader import (
+    KEEPS,
+    READER_ENDS_LISTING,
+    READER_ENDS_LISTING_AGAIN,
+    READER_STARTS_LISTING,
+    READER_STARTS_LISTING_AGAIN,
+    SURE,
+    Reader,
+    keep_instants,
+    take_time,
+)
 from ..kernel.timeline import SETTLED
 from ..machine.composition import Composition
 from ..machine.mechanism import Mechanism
@@ -13,7 +23,7 @@ from ..machine.options import Options, option
 from ..machine.transition import Changes, Transition
 
 
-class Listing(Options):
+class ReaderListing(Options):
     """The options that decide how often a reader lists the timeline and how it chooses its time."""
 
     read_time: Literal["settled", "clock"] = option(
@@ -30,13 +40,13 @@ class Listing(Options):
 
 def compose(composition: Composition) -> None:
     """Change how often readers list the timeline, and how they choose the time of a read."""
-    options = composition.protocol[Listing]
+    options = composition.protocol[ReaderListing]
     if options.listing == "once":
-        composition.find("reader_starts_listing_again", "reader_ends_listing_again").remove()
-        composition.find("reader_ends_listing").replace(_ends_only_listing)
+        composition.find(READER_STARTS_LISTING_AGAIN, READER_ENDS_LISTING_AGAIN).remove()
+        composition.find(READER_ENDS_LISTING).replace(_ends_only_listing)
     if options.read_time == "clock":
-        composition.find("reader_starts_listing").extend(take_clock_time)
-        composition.find("reader_ends_listing").replace(_without_taking_time)
+        composition.find(READER_STARTS_LISTING).extend(take_clock_time)
+        composition.find(READER_ENDS_LISTING).replace(_without_taking_time)
         composition.map_view(SETTLED, time_on_clock)
 
 
@@ -58,4 +68,4 @@ def time_on_clock(clock: int) -> int:
     return clock
 
 
-MECHANISM = Mechanism(compose=compose, options=Listing)
+MECHANISM = Mechanism(compose=compose, options=ReaderListing)

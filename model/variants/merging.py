@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
 from math import inf
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from ..kernel.merge import Fold, Merger
 from ..kernel.table import Log, Table
 from ..machine.mechanism import Mechanism
 from ..machine.options import Options, option
-from ..rules import FoldOf, Rules
+from ..protocol import Protocol
+from ..rules import Rules
 from .order import Order
-
-if TYPE_CHECKING:
-    from ..protocol import Protocol
 
 
 class Merging(Options):
@@ -32,46 +28,39 @@ class Merging(Options):
     )
 
 
-def refine(rules: Rules, protocol: Protocol) -> Rules:
+def refine(protocol: Protocol) -> tuple[type[Rules], ...]:
     """Return the rules for reading a table under the options of `Merging`."""
-    options = protocol[Merging]
-    if options.fold == "logs_first":
-        rules = replace(rules, fold_of=with_tombstones_among_logs(rules.fold_of))
-    return replace(rules, merger=merger_of(rules.merger, options))
+    return (TombstonesAmongLogs, MergesByOption) if protocol[Merging].fold == "logs_first" else (MergesByOption,)
 
 
-def merger_of(inner: Callable[[Any], Merger], options: Merging) -> Callable[[Any], Merger]:
-    """Return a version of the rule `merger` that follows the options `tombstones` and `fold`."""
+class MergesByOption(Rules):
+    """The records of a key are merged by the options `tombstones` and `fold`."""
 
-    def merger(world: Any) -> Merger:
-        kernel = inner(world)
+    def merger(self, world: Any) -> Merger:
+        kernel, options = super().merger(world), self[Merging]
         keeps = kernel.keeps_tombstones and options.tombstones == "keep"
         return kernel._replace(keeps_tombstones=keeps, logs_first=options.fold == "logs_first")
 
-    return merger
 
-
-def with_tombstones_among_logs(inner: FoldOf) -> FoldOf:
-    """Return a version of the rule `fold_of` that merges a compaction's tombstones as if they were a log. The time of
-    the compaction decides their position among the logs.
+class TombstonesAmongLogs(Rules):
+    """A compaction's tombstones are merged as if they were a log. The time of the compaction decides their position
+    among the logs.
 
     If a compaction drops deletes, its base file has no tombstones. The base file of a bulk insert has no tombstones
     either.
     """
 
     def fold_of(
-        rules: Rules, table: Table, group: int, barrier: int | None, base: Fold | None, logs: tuple[Log, ...]
+        self, table: Table, group: int, barrier: int | None, base: Fold | None, logs: tuple[Log, ...]
     ) -> Fold:
-        shape = inner(rules, table, group, barrier, base, logs)
+        shape = super().fold_of(table, group, barrier, base, logs)
         plan = next((number for number, each in enumerate(table.plans) if each.requested == barrier), None)
         if base is None or base.drops_deletes or plan is None:
             return shape
-        by_request = rules[Order].merge_order == "requested"
+        by_request = self[Order].merge_order == "requested"
         own = table.plans[plan].requested if by_request else table.completed[plan] or inf
-        earlier = sum(rules.log_time(rules, table, group, log) < own for log in logs)
+        earlier = sum(self.log_time(table, group, log) < own for log in logs)
         return shape._replace(logs_before_tombstones=earlier)
-
-    return fold_of
 
 
 MECHANISM = Mechanism(options=Merging, rules=refine)

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from ..kernel.table import Log, Table, Write
 from ..machine.mechanism import Mechanism
 from ..machine.options import Options, option
+from ..protocol import Protocol
 from ..rules import Rules
-
-if TYPE_CHECKING:
-    from ..protocol import Protocol
 
 
 class Order(Options):
@@ -25,21 +22,21 @@ class Order(Options):
     )
 
 
-def refine(rules: Rules, protocol: Protocol) -> Rules:
+def refine(protocol: Protocol) -> tuple[type[Rules], ...]:
     """Return the rules for the option `merge_order`; its value `appended` is implemented by the mechanism
     `shared_logs`.
     """
-    if protocol[Order].merge_order != "requested":
-        return rules
-    return replace(rules, in_order=in_order_of_request, log_time=request_of)
+    return (OrderOfRequest,) if protocol[Order].merge_order == "requested" else ()
 
 
-def in_order_of_request(writes: Iterable[Write], group: int) -> tuple[Write, ...]:
-    return tuple(sorted(writes, key=lambda write: write.requested))
+class OrderOfRequest(Rules):
+    """The logs of a slice merge by requested time."""
 
+    def in_order(self, writes: Iterable[Write], group: int) -> tuple[Write, ...]:
+        return tuple(sorted(writes, key=lambda write: write.requested))
 
-def request_of(rules: Rules, table: Table, group: int, log: Log) -> float:
-    return log[0]
+    def log_time(self, table: Table, group: int, log: Log) -> float:
+        return log[0]
 
 
 MECHANISM = Mechanism(options=Order, rules=refine)

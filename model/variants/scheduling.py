@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
+from ..kernel.compactor import COMPACTOR, COMPACTOR_SCHEDULES_PLAN
 from ..kernel.table import Write
 from ..kernel.timeline import COMPLETED_TABLE
 from ..kernel.writer import Writer
@@ -13,11 +13,9 @@ from ..machine.composition import Composition
 from ..machine.mechanism import Mechanism
 from ..machine.options import Options, option
 from ..machine.transition import Guard
+from ..protocol import Protocol
 from ..rules import Rules
 from .slicing import table_with_unpublished
-
-if TYPE_CHECKING:
-    from ..protocol import Protocol
 
 
 class Scheduling(Options):
@@ -26,31 +24,34 @@ class Scheduling(Options):
     scheduling: Literal["non_serial", "serial"] = option(
         "non_serial",
         "non_serial: a plan may be made while writers write; serial: only while no writer writes",
-        by=("compactor",),
+        by=(COMPACTOR.name,),
     )
     plan_takes: Literal["completed_before_barrier", "any_log"] = option(
         "completed_before_barrier",
         "completed_before_barrier: a plan takes logs that completed before its barrier; any_log: every log file that "
         "it finds",
-        by=("compactor",),
+        by=(COMPACTOR.name,),
     )
 
 
-def refine(rules: Rules, protocol: Protocol) -> Rules:
+def refine(protocol: Protocol) -> tuple[type[Rules], ...]:
     """Return the rules for planning. With `plan_takes = any_log`, a plan includes every log."""
-    return replace(rules, plan_takes=any_log) if protocol[Scheduling].plan_takes == "any_log" else rules
+    return (PlansTakeAnyLog,) if protocol[Scheduling].plan_takes == "any_log" else ()
 
 
-def any_log(write: Write, barrier: float) -> bool:
-    return True
+class PlansTakeAnyLog(Rules):
+    """A plan includes every log, completed or not."""
+
+    def plan_takes(self, write: Write, barrier: float) -> bool:
+        return True
 
 
 def compose(composition: Composition) -> None:
     """Let each compactor plan according to its options `scheduling` and `plan_takes`."""
-    for me in composition.actors_of("compactor"):
+    for me in composition.actors_of(COMPACTOR):
         options = composition.protocol_of(me)[Scheduling]
         if options.scheduling == "serial":
-            composition.select("compactor_schedules_plan", actors=[me]).require(NO_WRITER_WRITES)
+            composition.select(COMPACTOR_SCHEDULES_PLAN, actors=[me]).require(NO_WRITER_WRITES)
         if options.plan_takes == "any_log":
             composition.map_view(COMPLETED_TABLE, table_with_unpublished, actors=[me])
 

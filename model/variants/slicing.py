@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import replace
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from collections.abc import Callable, Iterator
+from typing import Literal, NamedTuple
 
+from ..kernel.compactor import COMPACTOR
 from ..kernel.reads import visible
 from ..kernel.slicing import barrier_of, writes_by_slice
 from ..kernel.table import Plan, Table, Write
 from ..kernel.timeline import COMPLETED_TABLE, VISIBLE_WRITES
+from ..kernel.writer import WRITER, WRITER_STARTS_WRITING
 from ..machine.composition import Composition
-from ..machine.marks import mark
+from ..machine.marks import in_shapes, mark
 from ..machine.mechanism import Mechanism
 from ..machine.options import Options, option
 from ..machine.transition import Changes
-from ..rules import Barriers, Rules, SliceTime
+from ..protocol import Protocol
+from ..rules import Rules
 from ..world import World
-
-if TYPE_CHECKING:
-    from ..protocol import Protocol
 
 
 class Slicing(Options):
@@ -30,7 +29,7 @@ class Slicing(Options):
         "which time of a write assigns its logs to a file slice. completion, requested: that time. base_instant: the "
         "barrier in the name of the log, which its writer looked up when it began (layout before RFC-66). temporal: "
         "what 'temporally follows' what (RFC-66); a log that was pending at a barrier is in no slice",
-        by=("writer", "compactor"),
+        by=(WRITER.name, COMPACTOR.name),
     )
     barriers: Literal["plans", "base_files"] = option(
         "plans",
@@ -49,6 +48,7 @@ class Slicing(Options):
     )
 
 
+@in_shapes("groups", "kind")
 class BaseInstants(NamedTuple):
     """Data attached to a write: for each file group, the base instant in the names of the write's logs."""
 
@@ -56,69 +56,57 @@ class BaseInstants(NamedTuple):
     kind: str = "base instants"
 
 
-def by_request(write: Write, group: int) -> float:
-    """Return the requested time of a write, which decides the file slice of its logs under `slicing = requested`."""
-    return write.requested
-
-
-def by_base_instant(write: Write, group: int) -> float:
-    """Return the base instant in the names of a write's logs in `group`, which decided their slice before RFC-66."""
-    return mark(write, BaseInstants).groups[group] or 0
-
-
-SLICE_TIMES: Mapping[str, SliceTime] = {
-    "requested": by_request,
-    "base_instant": by_base_instant,
-    "temporal": by_request,
-}
-
-
-def refine(rules: Rules, protocol: Protocol) -> Rules:
-    """Return the rules for slicing file groups under the options of `Slicing`."""
+def refine(protocol: Protocol) -> Iterator[type[Rules]]:
+    """Yield the rules for slicing file groups under the options of `Slicing`."""
     options = protocol[Slicing]
-    if options.slicing != "completion":
-        rules = replace(rules, slice_time=SLICE_TIMES[options.slicing])
+    if options.slicing == "base_instant":
+        yield SlicesByBaseInstant
+    elif options.slicing != "completion":
+        yield SlicesByRequest
     if options.barriers == "base_files":
-        rules = replace(rules, barriers=without_pending(rules.barriers), base_and_writes=one_slice)
-        rules = keep_writes(rules, is_in_a_slice)
+        yield BaseFilesAsBarriers
+        yield keep_writes(is_in_a_slice)
     if options.slicing == "temporal":
-        rules = keep_writes(rules, is_not_under_way_at_a_barrier)
+        yield keep_writes(is_not_under_way_at_a_barrier)
     if options.tombstone_logs == "by_time":
-        rules = keep_writes(rules, is_no_tombstone_log)
+        yield keep_writes(is_no_tombstone_log)
     if options.first_slice == "first_requested":
-        rules = keep_writes(rules, is_after_the_first_request)
-    return rules
+        yield keep_writes(is_after_the_first_request)
 
 
-def keep_writes(rules: Rules, keeps: Callable[[Rules, Table, int], Callable[[Write], bool]]) -> Rules:
+class SlicesByRequest(Rules):
+    """The requested time of a write decides the file slice of its logs."""
+
+    def slice_time(self, write: Write, group: int) -> float:
+        return write.requested
+
+
+class SlicesByBaseInstant(Rules):
+    """The base instant in the names of a write's logs decides their slice, as before RFC-66."""
+
+    def slice_time(self, write: Write, group: int) -> float:
+        return mark(write, BaseInstants).groups[group] or 0
+
+
+def keep_writes(keeps: Callable[[Rules, Table, int], Callable[[Write], bool]]) -> type[Rules]:
     """Return rules under which file slices contain only the writes accepted by a predicate (the result of `keeps`)."""
-    inner = rules.sliced_writes
 
-    def sliced_writes(rules: Rules, table: Table, group: int) -> list[Write]:
-        return list(filter(keeps(rules, table, group), inner(rules, table, group)))
+    class KeepsWrites(Rules):
+        def sliced_writes(self, table: Table, group: int) -> list[Write]:
+            return list(filter(keeps(self, table, group), super().sliced_writes(table, group)))
 
-    return replace(rules, sliced_writes=sliced_writes)
-
-
-def without_pending(inner: Barriers) -> Barriers:
-    """Return a version of the rule `barriers` under which pending plans do not begin file slices."""
-
-    def barriers(rules: Rules, table: Table, group: int) -> tuple[int, ...]:
-        pending = {plan.requested for plan, done in zip(table.plans, table.completed, strict=True) if not done}
-        return tuple(barrier for barrier in inner(rules, table, group) if barrier not in pending)
-
-    return barriers
+    return KeepsWrites
 
 
 def is_in_a_slice(rules: Rules, table: Table, group: int) -> Callable[[Write], bool]:
     """Return a predicate that excludes writes older than all base files; their logs are in no slice."""
-    among = rules.barriers(rules, table, group)
+    among = rules.barriers(table, group)
     return lambda write: not among or barrier_of(rules, write, group, among) is not None
 
 
 def is_not_under_way_at_a_barrier(rules: Rules, table: Table, group: int) -> Callable[[Write], bool]:
     """Return a predicate that excludes writes that were pending when a compaction was requested."""
-    among = rules.barriers(rules, table, group)
+    among = rules.barriers(table, group)
     return lambda write: not any(write.requested < barrier <= (write.completed or 0) for barrier in among)
 
 
@@ -151,32 +139,39 @@ def slice_begin(rules: Rules, members: tuple[Write, ...]) -> int:
     return min((write.requested for write in members), default=0)
 
 
-def one_slice(rules: Rules, table: Table, group: int, time: float) -> tuple[int | None, tuple[Write, ...]]:
-    """Return the newest file slice with a file that completed at or before `time`. Logs that completed after `time` are
-    left out, but the slice's base file is included even if it completed after `time`.
+class BaseFilesAsBarriers(Rules):
+    """Pending plans do not begin file slices, and a read as of a time takes one slice."""
 
-    RFC-66, "Time Travel Queries", calls the returned slice latestFileSliceThatIsOverlappingWithCompletionTime.
-    """
-    done = dict(rules.bases(table, group))
-    for barrier, members in reversed(writes_by_slice(rules, table, group).items()):
-        completed = [write.completed for write in members] + ([done[barrier]] if barrier is not None else [])
-        if any(each is not None and rules.is_visible(each, each, time) for each in completed):
-            return barrier, visible(rules, members, time)
-    return None, ()
+    def barriers(self, table: Table, group: int) -> tuple[int, ...]:
+        pending = {plan.requested for plan, done in zip(table.plans, table.completed, strict=True) if not done}
+        return tuple(barrier for barrier in super().barriers(table, group) if barrier not in pending)
+
+    def base_and_writes(self, table: Table, group: int, time: float) -> tuple[int | None, tuple[Write, ...]]:
+        """Return the newest file slice with a file that completed at or before `time`. Logs that completed after `time`
+        are left out, but the slice's base file is included even if it completed after `time`.
+
+        RFC-66, "Time Travel Queries", calls the returned slice latestFileSliceThatIsOverlappingWithCompletionTime.
+        """
+        done = dict(self.bases(table, group))
+        for barrier, members in reversed(writes_by_slice(self, table, group).items()):
+            completed = [write.completed for write in members] + ([done[barrier]] if barrier is not None else [])
+            if any(each is not None and self.is_visible(each, each, time) for each in completed):
+                return barrier, visible(self, members, time)
+        return None, ()
 
 
 def compose(composition: Composition) -> None:
     """With `slicing = base_instant`, let writers record base instants. With `first_slice = first_requested`, let
     readers and compactors see the logs of pending writes.
     """
-    writers = composition.actors_of("writer")
+    writers = composition.actors_of(WRITER)
     by_name = [me for me in writers if composition.protocol_of(me)[Slicing].slicing == "base_instant"]
     if by_name:
-        composition.add_field("writer", "base_instants", BaseInstants())
-        composition.select("writer_starts_writing", actors=by_name).extend(note_base_instants, "own_base_instants")
+        composition.add_field(WRITER, "base_instants", BaseInstants())
+        composition.select(WRITER_STARTS_WRITING, actors=by_name).extend(note_base_instants, "own_base_instants")
     if composition.protocol[Slicing].first_slice == "first_requested":
         composition.map_view(VISIBLE_WRITES, all_unpublished)
-        composition.map_view(COMPLETED_TABLE, table_with_unpublished, actors=composition.actors_of("compactor"))
+        composition.map_view(COMPLETED_TABLE, table_with_unpublished, actors=composition.actors_of(COMPACTOR))
 
 
 def note_base_instants(plans: tuple[Plan, ...], world: World) -> Changes:

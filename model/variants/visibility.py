@@ -5,9 +5,8 @@ other engines.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from math import inf
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from ..kernel.table import Write
 from ..kernel.timeline import UNPUBLISHED, VISIBLE, VISIBLE_WRITES, Published, nothing
@@ -15,14 +14,11 @@ from ..kernel.writer import Writer, write_of
 from ..machine.composition import Composition
 from ..machine.mechanism import Mechanism
 from ..machine.options import Options, option
-from ..mechanisms.rollback.removed import is_on_timeline
-from ..mechanisms.rollback.rules import Rollback
+from ..mechanisms.rollback.rules import Rollback, is_on_timeline
+from ..protocol import Protocol
 from ..rules import Rules
 from ..world import World
 from .slicing import all_unpublished
-
-if TYPE_CHECKING:
-    from ..protocol import Protocol
 
 
 class Visibility(Options):
@@ -36,19 +32,16 @@ class Visibility(Options):
     )
 
 
-def refine(rules: Rules, protocol: Protocol) -> Rules:
+def refine(protocol: Protocol) -> tuple[type[Rules], ...]:
     """Return the rules for reading a table under the option `visibility`."""
-    return rules if protocol[Visibility].visibility == "completed" else with_pending(rules)
+    return () if protocol[Visibility].visibility == "completed" else (PendingVisible,)
 
 
-def with_pending(rules: Rules) -> Rules:
-    """Return the rules under which a read as of T sees pending instants that were requested at or before T."""
-    inner = rules.is_visible
+class PendingVisible(Rules):
+    """A read as of T sees pending instants that were requested at or before T."""
 
-    def is_visible(requested: int, completed: int | None, time: float) -> bool:
-        return requested <= time if completed is None else inner(requested, completed, time)
-
-    return replace(rules, is_visible=is_visible)
+    def is_visible(self, requested: int, completed: int | None, time: float) -> bool:
+        return requested <= time if completed is None else super().is_visible(requested, completed, time)
 
 
 def compose(composition: Composition) -> None:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from math import inf
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from ..kernel.merge import NOTHING, Fold
 from ..kernel.reads import slice_fold, visible
@@ -13,12 +12,13 @@ from ..kernel.slicing import logs_in_order, writes_by_slice
 from ..kernel.table import Log, Table, Write
 from ..machine.mechanism import Mechanism
 from ..machine.options import Options, option
-from ..mechanisms.log_compaction.rules import compacted_in, covered, with_compacted
-from ..rules import OneWindow, Rules
+from ..mechanisms.log_compaction.rules import compacted_in, with_compacted, with_inputs
+from ..protocol import Protocol
+from ..rules import Rules
 from .slicing import slice_begin
 
-if TYPE_CHECKING:
-    from ..protocol import Protocol
+OneWindow = Callable[[Rules, Table, int, float, float], Fold]
+"""(rules, table, file group, `after`, `until`) -> what an incremental query of the window (after, until] merges."""
 
 
 class Windows(Options):
@@ -28,14 +28,17 @@ class Windows(Options):
         "completion",
         "The time by which an incremental window includes writes.",
     )
-    window_merge: Literal["logs", "slice_of_window", "slice_of_table", "slice_of_files", "slice_of_files_from"] = (
+    window_merge: Literal[
+        "logs", "slice_of_window", "slice_of_table", "slice_of_files", "slice_of_files_from", "uncompacted_slices"
+    ] = (
         option(
             "logs",
             "What a window merges. logs: its own logs. slice_of_window: the newest slice of the files of its "
             "instants, base files included. slice_of_table: the newest slice of the table that begins within it. "
             "slice_of_files: the newest slice of the files that completed in it, with base files alone as barriers "
             "(RFC-66, incremental queries). slice_of_files_from: the same, and it shows rows of writes that completed "
-            "at its start again.",
+            "at its start again. uncompacted_slices: a window from the beginning has the slices that no completed "
+            "compaction begins (Hudi's Flink reader with skip_compaction); a later window has its own logs.",
         )
     )
     window_deletes: Literal["marked", "omitted"] = option(
@@ -44,30 +47,39 @@ class Windows(Options):
     )
 
 
-def refine(rules: Rules, protocol: Protocol) -> Rules:
-    """Return the rules for incremental queries under the options of `Windows`."""
+def refine(protocol: Protocol) -> Iterator[type[Rules]]:
+    """Yield the rules for incremental queries under the options of `Windows`."""
     options = protocol[Windows]
     if options.incremental_axis == "requested":
-        rules = replace(rules, in_window=requested_in)
+        yield WindowsByRequest
     if options.window_merge != "logs":
-        rules = replace(rules, incremental=WINDOWS[options.window_merge])
+        yield merges_by(WINDOWS[options.window_merge])
     if options.window_deletes == "omitted":
-        rules = replace(rules, incremental=without_deletes(rules.incremental))
-    return rules
+        yield DeletesOmitted
 
 
-def requested_in(table: Table, after: float, until: float) -> tuple[Write, ...]:
-    """Return the completed writes that were requested in the window (after, until]."""
-    return tuple([w for w in table.writes if w.completed is not None and after < w.requested <= until])
+class WindowsByRequest(Rules):
+    """A window includes the completed writes that were requested in it."""
+
+    def in_window(self, table: Table, after: float, until: float) -> tuple[Write, ...]:
+        return tuple([w for w in table.writes if w.completed is not None and after < w.requested <= until])
 
 
-def without_deletes(inner: OneWindow) -> OneWindow:
-    """Return a version of an incremental query that omits keys whose winning record is a delete."""
+class DeletesOmitted(Rules):
+    """An incremental query omits keys whose winning record is a delete."""
 
-    def incremental(rules: Rules, table: Table, group: int, after: float, until: float) -> Fold:
-        return inner(rules, table, group, after, until)._replace(deletes=False)
+    def incremental(self, table: Table, group: int, after: float, until: float) -> Fold:
+        return super().incremental(table, group, after, until)._replace(deletes=False)
 
-    return incremental
+
+def merges_by(merge_window: OneWindow) -> type[Rules]:
+    """Return the rules under which `merge_window` decides which files an incremental query merges."""
+
+    class MergesBy(Rules):
+        def incremental(self, table: Table, group: int, after: float, until: float) -> Fold:
+            return merge_window(self, table, group, after, until)
+
+    return MergesBy
 
 
 def slice_of_files(rules: Rules, table: Table, group: int, after: float, until: float) -> Fold:
@@ -143,6 +155,22 @@ def slice_of_table(rules: Rules, table: Table, group: int, after: float, until: 
     return NOTHING
 
 
+def uncompacted_slices(rules: Rules, table: Table, group: int, after: float, until: float) -> Fold:
+    """Read a window from the beginning as a scan of the table whose timeline lacks the completed compactions.
+
+    The scan does not return slices that a completed compaction begins, and so loses the logs in them. A later window
+    merges the logs of its own instants.
+    """
+    done = (plan for plan, at in zip(table.plans, table.completed, strict=True) if at is not None)
+    # The plan of a replace has no input files.
+    compacted = {plan.requested for plan in done for part in plan.groups if part.group == group and part.logs}
+    slices = writes_by_slice(rules, table, group).items() if after <= 0 else ()
+    left_out = {write.requested for barrier, members in slices if barrier in compacted for write in members}
+    scanned = table._replace(writes=tuple(write for write in table.writes if write.requested not in left_out))
+    plain: Rules = rules.under(window_merge="logs")
+    return plain.incremental(scanned, group, after, until)
+
+
 def _requests(
     rules: Rules, table: Table, group: int, window: tuple[float, float], inside: tuple[Write, ...]
 ) -> tuple[set[int], float, float]:
@@ -178,7 +206,7 @@ def _with_log_compactions(
 ) -> tuple[Log, ...]:
     first, last = between
     candidates = (log for log in compacted_in(rules, table, group, 0, inf) if first <= log[0] <= last)
-    inside = tuple(log for log in candidates if covered(table, group, (log,))[-1][0] in visited)
+    inside = tuple(log for log in candidates if with_inputs(table, group, (log,))[-1][0] in visited)
     return with_compacted(rules, table, group, logs_in_order(rules, writes, group), inside)
 
 
@@ -191,6 +219,7 @@ WINDOWS: Mapping[str, OneWindow] = {
     "slice_of_table": slice_of_table,
     "slice_of_files": slice_of_files,
     "slice_of_files_from": slice_of_files_from,
+    "uncompacted_slices": uncompacted_slices,
 }
 
 MECHANISM = Mechanism(options=Windows, rules=refine)

@@ -10,13 +10,23 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import NamedTuple
 
-from ...kernel.reader import KEEPS, LISTED, NOT_READING, READ_LEFT, SURE, Reader
+from ...kernel.reader import (
+    KEEPS,
+    LISTED,
+    NOT_READING,
+    READ_LEFT,
+    READER,
+    READER_STARTS_LISTING,
+    READER_STARTS_LISTING_AGAIN,
+    SURE,
+    Reader,
+)
 from ...kernel.table import Write
 from ...kernel.timeline import Published
 from ...machine.composition import Composition
 from ...machine.transition import DEAD, Changes, Guard, Transition, preset, transition
-from ...variants.listing import Listing
-from .options import Archiving
+from ...variants.listing import ReaderListing
+from .rules import Archiving
 
 OPENED, HELD = "has read the archive", "has listed what it will read"
 
@@ -37,8 +47,8 @@ def compose(composition: Composition) -> None:
     """Let every reader read the archive before or after it lists the timeline, as selected by the option
     `archive_lookup`.
     """
-    composition.add_field("reader", "begun", ReadBegun())
-    composition.find("reader_starts_listing", "reader_lists_files").precede(note_newest_write, "own_begun")
+    composition.add_field(READER, "begun", ReadBegun())
+    composition.find(READER_STARTS_LISTING, "reader_lists_files").precede(note_newest_write, "own_begun")
     match composition.protocol[Archiving].archive_lookup:
         case "before_listing":
             _before_listing(composition)
@@ -47,8 +57,8 @@ def compose(composition: Composition) -> None:
 
 
 def _before_listing(composition: Composition) -> None:
-    composition.add_field("reader", "archived", Archived())
-    starts = composition.find("reader_starts_listing")
+    composition.add_field(READER, "archived", Archived())
+    starts = composition.find(READER_STARTS_LISTING)
     for start in starts:
         guards = tuple(guard for guard in start.guards if guard in (NOT_READING, READ_LEFT))
         opens = transition("reader_opens_archive", start.actor, at=start.at, to=OPENED, effect=open_archive,
@@ -63,13 +73,13 @@ def _start_after_opening(start: Transition) -> Transition:
 
 
 def _after_listing(composition: Composition) -> None:
-    listing = composition.protocol[Listing]
-    twice = bool(composition.find("reader_starts_listing_again"))
+    listing = composition.protocol[ReaderListing]
+    twice = bool(composition.find(READER_STARTS_LISTING_AGAIN))
     raises = "" if listing.read_time == "clock" else LISTED if twice else HELD
     for last in composition.find(KEEPS):
         composition.add(transition("reader_looks_into_archive", last.actor, guards=(HAS_LISTED,),
                                    effect=preset(read_archive, raises=raises)))  # fmt: skip
-    composition.find("reader_starts_listing_again").replace(lambda again: replace(again, at=OPENED))
+    composition.find(READER_STARTS_LISTING_AGAIN).replace(lambda again: replace(again, at=OPENED))
     composition.find(KEEPS).replace(lambda last: replace(last, to=HELD))
 
 

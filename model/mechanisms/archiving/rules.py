@@ -12,14 +12,38 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from math import inf
-from typing import Any
+from typing import Any, Literal
 
 from ...kernel.table import Table
+from ...machine.options import Limits, Options, limit, option
 from ...rules import Rules
 from ..cleaning.rules import CompletedClean
-from ..log_compaction.rules import WRITES, covered
+from ..log_compaction.rules import ADDS_FILES, with_inputs
 from ..restores.rules import Restored
-from .options import Archiving
+
+
+class Archiving(Options):
+    """The options of archiving: which instants may be archived, and when a reader reads the archive."""
+
+    archive_bound: Literal["pending", "none"] = option(
+        "pending",
+        "whether a pending instant stops archiving. pending: an instant stays if it was requested or completed after "
+        "the request of the pending one; none: pending instants are ignored",
+    )
+    archive_lookup: Literal["after_listing", "before_listing", "never"] = option(
+        "after_listing",
+        "when a reader reads the archive. after_listing: after each listing; before_listing: once, before the "
+        "first listing; never: it reads the active timeline alone",
+    )
+
+
+class ArchiveLimits(Limits):
+    """The limits of archiving: how often instants are archived, and how many of the newest instants stay on the active
+    timeline.
+    """
+
+    archives: int = limit(0, "how often instants may be archived")
+    instants_retained: int = limit(0, "how many of the newest writes and compactions stay on the active timeline")
 
 
 def archivable(rules: Rules, active: Iterable[Any], pending: Iterable[int], stay: frozenset[int]) -> tuple[int, ...]:
@@ -32,7 +56,7 @@ def archivable(rules: Rules, active: Iterable[Any], pending: Iterable[int], stay
     found: list[int] = []
     for entry in sorted(active, key=lambda entry: entry.requested):
         stays = entry.requested in stay or entry.requested >= bound or entry.completed >= bound
-        if stays and isinstance(entry, WRITES):
+        if stays and isinstance(entry, ADDS_FILES):
             break
         if not stays:
             found.append(entry.requested)
@@ -44,7 +68,7 @@ def staying(rules: Rules, active: list[Any], table: Table, groups: int, retained
     pending.
     """
     by_completion = sorted(active, key=lambda entry: entry.completed)
-    newest = [entry.requested for entry in by_completion if isinstance(entry, WRITES)][-retained:]
+    newest = [entry.requested for entry in by_completion if isinstance(entry, ADDS_FILES)][-retained:]
     cleans = [entry.requested for entry in by_completion if isinstance(entry, CompletedClean)][-1:]
     restores = [entry.requested for entry in active if isinstance(entry, Restored)]
     merged = (instant for group in range(groups) for instant in _merged(rules, table, group))
@@ -60,7 +84,7 @@ def last_decided(decisions: tuple[Any, ...]) -> frozenset[int]:
 
 
 def _merged(rules: Rules, table: Table, group: int) -> Iterable[int]:
-    writes = rules.base_and_writes(rules, table, group, inf)[1]
+    writes = rules.base_and_writes(table, group, inf)[1]
     logs = (log for write in writes for log in rules.logs_of(write, group))
-    read = rules.merged_logs(rules, table, group, writes, inf)
-    return (requested for requested, _ in (*logs, *covered(table, group, read)))
+    read = rules.merged_logs(table, group, writes, inf)
+    return (requested for requested, _ in (*logs, *with_inputs(table, group, read)))

@@ -8,12 +8,13 @@ concurrency control.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any, Literal, NamedTuple
 
 from ...kernel.clock import READS_CLOCK, TakeTime
+from ...kernel.compactor import COMPACTOR
 from ...kernel.lock import HOLDS_LOCK, LOCK_IS_FREE, release_lock
 from ...kernel.publication import (
     ABANDONS,
@@ -25,8 +26,8 @@ from ...kernel.publication import (
     publication,
     publication_actions,
 )
-from ...kernel.table import Instant, Plan, Write
-from ...kernel.timeline import PENDING, nothing
+from ...kernel.table import Plan, Write
+from ...kernel.timeline import nothing
 from ...kernel.writer import PUTS_FILE, REQUESTS
 from ...machine.composition import Composition
 from ...machine.marks import marks
@@ -38,9 +39,9 @@ from ...variants.slicing import Slicing
 from ...world import World
 from ..clocks import OTHER_WRITES
 from ..decision_log import is_logged
-from ..occ.conflicts import Attempt, conflicting
-from ..occ.validation import is_optimistic
-from .rules import Loaded, refine
+from ..occ.conflicts import UncheckedWrite, conflicting, is_optimistic
+from ..pending import add_pending_actors
+from .rules import Loaded, WithBulkInserts
 
 
 class BulkInsert(Options):
@@ -100,7 +101,7 @@ BULK_INSERTER = Kind(
 def compose(composition: Composition) -> None:
     """Add the transitions of every bulk inserter to a model."""
     by_rule = {"rule": composition.protocol[BulkInsert].bulk_insert}
-    bulk_inserters = composition.actors_of("bulk_inserter")
+    bulk_inserters = composition.actors_of(BULK_INSERTER)
     if bulk_inserters and composition.protocol[Slicing].slicing == "base_instant":
         raise ValueError(
             "world: a bulk inserter under slicing = 'base_instant' is not modelled; leave one of them out"
@@ -122,9 +123,9 @@ def compose(composition: Composition) -> None:
         )  # fmt: skip
         publication(composition, Publication("bulk_inserter", me, "written", partial(published_load, me)))
         check_again(composition, me, by_rule)
-    composition.map_view(PENDING, pending_loads)
+    add_pending_actors(composition, BULK_INSERTER, "deltacommit")
     if bulk_inserters:  # a compactor lists the instants of writers alone
-        others = [me for kind, actors in composition.actors.items() for me in actors if kind != "compactor"]
+        others = [me for kind, actors in composition.actors.items() for me in actors if kind != COMPACTOR.name]
         composition.map_view(OTHER_WRITES, nothing)
         composition.map_view(OTHER_WRITES, other_loads, others)
 
@@ -217,7 +218,7 @@ def is_overtaken(
 
 
 def _conflicts(own: BulkInserter, protocol: Protocol, published: Published, plans: Plans) -> bool:
-    return conflicting(published, plans, Attempt((*own.bases, *own.logs), (), own.sealed), protocol) is not None
+    return conflicting(published, plans, UncheckedWrite((*own.bases, *own.logs), (), own.sealed), protocol) is not None
 
 
 def may_look(own: BulkInserter) -> bool:
@@ -247,18 +248,8 @@ def other_loads(me: str, every_bulk_inserter: Mapping[str, BulkInserter]) -> tup
     return tuple(each for name, each in every_bulk_inserter.items() if name != me)
 
 
-def pending_loads(
-    pending_instants: Iterable[Instant], every_bulk_inserter: Mapping[str, BulkInserter]
-) -> Iterator[Instant]:
-    """Add the pending instants of bulk inserters to the view `pending_instants`."""
-    yield from pending_instants
-    for own in every_bulk_inserter.values():
-        if own.requested:
-            yield Instant(own.requested, "deltacommit", "inflight" if own.inflight else "requested", None)
-
-
 MECHANISM = Mechanism(
-    rules=refine,
+    rules=lambda protocol: (WithBulkInserts,),
     compose=compose,
     after=("completion", "occ"),
     kinds=(BULK_INSERTER,),

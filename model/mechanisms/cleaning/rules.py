@@ -3,26 +3,53 @@
 The horizon H is the oldest completion time that can be read. In each file group, a read as of a time T needs only the
 newest base file completed by T and later files. Reads as of H or later therefore need no slice older than the newest
 base file completed by H. The inputs of a pending compaction plan are the newest base file and the logs of its slice, so
-the plan needs no older slice. A replace is different: it may begin a slice while the compaction of older logs is
-pending, so a clean keeps the inputs of every pending log compaction.
+the plan needs no older slice. A replace or a resize is different: it may begin a slice while a log compaction or a
+compaction of older logs is pending, so a clean keeps the inputs of these plans.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from math import inf
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from ...answers import Query
-from ...kernel.table import GroupPlan, Table, Write
-from ...machine.marks import mark, with_mark
-from ...protocol import Protocol
+from ...kernel.slicing import BySlice
+from ...kernel.table import GroupPlan, Table
+from ...machine.marks import in_shapes, mark, with_mark
+from ...machine.options import Limits, Options, limit, option
 from ...rules import Rules
-from ...slices import file_slices
 from ..bulk_insert.rules import loaded
-from ..log_compaction.rules import covered, log_compactions
-from .options import Cleaning
+from ..log_compaction.rules import log_plans_of, with_inputs
+from ..resizes.rules import is_resized
+
+
+class Cleaning(Options):
+    """The options of cleaning, such as which files a clean deletes."""
+
+    retention: Literal["completion", "barrier", "any_barrier"] = option(
+        "completion",
+        "the base file whose older slices a clean deletes. completion: the newest that was complete at the horizon; "
+        "barrier: the newest complete one whose barrier is at or before the horizon; any_barrier: as barrier, but its "
+        "compaction may be pending",
+    )
+    horizon: Literal["before_delete", "after_delete"] = option(
+        "before_delete",
+        "when readers learn the horizon of a clean. before_delete: with its plan; after_delete: when it is complete",
+    )
+
+
+class Cleans(Limits):
+    """The limits of cleaning: the number of cleans, and the number of commits that a clean retains."""
+
+    cleans: int = limit(0, "how many cleans may be planned", in_random_worlds=(2,), needs="cleaner")
+    commits_retained: int = limit(
+        0,
+        "of how many newest writes a clean keeps the state after each; every later state is kept as well",
+        by=("cleaner",),
+        in_random_worlds=(1, 2),
+        needs="cleaner",
+    )
 
 
 class DataFile(NamedTuple):
@@ -59,6 +86,7 @@ class Clean(NamedTuple):
     groups: tuple[Victims, ...]
 
 
+@in_shapes("requested", "completed", "actor")
 class CompletedClean(NamedTuple):
     """The completed instant of a clean; `requested` is the requested time of the clean's plan."""
 
@@ -80,18 +108,15 @@ class Oldest(NamedTuple):
     kind: str = "oldest"
 
 
-def refine(rules: Rules, protocol: Protocol) -> Rules:
-    """Return the rules under which file slices older than the cleaning horizon are invisible."""
-    inner = rules.slices
+class SlicesSinceHorizon(Rules):
+    """File slices older than the cleaning horizon are invisible."""
 
-    def slices(rules: Rules, table: Table, group: int) -> dict[int | None, tuple[Write, ...]]:
-        members = inner(rules, table, group)
+    def slices(self, table: Table, group: int) -> BySlice:
+        members = super().slices(table, group)
         oldest = mark(table, Oldest).barriers if table.marks else ()
         if not oldest:
             return members
         return {barrier: writes for barrier, writes in members.items() if (barrier or 0) >= oldest[group]}
-
-    return replace(rules, slices=slices)
 
 
 def horizon(table: Table, retained: int) -> int | None:
@@ -137,17 +162,17 @@ def superseded(rules: Rules, table: Table, groups: int, at: int, deleted: frozen
 
 def _files(rules: Rules, table: Table, group: int, at: int, stay: frozenset[DataFile]) -> tuple[DataFile, ...]:
     oldest = oldest_kept(rules, table, group, at)
-    slices = [each for each in file_slices(rules, table, group) if (each.barrier or 0) < oldest]
+    slices = [each for each in rules.file_slices(table, group) if (each.barrier or 0) < oldest]
     bases = [DataFile(group, each.base, 0) for each in slices if each.base is not None]
-    logs = [DataFile(group, *log) for each in slices for log in covered(table, group, each.logs)]
+    logs = [DataFile(group, *log) for each in slices for log in with_inputs(table, group, each.logs)]
     return tuple(sorted({*bases, *logs} - stay))
 
 
 def needed(rules: Rules, table: Table, group: int, time: float) -> frozenset[DataFile]:
     """Return the files that a read of the file group as of `time` opens. For a snapshot query, `time` is infinity."""
-    barrier, writes = rules.base_and_writes(rules, table, group, time)
+    barrier, writes = rules.base_and_writes(table, group, time)
     base = () if barrier is None else (DataFile(group, barrier, 0),)
-    logs = rules.merged_logs(rules, table, group, writes, time)
+    logs = rules.merged_logs(table, group, writes, time)
     return frozenset((*base, *(DataFile(group, *log) for log in logs)))
 
 
@@ -171,18 +196,20 @@ def opened(rules: Rules, table: Table, group: int, query: Query, until: float) -
 
 
 def planned_inputs(table: Table) -> frozenset[DataFile]:
-    """Return the input logs of all pending log compactions. A clean keeps the inputs of a pending log compaction even
-    if a replacing write has hidden their file slice.
+    """Return the inputs of pending plans whose file slice may be older than the oldest that a read needs: of all
+    pending log compactions, whose slice a replacing write may have hidden, and in a resized table of all pending
+    compactions, because a resize may begin a slice while they are pending.
     """
-    pending = (plan for plan, done in log_compactions(table) if done is None)
+    plans = (*log_plans_of(table), *(zip(table.plans, table.completed, strict=True) if is_resized(table) else ()))
+    pending = (plan for plan, done in plans if done is None)
     return frozenset(file for plan in pending for part in plan.groups for file in taken_files(part))
 
 
 def needed_by_plans(table: Table) -> frozenset[DataFile]:
     """Return the input files of pending compaction and log compaction plans."""
-    pending = (plan for plan, done in zip(table.plans, table.completed, strict=True) if done is None)
-    inputs = frozenset(file for plan in pending for part in plan.groups for file in taken_files(part))
-    return inputs | planned_inputs(table)
+    # Promises call this function. It does not call `planned_inputs`, so that they detect a cleaner whose rule is wrong.
+    plans = (*zip(table.plans, table.completed, strict=True), *log_plans_of(table))
+    return frozenset(file for plan, done in plans if done is None for part in plan.groups for file in taken_files(part))
 
 
 def published_horizon(rules: Rules, cleans: tuple[Clean, ...], published: tuple[Any, ...]) -> int:

@@ -1,29 +1,51 @@
 """Defines how a table with log compactions is read: one log file replaces several logs of a file slice (RFC-66,
 `handle_log_compaction`).
 
-A completed log compaction *covers* its input logs. A read as of a time at or after the completion of a log compaction
-uses the compacted log instead of the covered logs. The compacted log belongs to the file slice of its newest input and
-takes that input's place in the merge order, as in hudi-rs. The inputs are contiguous in completion order, so the
-compacted log does not change which record wins. A read as of a time before the log compaction completed uses the input
-logs. Incremental reads use the input logs too, because only those record the write and the time of each row.
+A completed log compaction replaces its input logs. A read as of a time at or after the completion of a log compaction
+uses the compacted log instead of the inputs. The compacted log belongs to the file slice of its newest input and takes
+that input's place in the merge order, as in hudi-rs. The inputs are contiguous in completion order, so the compacted
+log does not change which record wins. A read as of a time before the log compaction completed uses the input logs.
+Incremental reads use the input logs too, because only those record the write and the time of each row.
+
+A log is a pair (requested time, version). The requested time of a compacted log is that of its plan; a log compaction
+writes one log for each file group, with version 1.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from functools import partial
 from math import inf
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from ...kernel.merge import Fold
 from ...kernel.slicing import logs_by_time, writes_by_slice
 from ...kernel.table import Compaction, GroupPlan, Log, Plan, Table, Write
 from ...machine.marks import mark, with_mark
-from ...protocol import Protocol
+from ...machine.options import Limits, Options, limit, option
 from ...rules import Rules
 from ..foreign_services import merges_by_theirs, theirs
-from .options import LogCompactions
+
+
+class LogCompactions(Options):
+    """The options that select how readers use a log file written by a log compaction."""
+
+    log_compaction_rank: Literal["inputs", "own"] = option(
+        "inputs",
+        "the rank of the log of a log compaction. inputs: that of its newest input; own: by its own completion time",
+    )
+    log_compaction_window: Literal["excluded", "included"] = option(
+        "excluded",
+        "what an incremental window does with the log of a log compaction. excluded: it delivers the inputs instead; "
+        "included: it delivers the log like that of a write",
+    )
+
+
+class LogCompactionLimits(Limits):
+    """The limit on the number of log compactions."""
+
+    log_compactions: int = limit(0, "how many log compactions may be planned",
+                                 in_random_worlds=(1, 2), needs="log_compactor")  # fmt: skip
 
 
 class LogCompaction(NamedTuple):
@@ -35,101 +57,78 @@ class LogCompaction(NamedTuple):
 
     @property
     def action(self) -> str:
+        # As in Hudi, the action of the pending instant is `logcompaction`; it completes as a deltacommit.
         return "deltacommit"
 
 
-WRITES = (Write, Compaction, LogCompaction)
-"""The instants that add data files."""
+ADDS_FILES = (Write, Compaction, LogCompaction)
+"""The types of the completed instants that add data files."""
 
 
-class PlannedLogs(NamedTuple):
-    """A record attached to a table: its plans of log compactions, each with its completion time (None while pending).
-    """
+class LogPlans(NamedTuple):
+    """A mark of a table: its log compaction plans, each with its completion time (None while pending)."""
 
     plans: tuple[tuple[Plan, int | None], ...] = ()
-    kind: str = "planned logs"
+    kind: str = "log plans"
 
 
 def with_log_plans(table: Table, published: Iterable[Any], plans: tuple[Plan, ...]) -> Table:
     """Attach the plans of log compactions to a table."""
     if not plans:
         return table
-    done = {entry.requested: entry.completed for entry in published if isinstance(entry, LogCompaction)}
-    planned = PlannedLogs(tuple((plan, done.get(plan.requested)) for plan in plans))
-    return table._replace(marks=with_mark(table.marks, planned))
+    completed = {entry.requested: entry.completed for entry in published if isinstance(entry, LogCompaction)}
+    log_plans = LogPlans(tuple((plan, completed.get(plan.requested)) for plan in plans))
+    return table._replace(marks=with_mark(table.marks, log_plans))
 
 
-def log_compactions(table: Table) -> tuple[tuple[Plan, int | None], ...]:
+def log_plans_of(table: Table) -> tuple[tuple[Plan, int | None], ...]:
     """Return the table's log compaction plans, each with its completion time (None while the plan is pending)."""
-    return mark(table, PlannedLogs).plans if table.marks else ()
+    return mark(table, LogPlans).plans if table.marks else ()
 
 
-def refine(rules: Rules, protocol: Protocol) -> Rules:
-    """Return the rules for reading tables with log compactions."""
-    return _in_windows(_as_of_a_time(_in_plans(_in_place_of_inputs(rules))))
+class WithLogCompactions(Rules):
+    """The rules for reading tables with log compactions."""
 
+    def merged_logs(self, table: Table, group: int, writes: tuple[Write, ...], time: float) -> tuple[Log, ...]:
+        logs = super().merged_logs(table, group, writes, time)
+        return read_instead(self, table, group, logs, time) if table.marks else logs
 
-def _in_place_of_inputs(rules: Rules) -> Rules:
-    inner_logs, inner_time, inner_fold = rules.merged_logs, rules.log_time, rules.fold_of
-    inner_instants = rules.instants_with_logs
-
-    def merged_logs(rules: Rules, table: Table, group: int, writes: tuple[Write, ...], time: float) -> tuple[Log, ...]:
-        logs = inner_logs(rules, table, group, writes, time)
-        return read_instead(rules, table, group, logs, time) if table.marks else logs
-
-    def log_time(rules: Rules, table: Table, group: int, log: Log) -> float:
-        taken = inputs(table, group) if table.marks else {}
-        if log[0] not in taken:
-            return inner_time(rules, table, group, log)
-        if rules[LogCompactions].log_compaction_rank == "inputs":
-            return max(rules.log_time(rules, table, group, each) for each in taken[log[0]])
-        own = inner_time(rules, table, group, log)
-        if own < inf:  # the order is that of requested times
+    def log_time(self, table: Table, group: int, log: Log) -> float:
+        taken, (requested, _) = inputs(table, group) if table.marks else {}, log
+        if requested not in taken:
+            return super().log_time(table, group, log)
+        if self[LogCompactions].log_compaction_rank == "inputs":
+            return max(self.log_time(table, group, each) for each in taken[requested])
+        own = super().log_time(table, group, log)
+        # Other rules find the time of a log by its write, and a compacted log has none: they return infinity. Only
+        # under `merge_order = requested` do they return a time, the requested time in the log's name.
+        if own < inf:
             return own
-        return next(done for plan, done in log_compactions(table) if plan.requested == log[0]) or inf
+        return next(completed for plan, completed in log_plans_of(table) if plan.requested == requested) or inf
 
     def fold_of(
-        rules: Rules, table: Table, group: int, barrier: int | None, base: Fold | None, logs: tuple[Log, ...]
+        self, table: Table, group: int, barrier: int | None, base: Fold | None, logs: tuple[Log, ...]
     ) -> Fold:
-        shape = inner_fold(rules, table, group, barrier, base, logs)
+        shape = super().fold_of(table, group, barrier, base, logs)
         return shape._replace(logs=folded_inputs(table, group, logs)) if table.marks else shape
 
-    def instants_with_logs(table: Table, group: int) -> set[int]:
-        return inner_instants(table, group) | inputs(table, group).keys()
+    def instants_with_logs(self, table: Table, group: int) -> set[int]:
+        return super().instants_with_logs(table, group) | inputs(table, group).keys()
 
-    return replace(
-        rules, merged_logs=merged_logs, log_time=log_time, fold_of=fold_of, instants_with_logs=instants_with_logs
-    )
+    def may_plan(self, table: Table, group: int) -> bool:
+        return super().may_plan(table, group) and group not in groups_of_pending_log_plans(table)
 
+    def table_as_of(self, table: Table, time: float) -> Table:
+        shown = LogPlans(tuple(
+            (plan, completed if _is_visible(self, plan, completed, time) else None)
+            for plan, completed in log_plans_of(table)
+        ))  # fmt: skip
+        then = super().table_as_of(table, time)
+        return then._replace(marks=with_mark(then.marks, shown))
 
-def _in_plans(rules: Rules) -> Rules:
-    inner = rules.may_plan
-
-    def may_plan(table: Table, group: int) -> bool:
-        return inner(table, group) and group not in being_compacted(table)
-
-    return replace(rules, may_plan=may_plan)
-
-
-def _as_of_a_time(rules: Rules) -> Rules:
-    inner = rules.table_as_of
-
-    def table_as_of(rules: Rules, table: Table, time: float) -> Table:
-        shown = tuple((plan, at if _is_visible(rules, plan, at, time) else None) for plan, at in log_compactions(table))
-        then = inner(rules, table, time)
-        return then._replace(marks=with_mark(then.marks, PlannedLogs(shown)))
-
-    return replace(rules, table_as_of=table_as_of)
-
-
-def _in_windows(rules: Rules) -> Rules:
-    inner = rules.window_logs
-
-    def window_logs(rules: Rules, table: Table, group: int, after: float, until: float) -> tuple[Log, ...]:
-        logs, made = inner(rules, table, group, after, until), compacted_in(rules, table, group, after, until)
-        return with_compacted(rules, table, group, logs, made)
-
-    return replace(rules, window_logs=window_logs)
+    def window_logs(self, table: Table, group: int, after: float, until: float) -> tuple[Log, ...]:
+        logs = super().window_logs(table, group, after, until)
+        return with_compacted(self, table, group, logs, compacted_in(self, table, group, after, until))
 
 
 def _is_visible(rules: Rules, plan: Plan, completed: int | None, time: float) -> bool:
@@ -138,7 +137,7 @@ def _is_visible(rules: Rules, plan: Plan, completed: int | None, time: float) ->
 
 def inputs(table: Table, group: int) -> dict[int, tuple[Log, ...]]:
     """Map the requested time of each log compaction of a file group to its input logs."""
-    parts = [(plan.requested, plan.part_in(group)) for plan, _ in log_compactions(table)]
+    parts = [(plan.requested, plan.part_in(group)) for plan, _ in log_plans_of(table)]
     return {requested: part.logs for requested, part in parts if part is not None}
 
 
@@ -146,32 +145,47 @@ def read_instead(rules: Rules, table: Table, group: int, logs: tuple[Log, ...], 
     """Return the logs that a read as of `time` merges: compacted logs replace their inputs. In the merge order, a
     compacted log takes the place of its latest input.
     """
-    done = {plan.requested for plan, completed in log_compactions(table) if _is_visible(rules, plan, completed, time)}
-    if not done:
+    visible = {plan.requested for plan, completed in log_plans_of(table) if _is_visible(rules, plan, completed, time)}
+    if not visible:
         return logs
-    merge_time = partial(rules.log_time, rules, table, group)
-    # A plan lists its inputs by completion time; a reader that merges by requested time has another last input.
-    last = {at: max(reversed(taken), key=merge_time) for at, taken in inputs(table, group).items() if at in done}
-    by = {log: (at, last[at]) for at, taken in inputs(table, group).items() if at in done for log in taken}
-    kept = tuple([instead for log in logs if (instead := _instead(log, by)) is not None])
+    merge_time = partial(rules.log_time, table, group)
+    replaced: dict[Log, tuple[Log, Log]] = {}
+    for requested, taken in inputs(table, group).items():
+        if requested in visible:
+            # A plan lists its inputs by completion time; a reader that merges by requested time has another last input.
+            # All logs of a write have the same time, and `max` returns the first of equals: of the reversed inputs this
+            # is the log with the greatest version.
+            last = max(reversed(taken), key=merge_time)
+            replaced |= dict.fromkeys(taken, (compacted_log(requested), last))
+    kept = tuple([instead for log in logs if (instead := _instead(log, replaced)) is not None])
     return logs_by_time(rules, table, group, kept) if rules[LogCompactions].log_compaction_rank == "own" else kept
 
 
-def _instead(log: Log, by: Mapping[Log, tuple[int, Log]]) -> Log | None:
-    while log in by:
-        requested, last = by[log]
+def compacted_log(requested: int) -> Log:
+    """Return the log that a log compaction writes in a file group."""
+    return requested, 1
+
+
+def _instead(log: Log, replaced: Mapping[Log, tuple[Log, Log]]) -> Log | None:
+    """Return the log that takes the place of `log`; None if another input holds the place of the compacted log.
+    `replaced` maps each input to the compacted log and to the input whose place the compacted log takes.
+    """
+    while log in replaced:  # a compacted log may be the input of a later log compaction
+        compacted, last = replaced[log]
         if log != last:
             return None
-        log = (requested, 1)
+        log = compacted
     return log
 
 
-def covered(table: Table, group: int, logs: Iterable[Log]) -> tuple[Log, ...]:
-    """Return `logs` together with the direct and indirect input logs of each log written by a log compaction."""
+def with_inputs(table: Table, group: int, logs: Iterable[Log]) -> tuple[Log, ...]:
+    """Return `logs` together with the direct and indirect input logs of each log written by a log compaction, whether
+    or not the log compaction has completed.
+    """
     taken = inputs(table, group)
     if not taken:
         return tuple(logs)
-    return tuple(each for log in logs for each in (log, *covered(table, group, taken.get(log[0], ()))))
+    return tuple(each for log in logs for each in (log, *with_inputs(table, group, taken.get(log[0], ()))))
 
 
 def folded_inputs(table: Table, group: int, logs: Iterable[Log]) -> tuple[Log | Fold, ...]:
@@ -183,45 +197,50 @@ def folded_inputs(table: Table, group: int, logs: Iterable[Log]) -> tuple[Log | 
 
 
 def compacted_in(rules: Rules, table: Table, group: int, after: float, until: float) -> tuple[Log, ...]:
-    """Return the compacted logs that an incremental query reads. By default, an incremental query reads no compacted
-    log, because a log compaction changes no row.
+    """Return the compacted logs that an incremental query reads: by default none, because the query reads the input
+    logs.
 
     Some readers treat a log written by a log compaction like the log of a write (Apache Hudi, issue 20327).
     """
     if rules[LogCompactions].log_compaction_window == "excluded" or not table.marks:
         return ()
-    done = (plan.requested for plan, at in log_compactions(table) if at is not None and after < at <= until)
-    return tuple((at, 1) for at in done if at in inputs(table, group))
+    return tuple(
+        compacted_log(plan.requested)
+        for plan, completed in log_plans_of(table)
+        if completed is not None and after < completed <= until and plan.requested in inputs(table, group)
+    )
 
 
 def with_compacted(
-    rules: Rules, table: Table, group: int, logs: tuple[Log, ...], made: tuple[Log, ...]
+    rules: Rules, table: Table, group: int, logs: tuple[Log, ...], compacted: tuple[Log, ...]
 ) -> tuple[Log, ...]:
     """Return the logs of writes and of log compactions together, in merge order."""
-    return logs_by_time(rules, table, group, (*logs, *made)) if made else logs
+    return logs_by_time(rules, table, group, (*logs, *compacted)) if compacted else logs
 
 
-def log_plan(rules: Rules, table: Table, groups: int) -> tuple[GroupPlan, ...]:
+def mergeable_logs(rules: Rules, table: Table, groups: int) -> tuple[GroupPlan, ...]:
     """Return the inputs of a log compaction planned now: for each included file group, the completed logs of its newest
     slice. The result is () if there is nothing to compact.
 
     A file group is included only if its newest slice has several completed logs, and no log compaction of the file
-    group is pending. File groups to which the merge rules of a foreign engine apply are not included. Any other write
-    completes after all inputs, so the inputs remain contiguous in completion order.
+    group is pending. The inputs are all completed logs of the slice, and no write completes while the planner holds
+    the lock. Any other write therefore completes after all inputs, so the inputs are contiguous in completion order.
     """
     parts = ((group, _logs_of_newest_slice(rules, table, group)) for group in range(groups))
-    busy = being_compacted(table)
+    busy = groups_of_pending_log_plans(table)
     return tuple(GroupPlan(group, None, logs) for group, logs in parts if len(logs) > 1 and group not in busy)
 
 
 def _logs_of_newest_slice(rules: Rules, table: Table, group: int) -> tuple[Log, ...]:
     barrier, newest = list(writes_by_slice(rules, table, group).items())[-1]
+    # The logs of a slice whose base file a foreign engine wrote merge by that engine's rules. A compacted log would be
+    # merged by the table's rules, so such a slice waits for a compaction by this engine.
     if merges_by_theirs(rules, table, group, barrier) and theirs(rules) is not rules:
         return ()
     completed = tuple(write for write in newest if write.completed is not None)
-    return rules.merged_logs(rules, table, group, completed, inf)
+    return rules.merged_logs(table, group, completed, inf)
 
 
-def being_compacted(table: Table) -> set[int]:
+def groups_of_pending_log_plans(table: Table) -> set[int]:
     """Return the file groups in which a log compaction is pending."""
-    return {part.group for plan, done in log_compactions(table) if done is None for part in plan.groups}
+    return {part.group for plan, completed in log_plans_of(table) if completed is None for part in plan.groups}

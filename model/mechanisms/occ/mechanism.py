@@ -16,19 +16,17 @@ from typing import Any
 
 from ...kernel.clock import READS_CLOCK, TakeTime
 from ...kernel.lock import LOCK_IS_FREE
-from ...kernel.writer import PUTS_FILE, REQUESTS, Writer, request_instant
+from ...kernel.writer import PUTS_FILE, REQUESTS, WRITER, WRITER_STARTS_WRITING, Writer, give_up, request_instant
 from ...machine.composition import Composition
 from ...machine.mechanism import Mechanism
 from ...machine.options import ProtocolOptions
 from ...machine.transition import Action, Args, Changes, Guard, transition
 from ...world import World
-from ..clustering import Into
+from ..clustering import CLUSTERER, Into
 from ..copy_on_write import Onto, choose_bases, is_copy_on_write, newest_base
 from ..exactly_once import Resends
 from ..rollback.rules import Rollback
-from .conflicts import clusterings
-from .options import Occ, Retries, Validation
-from .validation import ABORTED, abort, check_conflicts, is_optimistic
+from .conflicts import ABORTED, Occ, Retries, Validation, abort, check_conflicts, clusterings, is_optimistic
 
 RETRYING = "about to try again"
 
@@ -37,14 +35,14 @@ def compose(composition: Composition) -> None:
     """Let optimistic writers record the completed instants when they begin, check for conflicts before they publish,
     and abort on a conflict.
     """
-    optimists = [me for me in composition.actors_of("writer") if is_optimistic(composition, me)]
+    optimists = [me for me in composition.actors_of(WRITER) if is_optimistic(composition, me)]
     if optimists:
-        composition.add_field("writer", "validation", Validation())
-        if composition.actors_of("clusterer"):
-            composition.add_field("writer", "into", Into())
+        composition.add_field(WRITER, "validation", Validation())
+        if composition.actors_of(CLUSTERER):
+            composition.add_field(WRITER, "into", Into())
     for me in optimists:
         protocol = composition.protocol_of(me)
-        check_conflicts(composition, "writer", me, partial(touched_groups, composition.world, protocol, me))
+        check_conflicts(composition, WRITER.name, me, partial(touched_groups, composition.world, protocol, me))
         take_back_aborted(composition, me)
         sealing(composition, me)
         if protocol[Occ].early_detection == "on":
@@ -79,7 +77,7 @@ def take_back(own: Writer, own_validation: Validation, world: World) -> Changes:
     if own_validation.tries < world[Retries].retries:
         again = Validation(tries=own_validation.tries + 1)
         return {"own": Writer(RETRYING, own.number), "own_validation": again}
-    return {"own": Writer(number=own.number)}
+    return give_up(own)
 
 
 def request_again(own: Writer, clock: int, request_time: TakeTime) -> Changes:
@@ -94,11 +92,11 @@ def sealing(composition: Composition, me: str) -> None:
     at_start`, the writer counts them again when it starts writing; with `reloaded`, whenever it puts a file.
     """
     requests = composition.select(REQUESTS, actors=[me]).extend(seal_timeline, "own_validation")
-    if composition.actors_of("clusterer"):
+    if composition.actors_of(CLUSTERER):
         requests.extend(find_clusterings, "own_into")
     if composition.protocol_of(me)[Occ].timeline == "at_start":
         # Hudi's client lists the timeline in `preWrite`: what completed since the request is not compared.
-        starts = composition.select("writer_starts_writing", actors=[me]).extend(reload_timeline, "own_validation")
+        starts = composition.select(WRITER_STARTS_WRITING, actors=[me]).extend(reload_timeline, "own_validation")
         if is_copy_on_write(composition.world):
             starts.extend(choose_bases, "own_onto")
     if composition.protocol_of(me)[Occ].timeline == "reloaded":

@@ -20,6 +20,12 @@ from ...kernel.reader import (
     KEPT_TABLE,
     LISTED,
     NEWEST,
+    READER,
+    READER_ENDS_LISTING,
+    READER_ENDS_LISTING_AGAIN,
+    READER_READS,
+    READER_STARTS_LISTING,
+    READER_STARTS_LISTING_AGAIN,
     SHOWN,
     SURE,
     Reader,
@@ -31,13 +37,13 @@ from ...kernel.table import Plan, Table
 from ...kernel.timeline import Published
 from ...machine.composition import Composition
 from ...machine.transition import Args, Changes, Transition, go_to, preset, subsets
-from ..log_compaction.rules import WRITES
+from ..log_compaction.rules import ADDS_FILES
 from .rules import Restore, is_gone
 
 Planned = tuple[Restore, ...]
 
 
-class Seen(NamedTuple):
+class SeenRestores(NamedTuple):
     """The extra state of each reader in a model with restores. `restores` is the number of restores already planned
     when the current listing began; `before` is their number when the first listing began.
 
@@ -52,19 +58,19 @@ class Seen(NamedTuple):
 
 def compose(composition: Composition) -> None:
     """Let readers list the timeline in a way that tolerates concurrent restores."""
-    if not composition.actors_of("reader"):
+    if not composition.actors_of(READER):
         return
-    composition.add_field("reader", "seen", Seen())
+    composition.add_field(READER, "seen", SeenRestores())
     composition.map_view(SHOWN, shown_instants)
     composition.map_view(NEWEST, newest_shown)
     composition.map_view(KEPT, kept_instants)
     composition.map_view(KEPT_TABLE, table_of_kept)
-    composition.find("reader_starts_listing").extend(begin_first_listing, "own", "own_seen")
-    composition.find("reader_starts_listing_again").extend(begin_listing, "own", "own_seen")
-    ends = composition.find("reader_ends_listing", "reader_ends_listing_again").replace(_ends_listing)
+    composition.find(READER_STARTS_LISTING).extend(begin_first_listing, "own", "own_seen")
+    composition.find(READER_STARTS_LISTING_AGAIN).extend(begin_listing, "own", "own_seen")
+    ends = composition.find(READER_ENDS_LISTING, READER_ENDS_LISTING_AGAIN).replace(_ends_listing)
     ends.without(KEEPS).replace(_ends_first_listing)
-    composition.find("reader_ends_listing_again").replace(_ends_second_listing)
-    composition.find("reader_reads").divert(is_restored_away, go_to("refused"))
+    composition.find(READER_ENDS_LISTING_AGAIN).replace(_ends_second_listing)
+    composition.find(READER_READS).divert(is_restored_away, go_to("refused"))
 
 
 def _ends_listing(ends: Transition) -> Transition:
@@ -80,19 +86,19 @@ def _ends_second_listing(ends: Transition) -> Transition:
     return replace(ends, to="", effects=(end_second_listing,))
 
 
-def begin_first_listing(own: Reader, own_seen: Seen, published: Published, restores: Planned) -> Changes:
+def begin_first_listing(own: Reader, own_seen: SeenRestores, published: Published, restores: Planned) -> Changes:
     """Begin the first listing, and record the number of restores planned so far."""
     return begin_listing(own, own_seen._replace(before=len(restores)), published, restores)
 
 
-def begin_listing(own: Reader, own_seen: Seen, published: Published, restores: Planned) -> Changes:
+def begin_listing(own: Reader, own_seen: SeenRestores, published: Published, restores: Planned) -> Changes:
     """Begin a listing, which may also show undone instants that a restore has not yet deleted."""
     there = own._replace(at_start=present(published, restores))
     return {"own": there, "own_seen": own_seen._replace(restores=len(restores))}
 
 
 def end_first_listing(
-    own: Reader, own_seen: Seen, shown_instants: Published, restores: Planned, takes_time: bool,
+    own: Reader, own_seen: SeenRestores, shown_instants: Published, restores: Planned, takes_time: bool,
     *, seen: tuple[int, ...],
 ) -> Changes:  # fmt: skip
     """Record the listed instants. The reader's time becomes the maximum of the completion times of listed instants and
@@ -107,7 +113,7 @@ def end_first_listing(
 
 
 def keep_shown(
-    own: Reader, own_seen: Seen, shown_instants: Published, restores: Planned, *, seen: tuple[int, ...]
+    own: Reader, own_seen: SeenRestores, shown_instants: Published, restores: Planned, *, seen: tuple[int, ...]
 ) -> Changes:
     """Record the listed plans, and the listed instants that completed at or before the reader's time T.
 
@@ -117,11 +123,11 @@ def keep_shown(
     plans = tuple(plan for plan in own.plans if plan not in undone and not is_gone(restores, plan))
     kept = tuple(entry.requested for entry in shown_instants if entry.completed <= own.time)
     after = own._replace(at_start=(), instants=kept, plans=plans)
-    return {"own": after, "own_seen": Seen(len(restores), own_seen.before)}
+    return {"own": after, "own_seen": SeenRestores(len(restores), own_seen.before)}
 
 
 def end_second_listing(
-    own: Reader, own_seen: Seen, shown_instants: Published, restores: Planned, *, seen: tuple[int, ...]
+    own: Reader, own_seen: SeenRestores, shown_instants: Published, restores: Planned, *, seen: tuple[int, ...]
 ) -> Changes:
     """Accept the listing, or list again if an instant of the previous listing is missing.
 
@@ -158,7 +164,7 @@ def present(published: Published, restores: Planned) -> tuple[int, ...]:
     return tuple(e.requested for e in ever_published(published, restores) if not is_gone(restores, e.requested))
 
 
-def listed_parts(own: Reader, own_seen: Seen, published: Published, restores: Planned) -> Iterable[Args]:
+def listed_parts(own: Reader, own_seen: SeenRestores, published: Published, restores: Planned) -> Iterable[Args]:
     """Yield each possible listing as a tuple of requested times. A listing may show any of the restore plans and
     instants that appeared or disappeared since it began.
     """
@@ -174,7 +180,7 @@ def listed_parts(own: Reader, own_seen: Seen, published: Published, restores: Pl
 
 
 def shown_instants(
-    own: Reader, own_seen: Seen, published: Published, restores: Planned, *, seen: tuple[int, ...]
+    own: Reader, own_seen: SeenRestores, published: Published, restores: Planned, *, seen: tuple[int, ...]
 ) -> Published:
     """Define the view `shown_instants`: the instants in the listing, without those undone by a restore in the listing.
     """
@@ -182,7 +188,7 @@ def shown_instants(
     return tuple(entry for entry in ever_published(published, restores) if entry.requested in listed)
 
 
-def newest_shown(shown_instants: Published, own_seen: Seen, restores: Planned, *, seen: tuple[int, ...]) -> int:
+def newest_shown(shown_instants: Published, own_seen: SeenRestores, restores: Planned, *, seen: tuple[int, ...]) -> int:
     """Define the view `newest_shown`: the maximum of the completion times of listed instants and the requested times of
     listed restores.
     """
@@ -213,12 +219,12 @@ def _throughout(own: Reader, published: Published, restores: Planned) -> set[int
     return {*own.at_start} & {*present(published, restores)} if restores else {*own.at_start}
 
 
-def hidden(own_seen: Seen, seen: tuple[int, ...], restores: Planned) -> set[int]:
+def hidden(own_seen: SeenRestores, seen: tuple[int, ...], restores: Planned) -> set[int]:
     """Return the requested times of the instants undone by the restores that the listing shows."""
     return {undone for each in known(own_seen, seen, restores) for undone in each.undone}
 
 
-def known(own_seen: Seen, seen: tuple[int, ...], restores: Planned) -> Planned:
+def known(own_seen: SeenRestores, seen: tuple[int, ...], restores: Planned) -> Planned:
     """Return the restores whose plans are in the listing."""
     begun = own_seen.restores
     return (*restores[:begun], *(each for each in restores[begun:] if each.requested in seen))
@@ -226,7 +232,7 @@ def known(own_seen: Seen, seen: tuple[int, ...], restores: Planned) -> Planned:
 
 def up_to(entries: Iterable[Any], time: int) -> tuple[int, ...]:
     """Return the requested times of the instants with data files that completed at or before `time`."""
-    return tuple(e.requested for e in entries if isinstance(e, WRITES) and (e.completed or 0) <= time)
+    return tuple(e.requested for e in entries if isinstance(e, ADDS_FILES) and (e.completed or 0) <= time)
 
 
 def all_plans(plans: tuple[Plan, ...], restores: Planned) -> tuple[Plan, ...]:

@@ -10,14 +10,34 @@ pending write.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from ...kernel.table import Plan
+from ...machine.options import Limits, Options, limit, option
 from ...protocol import Protocol
 from ..cleaning.rules import taken_files
-from ..log_compaction.rules import WRITES
+from ..log_compaction.rules import ADDS_FILES
 from ..savepoints import Savepoint
-from .options import Restores
+
+
+class Restores(Options):
+    """The options that decide which instants a restore undoes."""
+
+    restore_by: Literal["completion", "requested"] = option(
+        "completion",
+        "completion: a restore undoes what completed after the instant of the savepoint. requested: what was requested "
+        "after it",
+    )
+    restore_pending: Literal["undone", "ignored"] = option(
+        "undone",
+        "undone: a restore undoes pending instants as well. ignored: their actors may still complete them",
+    )
+
+
+class RestoreLimits(Limits):
+    """The maximum number of restores in a run."""
+
+    restores: int = limit(0, "how many restores may be planned")
 
 
 class Restore(NamedTuple):
@@ -25,8 +45,8 @@ class Restore(NamedTuple):
 
     `undone` lists the requested times of undone instants in removal order; the first `gone` of them are already
     removed. Readers ignore all undone instants as soon as the restore is planned. `runner` is the actor that runs the
-    restore. `kept` contains the writes that the savepoint retains. `plans` lists the undone compaction plans. `entries`
-    contains the undone completed instants that readers or consumers may still use.
+    restore. `saved_writes` contains the writes that the savepoint retains. `plans` lists the undone compaction plans.
+    `entries` contains the undone completed instants that readers or consumers may still use.
     """
 
     requested: int
@@ -34,7 +54,7 @@ class Restore(NamedTuple):
     runner: str
     inflight: bool
     undone: tuple[int, ...]
-    kept: tuple[int, ...]
+    saved_writes: tuple[int, ...]
     plans: tuple[Plan, ...] = ()
     gone: int = 0
     entries: tuple[Any, ...] = ()
@@ -68,32 +88,32 @@ def undone_by(
     by_completion = protocol[Restores].restore_by == "completion"
 
     def is_later(entry: Any) -> bool:
-        later = entry.completed > saved.at if by_completion else entry.requested > saved.requested
-        return has_put_files(entry) and later
+        is_after = entry.completed > saved.at if by_completion else entry.requested > saved.requested
+        return has_put_files(entry) and is_after
 
-    done = sorted((e for e in published if is_later(e)), key=lambda e: -e.completed)
-    known = {entry.requested for entry in published if isinstance(entry, WRITES)}
+    later = sorted((e for e in published if is_later(e)), key=lambda e: -e.completed)
+    known = {entry.requested for entry in published if isinstance(entry, ADDS_FILES)}
     pending = [plan.requested for plan in plans if plan.requested not in known]
     pending = sorted((*pending, *writing), reverse=True) if protocol[Restores].restore_pending == "undone" else []
-    return (*pending, *(entry.requested for entry in done))
+    return (*pending, *(entry.requested for entry in later))
 
 
 def still_there(published: tuple[Any, ...], undone: tuple[int, ...]) -> tuple[Any, ...]:
     """Return the published instants without the writes and compactions in `undone`."""
-    return tuple(entry for entry in published if not (isinstance(entry, WRITES) and entry.requested in undone))
+    return tuple(entry for entry in published if not (isinstance(entry, ADDS_FILES) and entry.requested in undone))
 
 
 def taken_off(published: tuple[Any, ...], undone: tuple[int, ...]) -> tuple[Any, ...]:
     """Return the published writes and compactions in `undone`."""
-    return tuple(entry for entry in published if isinstance(entry, WRITES) and entry.requested in undone)
+    return tuple(entry for entry in published if isinstance(entry, ADDS_FILES) and entry.requested in undone)
 
 
 def has_put_files(entry: Any) -> bool:
     """True if a completed instant is a write, a compaction or a log compaction."""
-    return isinstance(entry, WRITES)
+    return isinstance(entry, ADDS_FILES)
 
 
-def newest(savepoints: tuple[Savepoint, ...]) -> Savepoint | None:
+def newest_savepoint(savepoints: tuple[Savepoint, ...]) -> Savepoint | None:
     """Return the completed savepoint that pins the newest instant; None if there is none."""
     return max((each for each in savepoints if each.completed), key=lambda each: each.at, default=None)
 

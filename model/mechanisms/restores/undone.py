@@ -10,39 +10,36 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from ...kernel.compactor import PLANS, READS_INPUT, Compactor
+from ...kernel.compactor import COMPACTOR, PLANS, READS_INPUT
 from ...kernel.table import Plans
-from ...kernel.writer import Writer
+from ...kernel.writer import WRITER, give_up
 from ...machine.composition import Composition
-from ...machine.plans import STARTS_PLAN
-from ...machine.transition import Action, Changes, Component, Guard, become, preset, transition
-from ..insert_overwrite import Overwriter
-from ..log_compaction.log_compactor import LogCompactor
+from ...machine.plans import STARTS_PLAN, PlanRunner
+from ...machine.transition import Action, Component, Guard, become, preset, transition
+from ..insert_overwrite import OVERWRITER, Overwriter
+from ..log_compaction.mechanism import LOG_COMPACTOR
 from ..refusal import refuse
 from .rules import Restore, is_undone, loses_input
 
 Planned = tuple[Restore, ...]
 
-RUNNERS: tuple[tuple[str, str, Any], ...] = (
-    ("compactor", "plans", Compactor()),
-    ("log_compactor", "log_plans", LogCompactor()),
-)
-"""The kinds that run plans, each with the component of its plans, and its state between two operations."""
+RUNNERS = {COMPACTOR.name: "plans", LOG_COMPACTOR.name: "log_plans"}
+"""The kinds whose state is a `PlanRunner` -> the component of their plans."""
 
 
 def compose(composition: Composition) -> None:
     """Let every writer, overwriter, compactor and log compactor detect that a restore has undone its instant."""
-    for me in composition.actors_of("writer"):
-        refuse(composition, "writer", me, IS_NOT_UNDONE, give_up_write)
-    for me in composition.actors_of("overwriter"):
-        refuse(composition, "overwriter", me, IS_NOT_UNDONE, become(Overwriter("gave up")))
-    for kind, plans, idle in RUNNERS:
+    for me in composition.actors_of(WRITER):
+        refuse(composition, WRITER.name, me, IS_NOT_UNDONE, give_up)
+    for me in composition.actors_of(OVERWRITER):
+        refuse(composition, OVERWRITER.name, me, IS_NOT_UNDONE, become(Overwriter("gave up")))
+    for kind, plans in RUNNERS.items():
         for me in composition.actors_of(kind):
             _counts_undone(composition, me, plans)
-            _runs_undone(composition, kind, me, become(idle))
-    if composition.actors_of("compactor"):
+            _runs_undone(composition, kind, me, become(PlanRunner()))
+    if composition.actors_of(COMPACTOR):
         composition.map_view("plans_ever", plans_ever)
-    if composition.actors_of("log_compactor"):
+    if composition.actors_of(LOG_COMPACTOR):
         composition.map_view("log_plans_ever", log_plans_ever)
 
 
@@ -68,6 +65,8 @@ def _runs_undone(composition: Composition, kind: str, me: str, becomes_idle: Any
     reads = composition.select(READS_INPUT, actors=[me]).require(INPUT_STANDS)
     reads.exit(lambda _: transition(f"{kind}_misses_input", me, guards=(lost,), effect=becomes_idle))
     refuse(composition, kind, me, Guard(IS_NOT_UNDONE.reason, PLAN_STANDS.holds), becomes_idle)
+    # A runner lists the timeline before it looks for its files, so it finds the restore first.
+    composition.find(f"{kind}_misses_files", f"{kind}_finds_it_done", actors=[me]).require(PLAN_STANDS)
 
 
 def is_not_undone(own: Any, restores: Planned, requested: str) -> bool:
@@ -83,23 +82,17 @@ INPUT_STANDS = Guard("no restore may have deleted what the plan takes", keeps_in
 IS_NOT_UNDONE = Guard("no restore may have undone its instant", preset(is_not_undone, requested="requested"))
 
 
-def give_up_write(own: Writer) -> Changes:
-    """Delete the files of the undone write, and then, under the lock, its pending instant."""
-    return {"own": Writer(number=own.number)}
-
-
 def actions() -> Iterator[Action]:
     """Yield the actions of a compactor, log compactor or overwriter whose instant was undone by a restore. The
     mechanism `rollback` declares the actions of a writer whose write was undone.
     """
-    kinds = [kind for kind, *_ in RUNNERS]
-    for kind in kinds:
+    for kind in RUNNERS:
         yield Action(f"{kind}_finds_plan_gone", "is about to start its plan, and a restore has undone it",
                      "{actor} finds its plan undone")  # fmt: skip
         yield Action(f"{kind}_misses_input",
                      "finds a file of its plan deleted, by the restore that has undone the plan",
                      "{actor} finds its input deleted")  # fmt: skip
-    for kind in (*kinds, "overwriter"):
+    for kind in (*RUNNERS, OVERWRITER.name):
         yield Action(f"{kind}_is_refused",
                      "under the lock: finds that a restore has undone its plan; releases the lock",
                      "{actor} finds that its plan was undone")  # fmt: skip

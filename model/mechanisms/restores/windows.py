@@ -8,8 +8,7 @@ from typing import NamedTuple
 
 from ...machine.composition import Composition
 from ...machine.transition import Changes, go_to
-from ..consumers.consumer import LISTED_BOUNDS, LISTS_WINDOW, NEWEST_TIME, Consumer
-from ..consumers.options import Consumers
+from ..consumers import CONSUMER, LISTED_BOUNDS, LISTS_WINDOW, NEWEST_TIME, Consumer, Consumers
 from .rules import Restore, hides, is_gone
 
 Planned = tuple[Restore, ...]
@@ -25,9 +24,9 @@ class UndoneWindow(NamedTuple):
 
 def compose(composition: Composition) -> None:
     """Let consumers take restores into account when they choose and read an incremental window."""
-    if not composition.actors_of("consumer"):
+    if not composition.actors_of(CONSUMER):
         return
-    composition.add_field("consumer", "undone", UndoneWindow())
+    composition.add_field(CONSUMER, "undone", UndoneWindow())
     composition.map_view(NEWEST_TIME, newest_time)
     if composition.protocol[Consumers].checkpoint == "end_of_window":
         composition.map_view(LISTED_BOUNDS, listed_bounds)

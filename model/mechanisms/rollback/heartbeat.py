@@ -10,15 +10,19 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ...kernel.publication import BEGINS
-from ...kernel.writer import WRITER, Writer
+from ...kernel.writer import WRITER, Writer, give_up
 from ...machine.composition import Composition
 from ...machine.transition import DEAD, Action, Changes, Guard, Transition, preset, transition
 from ...world import World
 from ..clocks import Skew
 from ..copy_on_write import is_copy_on_write
+from ..decision_log import decides_together
 from ..refusal import refuse
-from .options import Failures, Rollbacks
-from .rules import Rollback
+from ..restores.mechanism import RESTORER
+from .rules import Failures, Rollback, Rollbacks
+
+HEARTBEAT_EXPIRES = "heartbeat_expires"
+WRITER_IS_REFUSED = "writer_is_refused"
 
 UNAWARE = "unaware of what comes"
 """The step of a writer that has checked its heartbeat, and does not hold the lock yet."""
@@ -37,25 +41,27 @@ def renewing(composition: Composition) -> tuple[str, ...]:
     world = composition.world
     if not composition.actors_of("rollbacker") or is_copy_on_write(world) or world[Skew].skew:
         return ()
-    return composition.actors_of("writer")
+    return composition.actors_of(WRITER)
 
 
 def compose(composition: Composition) -> None:
     """Add a heartbeat to every writer, and let writers check their heartbeat before publishing."""
     composition.add_component("stalls", 0)
-    composition.add_field("writer", "heartbeat", Heartbeat())
-    silent = {"left": tuple(step for step in composition.idle_steps["writer"] if step not in WRITER.idle_steps)}
+    composition.add_field(WRITER, "heartbeat", Heartbeat())
+    silent = {"left": tuple(step for step in composition.idle_steps[WRITER.name] if step not in WRITER.idle_steps)}
     stall = Guard("it is silent, or a stall must be left", preset(stall_is_left, **silent), limit=True)
     for me in renewing(composition):
-        composition.add(transition("heartbeat_expires", me, guards=(IS_PENDING, IS_RENEWED, stall),
+        composition.add(transition(HEARTBEAT_EXPIRES, me, guards=(IS_PENDING, IS_RENEWED, stall),
                                    effect=preset(expire, **silent), changes=("own_heartbeat", "stalls")))  # fmt: skip
-        check = composition.protocol_of(me)[Rollbacks].commit_check
-        # The check for a restore happens under the lock alone.
-        if check == "before_lock" and not composition.actors_of("restorer"):
+        # An entry that decides several announcements commits the write or rolls it back: no check is needed.
+        check = "none" if decides_together(composition) else composition.protocol_of(me)[Rollbacks].commit_check
+        # `restores.undone` adds its condition to the same check (`refuse`), and a restore may be planned after a check
+        # without the lock. With a restorer, both conditions are therefore checked under the lock.
+        if check == "before_lock" and not composition.actors_of(RESTORER):
             composition.select(BEGINS, actors=[me]).insert_before(UNAWARE, look)
-            refuse(composition, "writer", me, NOT_GIVEN_UP, give_up, "writer_looks_at_heartbeat")
+            refuse(composition, WRITER.name, me, NOT_GIVEN_UP, give_up, "writer_looks_at_heartbeat")
         elif check != "none":
-            refuse(composition, "writer", me, NOT_GIVEN_UP, give_up)
+            refuse(composition, WRITER.name, me, NOT_GIVEN_UP, give_up)
         if check == "under_lock":  # a writer that was given up finds that before it finds its batch
             composition.find("writer_finds_batch", actors=[me]).require(NOT_GIVEN_UP)
 
@@ -100,17 +106,12 @@ def expire(own: Writer, own_heartbeat: Heartbeat, stalls: int, left: tuple[str, 
     return {"own_heartbeat": own_heartbeat._replace(expired=True), "stalls": stalls + (not is_silent(own, left))}
 
 
-def give_up(own: Writer) -> Changes:
-    """Let a writer delete the files of its write and then, under the lock, its pending instant."""
-    return {"own": Writer(number=own.number)}
-
-
 ACTIONS = (
-    Action("heartbeat_expires", "a writer that is dead, or stalls, has not beaten for too long",
+    Action(HEARTBEAT_EXPIRES, "a writer that is dead, or stalls, has not beaten for too long",
            "the heartbeat of {actor} expires"),
     Action("writer_looks_at_heartbeat", "checks without the lock whether its heartbeat has expired",
            "{actor} checks its heartbeat"),
-    Action("writer_is_refused", "under the lock: finds its heartbeat expired, or a planned rollback; releases the lock",
+    Action(WRITER_IS_REFUSED, "under the lock: finds its heartbeat expired, or a planned rollback; releases the lock",
            "{actor} finds that it was taken for dead"),
     Action("writer_gives_up", "deletes its files, then, under the lock, its pending instant",
            "{actor} takes its files and its instant back"),

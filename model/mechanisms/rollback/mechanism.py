@@ -10,16 +10,17 @@ from __future__ import annotations
 
 from ...machine.composition import Composition
 from ...machine.mechanism import Mechanism
-from . import heartbeat, removed, rollbacker
-from .options import Failures, Rollbacks
+from . import heartbeat, rollbacker
+from .rollbacker import ROLLBACKER
+from .rules import Failures, Rollbacks, show_rollbacks
 
 
 def compose(composition: Composition) -> None:
     """Add heartbeats and rollback actors to the model, if the world has a rollback actor."""
-    if composition.actors_of("rollbacker"):
+    if composition.actors_of(ROLLBACKER):
         composition.add_component("rollbacks", ())
         heartbeat.compose(composition)
-        removed.compose(composition)
+        show_rollbacks(composition)
         rollbacker.compose(composition)
 
 

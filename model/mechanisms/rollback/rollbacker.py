@@ -8,10 +8,11 @@ interrupted rollback can be resumed. Any rollbacker may resume a planned rollbac
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
+from ...kernel.clock import TakeTime
 from ...kernel.compactor import PLANS
 from ...kernel.lock import LOCK_IS_FREE, release_lock
 from ...kernel.publication import (
@@ -23,22 +24,24 @@ from ...kernel.publication import (
     publication,
     publication_actions,
 )
-from ...kernel.table import Instant, Write, pending_plans
-from ...kernel.timeline import PENDING, Published
+from ...kernel.table import Write
+from ...kernel.timeline import Published, add_pending_plans
 from ...kernel.writer import Writer
 from ...machine.composition import Composition
 from ...machine.mechanism import Kind
 from ...machine.plans import STARTS_PLAN, Planner
-from ...machine.transition import Action, Args, Changes, Guard, become, preset, record_of, transition
+from ...machine.transition import Action, Args, Changes, Guard, become, limit_left, preset, record_of, transition
 from ...protocol import Protocol
 from ...variants.completion import Completion
 from ...world import World
 from ..decision_log import ALL_PUBLISHED, DecisionLog, Decisions, is_caught_up
 from ..restores.rules import Restore, is_gone, is_undone
 from .heartbeat import Heartbeat, renewing
-from .options import Failures, Rollbacks
-from .removed import is_on_timeline
-from .rules import Rollback, RolledBack
+from .rules import Failures, Rollback, Rollbacks, RolledBack, is_on_timeline
+
+ROLLBACKER_STARTS_ROLLBACK = "rollbacker_starts_rollback"
+ROLLBACKER_RESUMES_ROLLBACK = "rollbacker_resumes_rollback"
+ROLLBACKER_REMOVES_INSTANT = "rollbacker_removes_instant"
 
 Plans = tuple[Rollback, ...]
 Restores = tuple[Restore, ...]
@@ -79,26 +82,28 @@ class Undoing(NamedTuple):
 
 def compose(composition: Composition) -> None:
     """Add the transitions of every rollbacker (rollback actor) to a model."""
-    # Without heartbeats a rollbacker reads no writer, so that the private steps of writers stay private.
-    unread: dict[str, Any] = {} if renewing(composition) else {"every_writer": {}}
+    # Without heartbeats a rollbacker finds no failed write, so it need not read the writers: a preset mapping without
+    # writers keeps them out of its footprint. A step of a writer that no other actor reads is private, and the search
+    # combines it with the writer's next visible step.
+    unread: dict[str, Writers] = {} if renewing(composition) else {"every_writer": {}}
     pending = Guard("a rollback must be pending", pending_rollback)
-    for me in composition.actors_of("rollbacker"):
+    for me in composition.actors_of(ROLLBACKER):
         _plans(composition, me, unread)
         composition.add(
-            transition("rollbacker_starts_rollback", me, at=PLANNED, guards=(NOT_COMPLETED,),
+            transition(ROLLBACKER_STARTS_ROLLBACK, me, at=PLANNED, guards=(NOT_COMPLETED,),
                        effect=preset(start_own, **unread), changes=("own", "rollbacks"), tags=(STARTS_PLAN,)),
-            transition("rollbacker_resumes_rollback", me, at="idle", guards=(pending,),
+            transition(ROLLBACKER_RESUMES_ROLLBACK, me, at="idle", guards=(pending,),
                        effect=preset(resume, **unread), changes=("own", "rollbacks")),
             transition("rollbacker_deletes_log", me, at=UNDOING, effect=delete_log, arguments=next_file,
                        changes=("own", "rollbacks")),
-            transition("rollbacker_removes_instant", me, at="undone", to="removed", guards=(LOCK_IS_FREE,),
+            transition(ROLLBACKER_REMOVES_INSTANT, me, at="undone", to="removed", guards=(LOCK_IS_FREE,),
                        effect=preset(remove_instant, **unread), changes=("own", "rollbacks")),
         )  # fmt: skip
         _completes(composition, me)
-    composition.map_view(PENDING, pending_rollbacks)
+    add_pending_plans(composition, "rollbacks", "rollback", lambda entry: True)
 
 
-def _plans(composition: Composition, me: str, unread: Mapping[str, Any]) -> None:
+def _plans(composition: Composition, me: str, unread: Mapping[str, Writers]) -> None:
     protocol = composition.protocol
     parameters = {**unread, "table_protocol": protocol}
     there = Guard("a write must be pending whose heartbeat has expired", preset(failed_write, **parameters))
@@ -132,11 +137,7 @@ def _completes(composition: Composition, me: str) -> None:
     composition.register(Undoing(me, "target"))
 
 
-def rollback_is_left(rollbacks: Plans, world: World) -> bool:
-    return len(rollbacks) < world[Failures].rollbacks
-
-
-ROLLBACK_LEFT = Guard("a rollback must be left", rollback_is_left, limit=True)
+ROLLBACK_LEFT = limit_left("a rollback must be left", "rollbacks", lambda world: world[Failures].rollbacks)
 
 
 def failed_write(
@@ -164,16 +165,18 @@ def choose_write(
 
 
 def choose_and_take_time(
-    clock: int, published: Published, rollbacks: Plans, every_writer: Writers, table_protocol: Protocol,
-    restores: Restores = (),
+    clock: int, request_time: TakeTime, published: Published, rollbacks: Plans, every_writer: Writers,
+    table_protocol: Protocol, restores: Restores = (),
 ) -> Changes:  # fmt: skip
     """Choose the oldest failed write without a pending rollback, and obtain a requested time for its rollback."""
     target = failed_write(published, rollbacks, every_writer, table_protocol, restores) or 0
-    return {"own": Rollbacker(rollback=clock + 1, target=target), "clock": clock + 1}
+    time, clock = request_time(clock, action="rollback")
+    return {"own": Rollbacker(rollback=time, target=target), "clock": clock}
 
 
-def take_time(own: Rollbacker, clock: int) -> Changes:
-    return {"own": own._replace(rollback=clock + 1), "clock": clock + 1}
+def take_time(own: Rollbacker, clock: int, request_time: TakeTime) -> Changes:
+    time, clock = request_time(clock, action="rollback")
+    return {"own": own._replace(rollback=time), "clock": clock}
 
 
 def put_plan(own: Rollbacker, me: str, rollbacks: Plans) -> Changes:
@@ -283,25 +286,18 @@ def published_rollback(me: str, own: Rollbacker) -> tuple[Rollbacker, RolledBack
     return Rollbacker(), RolledBack(own.rollback, own.completed, me)
 
 
-def pending_rollbacks(pending_instants: Iterable[Instant], published: Published, rollbacks: Plans) -> Iterator[Instant]:
-    """Add the pending rollbacks to the view `pending_instants`."""
-    yield from pending_instants
-    done = {entry.requested for entry in published} if rollbacks else ()
-    yield from pending_plans(rollbacks, "rollback", done)
-
-
 ACTIONS = (
     Action("rollbacker_chooses_write", "reads the timeline and the heartbeats without the lock",
            "{actor} chooses a failed write"),
     Action("rollbacker_plans_rollback", "under the lock: finds a failed write, takes a requested time, puts the plan",
            "{actor} plans the rollback of a failed write"),
-    Action("rollbacker_starts_rollback", "puts the inflight instant of its rollback and lists the write's files",
+    Action(ROLLBACKER_STARTS_ROLLBACK, "puts the inflight instant of its rollback and lists the write's files",
            "{actor} starts its rollback"),
-    Action("rollbacker_resumes_rollback", "resumes a pending rollback of another rollbacker",
+    Action(ROLLBACKER_RESUMES_ROLLBACK, "resumes a pending rollback of another rollbacker",
            "{actor} resumes a pending rollback"),
     Action("rollbacker_deletes_log", "deletes one log file", "{actor} deletes log version {version} of group {group}",
            continues_call=True, data_phase=True),
-    Action("rollbacker_removes_instant", "under the lock: takes the failed write's instant off the timeline",
+    Action(ROLLBACKER_REMOVES_INSTANT, "under the lock: takes the failed write's instant off the timeline",
            "{actor} takes the failed write off the timeline", continues_call=True),
     Action("rollbacker_finds_it_done", "finds that another rollbacker has completed the rollback",
            "{actor} finds its rollback completed"),

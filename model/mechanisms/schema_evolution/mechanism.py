@@ -8,29 +8,30 @@ column visible to readers that take the table's columns from the newest commit.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable
 from functools import partial
 from typing import Any, NamedTuple
 
 from ...kernel.clock import TakeTime
+from ...kernel.compactor import COMPACTOR
 from ...kernel.lock import LOCK_IS_FREE
 from ...kernel.publication import COMMITS, Publication, publication, publication_actions
-from ...kernel.table import Instant, Plan, Table
-from ...kernel.timeline import PENDING, TABLE
-from ...kernel.writer import REQUESTS
+from ...kernel.table import Plan, Table
+from ...kernel.timeline import TABLE
+from ...kernel.writer import REQUESTS, WRITER
 from ...machine.composition import Composition
 from ...machine.marks import with_mark
-from ...machine.mechanism import Kind, Mechanism
+from ...machine.mechanism import Kind, Mechanism, Together
 from ...machine.plans import RESUMES_PLAN, STARTS_PLAN
-from ...machine.transition import Action, Args, Changes, Guard, preset, transition
+from ...machine.transition import Action, Args, Changes, limit_left, preset, transition
 from ...protocol import Protocol
 from ...world import World
 from ..clocks import Skew
 from ..copy_on_write import is_copy_on_write
 from ..lost_locks import LostLocks
-from ..partial_updates.mechanism import PartialColumns
-from .options import Alterations, SchemaEvolution
-from .rules import Altered, Columns, PlanColumns, columns_in, refine
+from ..partial_updates import PartialColumns
+from ..pending import add_pending_actors
+from .rules import Alterations, Altered, Columns, PlanColumns, SchemaEvolution, WithAddedColumns, columns_in
 
 Schemas = tuple[int, ...]
 
@@ -55,11 +56,11 @@ def compose(composition: Composition) -> None:
     """Add the transitions of every schema evolver, and let writers and compactors use the columns that the table had
     when they opened it.
     """
-    if not composition.actors_of("schema_evolver"):
+    if not composition.actors_of(SCHEMA_EVOLVER):
         return
     composition.add_component("schemas", ())
-    composition.add_field("writer", "known_columns", Columns())
-    for me in composition.actors_of("schema_evolver"):
+    composition.add_field(WRITER, "known_columns", Columns())
+    for me in composition.actors_of(SCHEMA_EVOLVER):
         composition.add(
             transition("schema_evolver_adds_column", me, at="idle", to="about to commit the change",
                        guards=(LOCK_IS_FREE, CHANGE_LEFT),
@@ -70,22 +71,18 @@ def compose(composition: Composition) -> None:
             transition("schema_evolver_starts_commit", me, at="requested", to="started", effect=start_commit),
         )  # fmt: skip
         publication(composition, Publication("schema_evolver", me, "started", partial(published_change, me)))
-    opens = composition.find(REQUESTS, actors=composition.actors_of("writer"))
+    opens = composition.find(REQUESTS, actors=composition.actors_of(WRITER))
     opens.add_argument(known_columns).extend(know_columns, "own_known_columns")
-    compactors = composition.actors_of("compactor")
-    composition.add_field("compactor", "known_columns", Columns())
+    compactors = composition.actors_of(COMPACTOR)
+    composition.add_field(COMPACTOR, "known_columns", Columns())
     opens_plan = preset(open_plan, table_protocol=composition.protocol)
     composition.find(STARTS_PLAN, RESUMES_PLAN, actors=compactors).extend(opens_plan, "own_known_columns")
     composition.find(COMMITS, actors=compactors).precede(keep_columns, "plans")
-    composition.map_view(PENDING, pending_changes)
+    add_pending_actors(composition, SCHEMA_EVOLVER, "deltacommit")
     composition.map_view(TABLE, table_with_columns)
 
 
-def change_is_left(schemas: Schemas, world: World) -> bool:
-    return len(schemas) < world[Alterations].alterations
-
-
-CHANGE_LEFT = Guard("a change of columns must be left", change_is_left, limit=True)
+CHANGE_LEFT = limit_left("a change of columns must be left", "schemas", lambda world: world[Alterations].alterations)
 
 
 def add_column(clock: int, completion_time: TakeTime, schemas: Schemas) -> Changes:
@@ -140,25 +137,10 @@ def table_with_columns(table: Table, schemas: Schemas, visible_instants: tuple[A
     return columns_in(table, schemas, visible_instants)
 
 
-def pending_changes(
-    pending_instants: Iterable[Instant], every_schema_evolver: Mapping[str, SchemaEvolver]
-) -> Iterator[Instant]:
-    """Add the pending commits that record added columns to the view `pending_instants`."""
-    for own in every_schema_evolver.values():
-        if own.requested:
-            yield Instant(own.requested, "deltacommit", "inflight" if own.inflight else "requested", None)
-    yield from pending_instants
-
-
 def check(world: World) -> None:
-    """Raise ValueError if the world combines schema evolution with an unsupported feature or kind of actor."""
+    """Raise ValueError if the world combines schema evolution with an unsupported feature."""
     if not world.actors.get("schema_evolver"):
         return
-    others = {kind for kind, count in world.actors.items() if count} - {"writer", "compactor", "schema_evolver"}
-    if others:
-        raise ValueError(
-            f"world: a {min(others)} together with a schema evolver is not modelled; leave one of them out"
-        )
     by_one_clock = not world[Skew].skew and not world[LostLocks].lock_losses
     if is_copy_on_write(world) or world[PartialColumns].columns or world.custom or not by_one_clock:
         raise ValueError(
@@ -167,12 +149,13 @@ def check(world: World) -> None:
 
 
 MECHANISM = Mechanism(
-    rules=refine,
+    rules=lambda protocol: (WithAddedColumns,),
     compose=compose,
     after=("rivals", "occ"),
     kinds=(SCHEMA_EVOLVER,),
     options=SchemaEvolution,
     limits=Alterations,
+    together=(Together((SCHEMA_EVOLVER,), (WRITER, COMPACTOR, SCHEMA_EVOLVER)),),
     check=check,
     actions=(
         Action("schema_evolver_adds_column", "under the lock: takes a time, since which the table has one column more",

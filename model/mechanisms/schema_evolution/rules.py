@@ -13,17 +13,36 @@ without the new column. `schemas` contains the time at which each column was add
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from math import inf
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from ...answers import Query, Record
 from ...kernel.merge import Fold, Ranked, logs_of
 from ...kernel.table import Log, Table, Write
-from ...machine.marks import mark, with_mark
-from ...protocol import Protocol
+from ...machine.marks import in_shapes, mark, with_mark
+from ...machine.options import Limits, Options, limit, option
 from ...rules import Rules
-from .options import SchemaEvolution
+
+
+class SchemaEvolution(Options):
+    """The options that decide which added columns reads show and table services write."""
+
+    columns_shown: Literal["as_of_time", "current", "last_commit"] = option(
+        "as_of_time",
+        "which columns a read as of a time shows. as_of_time: those that the table had then; current: those of now; "
+        "last_commit: those that the commit requested last names, even if its writer did not find all (Apache Hudi)",
+    )
+    columns_written: Literal["current", "at_open"] = option(
+        "current",
+        "which columns a service writes: those that the table has when the service starts its plan, or those that it "
+        "had when the service opened the table",
+    )
+
+
+class Alterations(Limits):
+    """The limit on how many columns are added to the table."""
+
+    alterations: int = limit(0, "how often a column is added to the table")
 
 
 class Altered(NamedTuple):
@@ -39,6 +58,7 @@ class Altered(NamedTuple):
         return "deltacommit"
 
 
+@in_shapes("found", "kind")
 class Columns(NamedTuple):
     """Data attached to a write: `found` is the number of added columns when the writer opened the table."""
 
@@ -46,6 +66,7 @@ class Columns(NamedTuple):
     kind: str = "columns"
 
 
+@in_shapes("written", "kind")
 class PlanColumns(NamedTuple):
     """Data attached to a plan: `written` is the number of added columns in its base files, or None if not recorded."""
 
@@ -79,22 +100,19 @@ def schemas_of(table: Table) -> tuple[int, ...]:
     return mark(table, Schemas).since if table.marks else ()
 
 
-def refine(rules: Rules, protocol: Protocol) -> Rules:
-    """Return the rules for reading tables with added columns."""
-    inner_file, inner_row = rules.base_file, rules.shown_row
+class WithAddedColumns(Rules):
+    """The rules for reading tables with added columns."""
 
-    def base_file(rules: Rules, table: Table, group: int, barrier: int | None) -> Fold | None:
-        shape = inner_file(rules, table, group, barrier)
+    def base_file(self, table: Table, group: int, barrier: int | None) -> Fold | None:
+        shape = super().base_file(table, group, barrier)
         plan = next((plan for plan in table.plans if plan.requested == barrier), None)
         if shape is None or plan is None or not plan.marks:
             return shape
         return shape._replace(marks=with_mark(shape.marks, mark(plan, PlanColumns)))
 
-    def shown_row(rules: Rules, table: Table, query: Query) -> Callable[[Fold, Ranked], Record]:
-        show = inner_row(rules, table, query)
-        return with_columns(rules, table, query, show) if schemas_of(table) else show
-
-    return replace(rules, base_file=base_file, shown_row=shown_row)
+    def shown_row(self, table: Table, query: Query) -> Callable[[Fold, Ranked], Record]:
+        show = super().shown_row(table, query)
+        return with_columns(self, table, query, show) if schemas_of(table) else show
 
 
 def with_columns(

@@ -1,0 +1,1 @@
+"""Models commits that actors announce, and that one entry of the decision log decides together."""

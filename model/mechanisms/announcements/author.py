@@ -1,0 +1,177 @@
+"""The steps by which an actor has its announcement decided: it learns the tail of the decision log, publishes the last
+entry, lists the announcements, and creates the next entry.
+
+The actor learns the tail before it lists. The author of an entry that another actor fails to create has therefore
+listed the announcements of every actor that announced before the entry before it was created. An actor thus fails at
+most twice (promise BOUNDED).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from ...kernel.publication import Publish
+from ...machine.transition import Args, Changes, Guard, subsets
+from .rules import NO_ENTRY, PLANS, DecidedEntry, name_of, next_entry, undecided, unpublished
+
+ANNOUNCED, KNOWS_TAIL = "has announced", "knows the tail"
+LISTING, LISTED = "lists the announcements", "has listed the announcements"
+
+WRITER_FINDS_DECIDED, COMPACTOR_FINDS_DECIDED = "writer_finds_decided", "compactor_finds_decided"
+
+Log = tuple[DecidedEntry, ...]
+Timeline = tuple[Any, ...]
+
+
+class Deciding(NamedTuple):
+    """What an actor knows while it has its announcement decided. `announcement` is None while it makes a plan. `tail`
+    is the number of the last entry that it knows. `listed` contains the announcements that it found undecided.
+    `failed` counts how often another actor created the entry first. `void` is the entry that it has created under a
+    number that was used before (`log_cut`).
+    """
+
+    announcement: Any = None
+    tail: int = 0
+    listed: frozenset[Any] = frozenset()
+    failed: int = 0
+    void: DecidedEntry | None = None
+
+
+def on_timeline(
+    published: tuple[Any, ...], plans: tuple[Any, ...], rollbacks: tuple[Any, ...] = ()
+) -> Timeline:
+    """Define the view of everything that items of entries put on the timeline."""
+    return (*published, *plans, *rollbacks)
+
+
+def last_known(own_deciding: Deciding, entries: Log) -> DecidedEntry:
+    """Return the last entry that the actor knows."""
+    if own_deciding.void is not None:
+        return own_deciding.void
+    return entries[own_deciding.tail - 1] if own_deciding.tail else NO_ENTRY
+
+
+# The conditions.
+
+
+def all_is_published(own_deciding: Deciding, entries: Log, timeline: Timeline) -> bool:
+    return not unpublished(last_known(own_deciding, entries), timeline)
+
+
+def is_decided(own_deciding: Deciding, timeline: Timeline) -> bool:
+    """True if the announced instant or plan is on the timeline."""
+    mine = own_deciding.announcement
+    return mine is not None and name_of(mine) in map(name_of, timeline)
+
+
+def is_refused(own_deciding: Deciding, entries: Log, timeline: Timeline) -> bool:
+    """True if an entry has decided against the announcement: it committed the write that the actor wants to roll back,
+    or undid the write that the actor wants to commit, or that it wants to roll back itself.
+    """
+    mine = own_deciding.announcement
+    if mine is None or is_decided(own_deciding, timeline):
+        return False
+    return not undecided({mine}, last_known(own_deciding, entries), timeline)
+
+
+def is_open(own_deciding: Deciding, entries: Log, timeline: Timeline) -> bool:
+    """True if the actor has announced, and knows no decision about its announcement."""
+    mine = own_deciding.announcement
+    return mine is not None and bool(undecided({mine}, last_known(own_deciding, entries), timeline))
+
+
+def announces_nothing(own_deciding: Deciding) -> bool:
+    return own_deciding.announcement is None
+
+
+ALL_PUBLISHED = Guard("every item of the last entry that it knows must be published", all_is_published)
+SOME_UNPUBLISHED = Guard("an item of the last entry that it knows must be unpublished", all_is_published, negated=True)
+DECIDED = Guard("what it announced must be decided", is_decided)
+REFUSED = Guard("the opposite of what it announced must be decided", is_refused)
+OPEN = Guard("what it announced must be undecided", is_open)
+ANNOUNCES_NOTHING = Guard("it must not have announced anything", announces_nothing)
+
+
+# The effects.
+
+
+def announce_instant(own: Any, announced: frozenset[Any], publish: Publish) -> Changes:
+    """Put the announcement of the actor's instant, with all that another actor needs to complete it."""
+    return announce(publish(own._replace(completed=0))[1], announced)
+
+
+def announce(announcement: Any, announced: frozenset[Any]) -> Changes:
+    """Put an announcement if its name is absent. Several runners of one plan announce the same instant."""
+    there = next((each for each in announced if name_of(each) == name_of(announcement)), announcement)
+    return {"own_deciding": Deciding(there), "announced": announced | {there}}
+
+
+def learn_tail(own_deciding: Deciding, entries: Log) -> Changes:
+    """List the decision log for the number of its last entry."""
+    return {"own_deciding": own_deciding._replace(tail=len(entries), listed=frozenset(), void=None)}
+
+
+def publish_next(
+    own_deciding: Deciding, entries: Log, timeline: Timeline, published: tuple[Any, ...], plans: tuple[Any, ...],
+    rollbacks: tuple[Any, ...] = (),
+) -> Changes:  # fmt: skip
+    """Put the earliest item of the last known entry that the timeline lacks."""
+    item = unpublished(last_known(own_deciding, entries), timeline)[0]
+    values = {"published": published, "plans": plans, "rollbacks": rollbacks}
+    component = PLANS.get(type(item), "published")
+    return {component: (*values[component], item)}
+
+
+def start_listing(own_deciding: Deciding, announced: frozenset[Any], entries: Log, timeline: Timeline) -> Changes:
+    """Begin to list the announcements. The listing contains all that are there now."""
+    return {"own_deciding": own_deciding._replace(listed=known_open(own_deciding, announced, entries, timeline))}
+
+
+def announced_later(
+    own_deciding: Deciding, announced: frozenset[Any], entries: Log, timeline: Timeline
+) -> Iterable[Args]:
+    """Yield every subset of the announcements put since the listing began: a listing may contain any of them."""
+    later = known_open(own_deciding, announced - own_deciding.listed, entries, timeline)
+    return ((("seen", part),) for part in subsets(sorted({each.requested for each in later})))
+
+
+def end_listing(
+    own_deciding: Deciding, announced: frozenset[Any], entries: Log, timeline: Timeline, *, seen: tuple[int, ...]
+) -> Changes:
+    """End the listing, and leave out the announcements that are decided by now."""
+    listed = own_deciding.listed | {each for each in announced if each.requested in seen}
+    return {"own_deciding": own_deciding._replace(listed=known_open(own_deciding, listed, entries, timeline))}
+
+
+def known_open(
+    own_deciding: Deciding, announcements: frozenset[Any], entries: Log, timeline: Timeline
+) -> frozenset[Any]:
+    return undecided(announcements, last_known(own_deciding, entries), timeline)
+
+
+def number_is_taken(own_deciding: Deciding, entries: Log) -> bool:
+    return own_deciding.tail < len(entries)
+
+
+def fail(own: Any, own_deciding: Deciding) -> Changes:
+    """Learn the tail again, because another actor has created the entry with the same number."""
+    deciding = own_deciding._replace(listed=frozenset(), failed=own_deciding.failed + 1)
+    return {"own": own._replace(step=ANNOUNCED), "own_deciding": deciding}
+
+
+def create_entry(own: Any, own_deciding: Deciding, entries: Log) -> Changes:
+    """Create the next entry, which decides every announcement that the actor has listed."""
+    entry = next_entry(last_known(own_deciding, entries), own_deciding.listed)
+    deciding = own_deciding._replace(tail=own_deciding.tail + 1, listed=frozenset())
+    return {"own": own._replace(step=KNOWS_TAIL), "own_deciding": deciding, "entries": (*entries, entry)}
+
+
+def end_publication(own: Any, publish: Publish) -> Changes:
+    """End the operation: the instant that the actor announced is on the timeline."""
+    return {"own": publish(own)[0]}
+
+
+def forget(own_deciding: Deciding) -> Changes:
+    """Forget what a crashed actor knew, because no other actor can observe it."""
+    return {"own_deciding": Deciding()}

@@ -1,0 +1,200 @@
+"""Commits that actors announce, and that one entry of the decision log decides together.
+
+An actor that has written its files announces its instant. Under `decision = free` no actor takes a lock: each actor
+creates the next entry of the log, if another actor does not create it first. Under `decision = shared` the holder of
+the lock creates the next entry. In both cases the entry decides every announcement that its author listed. The items of
+an entry are published in ascending order, by its author or by any actor that comes later, before the next entry is
+created. If an actor dies after its announcement, another actor decides and publishes its instant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from ...kernel.compactor import COMPACTOR
+from ...kernel.lock import HOLDS_LOCK, LOCK_IS_FREE, release_lock, take_lock
+from ...kernel.publication import PUBLISHES, TAKES_COMPLETION_TIME, TAKES_LOCK, Publication
+from ...kernel.reader import READER
+from ...kernel.writer import WRITER
+from ...machine.composition import Composition
+from ...machine.mechanism import Mechanism
+from ...machine.options import Limits, Options, overrides
+from ...machine.selection import Selection
+from ...machine.transition import CRASHES, Action, Branch, Guard, Transition, preset, transition
+from ...protocol import Protocol
+from ...variants.completion import Completion
+from ...world import World
+from ..clocks import Clocks
+from ..crashes import Crashes
+from ..decision_log import TOGETHER, DecisionLog, decides_together
+from ..fencing import Fencing
+from ..lock_wait import LockWait
+from ..rivals import PlanCheck
+from ..rollback.rollbacker import ROLLBACKER
+from ..rollback.rules import Failures, Rollbacks
+from .author import (
+    ALL_PUBLISHED,
+    ANNOUNCED,
+    DECIDED,
+    KNOWS_TAIL,
+    LISTED,
+    LISTING,
+    OPEN,
+    REFUSED,
+    SOME_UNPUBLISHED,
+    Deciding,
+    announce_instant,
+    announced_later,
+    create_entry,
+    end_listing,
+    fail,
+    forget,
+    learn_tail,
+    number_is_taken,
+    on_timeline,
+    publish_next,
+    start_listing,
+)
+from .cut import CUTTER, Cuts, cut_actions, cut_log
+from .services import even_time, finds_decided, finds_refused, plan_compactions, plan_rollbacks
+
+KINDS = (WRITER.name, COMPACTOR.name, ROLLBACKER.name)
+"""The kinds of actors whose commits can be announced."""
+LIMITS: tuple[type[Limits], ...] = (Crashes, Cuts, Failures)
+"""The limits of worlds in which commits can be announced, in addition to those of the kernel."""
+OPTIONS: tuple[type[Options], ...] = (Clocks, Completion, Fencing, LockWait, PlanCheck, Rollbacks)
+"""The options that must have their defaults if commits are announced, because they change how an actor uses the lock.
+"""
+HOLDS = "holds the lock"
+
+
+def compose(composition: Composition) -> None:
+    """Let actors announce their commits, and decide all announced commits in one entry of the decision log."""
+    if not decides_together(composition):
+        return
+    composition.add_component("announced", frozenset())
+    composition.add_component("entries", ())
+    composition.map_view("timeline", on_timeline)
+    composition.map_view("request_time", even_time)
+    for kind in KINDS:
+        composition.add_field(kind, "deciding", Deciding())
+    Selection(composition, tuple(composition.transitions)).replace(without_lock)
+    for each in composition.facts(Publication).values():
+        announces(composition, each)
+        decides(composition, each)
+    for me in composition.actors_of(COMPACTOR):
+        plan_compactions(composition, me)
+    for me in composition.actors_of(ROLLBACKER):
+        plan_rollbacks(composition, me)
+    authors = (*composition.facts(Publication), *composition.actors_of(CUTTER))
+    cut_log(composition)
+    composition.find(CRASHES, actors=authors).extend(forget, "own")
+
+
+def without_lock(each: Transition) -> Transition:
+    """Return a copy of a transition that needs no lock: requests are put if absent, and entries decide the rest."""
+    return replace(each, guards=tuple(guard for guard in each.guards if guard not in (LOCK_IS_FREE, HOLDS_LOCK)))
+
+
+def announces(composition: Composition, each: Publication) -> None:
+    """Replace the critical section in which an actor publishes by its announcement."""
+    effects = (preset(announce_instant, publish=each.publish),)
+
+    def announcing(first: Transition) -> Transition:
+        renamed = first.renamed(f"{each.kind}_announces", to=ANNOUNCED)
+        return replace(renamed, effects=effects, changes=("own", "announced"))
+
+    composition.select(TAKES_LOCK, actors=[each.actor]).replace(announcing)
+    composition.select(TAKES_COMPLETION_TIME, PUBLISHES, actors=[each.actor]).remove()
+
+
+def decides(composition: Composition, each: Publication) -> None:
+    """Add the steps by which an actor has its announcement decided."""
+    kind, me = each.kind, each.actor
+    puts = tuple(name for name in ("published", "plans", "rollbacks") if name in composition.components)
+    composition.add(
+        transition(f"{kind}_learns_tail", me, at=ANNOUNCED, to=KNOWS_TAIL, effect=learn_tail),
+        transition(f"{kind}_publishes_item", me, at=KNOWS_TAIL, guards=(SOME_UNPUBLISHED,), effect=publish_next,
+                   changes=puts),
+        transition(f"{kind}_starts_listing_announced", me, at=KNOWS_TAIL, to=LISTING, guards=(ALL_PUBLISHED, OPEN),
+                   effect=start_listing),
+        transition(f"{kind}_ends_listing_announced", me, at=LISTING, to=LISTED, arguments=announced_later,
+                   effect=end_listing),
+        transition(f"{kind}_creates_entry", me, at=LISTED, changes=("own", "entries"),
+                   effect=Branch(number_is_taken, (fail,), (create_entry,))),
+        transition(f"{kind}_finds_decided", me, guards=(FINDS, ALL_PUBLISHED, DECIDED), effect=finds_decided(each)),
+    )  # fmt: skip
+    finds = [f"{kind}_finds_decided"]
+    if composition.actors_of(ROLLBACKER) and kind != COMPACTOR.name:
+        composition.add(transition(f"{kind}_finds_refused", me, guards=(FINDS, ALL_PUBLISHED, REFUSED),
+                                   effect=finds_refused(each)))  # fmt: skip
+        finds.append(f"{kind}_finds_refused")
+    if composition.protocol[DecisionLog].decision == "shared":
+        waits = transition(f"{kind}_takes_lock", me, guards=(LOCK_IS_FREE, ~DECIDED), effect=take_lock,
+                           changes=("own", "lock"))  # fmt: skip
+        composition.select(f"{kind}_learns_tail", actors=[me]).insert_before(HOLDS, lambda _: waits)
+        composition.select(*finds, actors=[me]).extend(release_lock, "lock")
+
+
+FINDS = Guard("{me} must have announced", lambda own: own.step in (ANNOUNCED, KNOWS_TAIL))
+
+
+def fit(world: World, protocol: Protocol) -> None:
+    """Raise ValueError for a world in which announcements are not modelled."""
+    decision = protocol[DecisionLog].decision
+    if decision not in TOGETHER:
+        return  # a cutter has no log of announced commits to cut
+    known = (*KINDS, *([CUTTER.name] if decision == "free" else []), READER.name)
+    others = [kind for kind, count in sorted(world.actors.items()) if count and kind not in known]
+    others += [name for part in world.limits.values() if type(part) not in LIMITS for name in overrides(part)]
+    others += ["several compactors"] * (world.actors.get(COMPACTOR.name, 0) > 1)
+    if others:
+        what = others[0].replace("_", " ")
+        raise ValueError(f"world: decision = {decision!r} is not modelled with {what}")
+
+
+def agree(protocol: Protocol) -> None:
+    """Raise ValueError for options that are not modelled with announcements."""
+    decision = protocol[DecisionLog].decision
+    chosen = [each for part in OPTIONS for each in overrides(protocol[part]).items()]
+    for name, value in chosen if decision in TOGETHER else ():
+        raise ValueError(f"protocol: decision = {decision!r} is not modelled with {name} = {value!r}")
+
+
+def _actions() -> Iterator[Action]:
+    for kind in KINDS:
+        yield Action(f"{kind}_announces", "puts its announcement: all that another actor needs to complete its instant",
+                     "{actor} announces")  # fmt: skip
+        yield Action(f"{kind}_learns_tail", "lists the decision log for the number of its last entry",
+                     "{actor} learns the tail of the log", continues_call=True)  # fmt: skip
+        yield Action(f"{kind}_publishes_item", "puts the next item of the last entry on the timeline",
+                     "{actor} publishes an item of the last entry", continues_call=True)  # fmt: skip
+        yield Action(f"{kind}_starts_listing_announced", "begins to list the announcements",
+                     "{actor} starts listing the announcements", continues_call=True)  # fmt: skip
+        yield Action(f"{kind}_ends_listing_announced",
+                     "ends the listing: all earlier announcements, and some that were put meanwhile",
+                     "{actor} ends its listing; of later announcements it shows {seen}",
+                     continues_call=True)  # fmt: skip
+        yield Action(f"{kind}_creates_entry",
+                     "creates the next entry, which decides what it has listed, if no other actor has created it",
+                     "{actor} creates the next entry, or finds it taken", continues_call=True)  # fmt: skip
+        yield Action(f"{kind}_finds_decided", "finds what it announced on the timeline",
+                     "{actor} finds its announcement decided", continues_call=True)  # fmt: skip
+        if kind != COMPACTOR.name:  # no entry decides against a plan of a compaction
+            yield Action(f"{kind}_finds_refused", "finds that an entry has decided the opposite of what it announced",
+                         "{actor} finds the opposite decided", continues_call=True)  # fmt: skip
+    yield Action("compactor_begins_plan", "lists the decision log, to plan from the entries up to the last one",
+                 "{actor} learns the tail of the log, to plan")  # fmt: skip
+    yield from cut_actions()
+
+
+MECHANISM = Mechanism(
+    compose=compose,
+    kinds=(CUTTER,),
+    limits=Cuts,
+    after=("clocks", "decision_log", "endless", "lost_locks", "rollback", "*"),
+    agree=agree,
+    fit=fit,
+    actions=tuple(_actions()),
+)

@@ -1,0 +1,1 @@
+"""Requests of instants without the table's lock."""
