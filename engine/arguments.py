@@ -1,4 +1,4 @@
-"""Validation of arguments that are lists of names."""
+"""Validation of arguments: lists of names, and the packages that values come from."""
 
 from __future__ import annotations
 
@@ -18,3 +18,10 @@ def texts(value: object, asked: str) -> tuple[str, ...]:
         if not isinstance(each, str):
             raise BadInput(asked, f"{each!r} is of type {type(each).__qualname__}", "give a list of names")
     return listed
+
+
+def is_of(package: str, value: object) -> bool:
+    """Return whether the class of `value` is defined in the package. The name of its module decides, because an
+    `isinstance` test would import pyspark or pandas, which a process that writes Arrow tables may not have.
+    """
+    return type(value).__module__.startswith(f"{package}.")

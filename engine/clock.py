@@ -43,9 +43,7 @@ def to_millis(instant: str) -> int:
 
 
 class Clock(Protocol):
-    """The source of requested times and completion times. Callers of `take` and `not_before` must hold the table's
-    lock.
-    """
+    """The source of requested times and completion times. Callers of `take` must hold the table's lock."""
 
     def take(self) -> str:
         """Return a new time that is greater than all times that `take` has returned or `not_before` has received.
@@ -53,16 +51,33 @@ class Clock(Protocol):
         """
         ...
 
-    def not_before(self, instant: str) -> None:
-        """Ensure that all further calls of `take` return times greater than `instant`. Raises `Conflict` if `instant`
-        is in the future.
+    def read(self) -> str:
+        """Return a time like `take`, without the wait. The caller must order the time by the decision log: another
+        writer's clock may still return a smaller one.
         """
+        ...
+
+    def take_unlocked(self) -> str:
+        """Return a new time for a request without the lock, without a wait for other clocks. It is greater than all
+        times that this clock has returned or received, and differs from all times that `take` returns on any machine.
+        """
+        ...
+
+    def not_before(self, instant: str) -> None:
+        """Ensure that all further times of this clock are greater than `instant`. Raises `Conflict` if `instant` is in
+        the future.
+        """
+        ...
+
+    def pause(self, seconds: float) -> None:
+        """Let other actors go on for so long, which only makes it likelier that this actor finds their work done."""
         ...
 
 
 class WallClock:
     """A monotonic clock based on the machine's clock.
 
+    If `splits` is True, `take` returns odd milliseconds only, and `take_unlocked` even ones.
     `skew_ms` is the maximum difference between the clocks of two writers. `take` waits for `skew_ms`, so that every
     subsequent call of `take` by any writer returns a greater time. The clock rejects an instant time that is more than
     `skew_ms` (at least 200 ms) in the future. After a commit with a future time, other commits could get smaller
@@ -74,13 +89,19 @@ class WallClock:
         skew_ms: int = ONE_CLOCK_MS,
         now_ns: Callable[[], int] = time.time_ns,
         sleep: Callable[[float], None] = time.sleep,
+        splits: bool = False,
     ) -> None:
+        self._splits = splits
         self._skew = skew_ms
         self._bound = max(skew_ms, SHARED_SKEW_MS)
         self._now_ns = now_ns
         self._sleep = sleep
         self._last = -1
         self._guard = ThreadLock()  # must be free in a child that is forked during the wait below
+
+    def of_another_machine(self, now_ns: Callable[[], int], skew_ms: int) -> WallClock:
+        """Return a clock with the same rules that reads another source, as the clock of another machine does."""
+        return WallClock(skew_ms, now_ns, self._sleep, self._splits)
 
     def take(self) -> str:
         with self._guard:
@@ -89,12 +110,16 @@ class WallClock:
             self._wait_until(millis + self._skew + 1)
         return to_instant(millis)
 
-    def read(self) -> str:
-        """Return a new time immediately. Unlike `take`, `read` does not wait until the clocks of other writers have
-        passed the time.
-        """
+    def take_unlocked(self) -> str:
         with self._guard:
-            return to_instant(self._read())
+            return to_instant(self._read(parity=0))
+
+    def read(self) -> str:
+        with self._guard:
+            millis = self._read()
+            # An entry of the decision log takes several times at once. Its authors must not run ahead of their clocks.
+            self._wait_until(millis - self._bound // 2)
+        return to_instant(millis)
 
     def wait(self, instant: str) -> None:
         """Wait until every writer's clock has passed `instant`, a time returned by `read`."""
@@ -106,8 +131,13 @@ class WallClock:
         with self._guard:
             self._last = max(self._last, millis)
 
-    def _read(self) -> int:
+    def pause(self, seconds: float) -> None:
+        self._sleep(seconds)
+
+    def _read(self, parity: int = 1) -> int:
         millis = max(self._now(), self._last + 1)
+        if self._splits and millis % 2 != parity:
+            millis += 1
         self._refuse_future(millis)
         self._last = millis
         return millis

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from .config.coordination import HUDI_HEARTBEATS, HeartbeatInterval
 from .rules import NBCC, Rules
-from .timeline import Timeline
 from .timeline.commits import Commits
 from .timeline.heartbeats import Heartbeats, StoredHeartbeats
+from .timeline.history import Active, History
 
 if TYPE_CHECKING:
     from .clock import Clock
@@ -47,18 +47,22 @@ class Context:
     def _stored_heartbeats(self) -> StoredHeartbeats:
         return StoredHeartbeats(self.storage, *self.heartbeat_interval)
 
-    def whole(self, timeline: Timeline) -> Timeline:
-        """Return the timeline, including archived instants if readers take the list of files from commits
-        (``files="listed"``).
+    def active(self, through: Storage | None = None) -> Active:
+        """List the active timeline, without the instants that a restore has undone. `through` is a storage that has
+        begun to list this table.
         """
-        return self.commits.whole(timeline) if self.rules.files == "listed" else timeline
+        return self.commits.active(through)
 
-    def unretired(self, timeline: Timeline) -> Timeline:
-        """Return what `whole` returns, without the archived instants that no table service needs any more."""
-        return self.commits.unretired(timeline) if self.rules.files == "listed" else timeline
+    def history(self, active: Active | None = None) -> History:
+        """Return the history of the table. Its active timeline is `active`, or else listed now; the archive is read
+        after it, if readers take the list of files from commits (``files="listed"``).
+        """
+        if active is None:
+            active = self.active()
+        return self.commits.history(active) if self.rules.files == "listed" else History(active)
 
-    def without_late_states(self, timeline: Timeline) -> Timeline:
+    def without_late_states(self, active: Active) -> Active:
         """Return a listed timeline without the pending states that stalled actors put after others had completed and
         archived the instant.
         """
-        return self.commits.without_late_states(timeline) if self.rules.files == "listed" else timeline
+        return self.commits.without_late_states(active) if self.rules.files == "listed" else active

@@ -45,6 +45,11 @@ class Limits:
                     f"set the limit {field.name} to {value!r}", "a limit is a whole number from 1 on", "give one"
                 )
 
+    @property
+    def one_pass(self) -> bool:
+        """Whether the rows of a file group are read at once, because the memory of a task is not limited."""
+        return self.task_bytes == NO_LIMIT
+
     def decoded(self, size: int) -> int:
         """Return the maximum decoded size of a file or block of `size` bytes."""
         return max(self.decoded_bytes, self.decoded_ratio * size)

@@ -56,8 +56,11 @@ class Rules:
     `archive_bound` selects the instants that may be archived: those that completed before the oldest pending instant
         was requested, or all completed instants.
     `archive_lookup` states whether a reader reads the archive after each listing of the active timeline, or never.
-    `decision` states how a commit is decided: by holding the lock, or by creating the next numbered entry of the
-        decision log.
+    `decision` states how a commit is decided: by holding the lock; by creating the next numbered entry of the decision
+        log; by an entry that the lock's holder creates for all writers that have announced theirs; or by such an entry
+        that any writer creates without the lock.
+    `requests` states whether a non-blocking writer requests its instant under the table's lock, or claims its
+        requested time by a put if absent.
     `claims` states whether, with a decision log, each time is reserved by creating an object that is named after the
         time. If times are not reserved, a compaction and a write may get the same requested time.
     `tombstone_logs` states how a compaction's tombstone log is recognized: it is listed in the compaction's commit, or
@@ -95,7 +98,8 @@ class Rules:
     restore_pending: Literal["undone", "ignored"] = "undone"
     archive_bound: Literal["pending", "none"] = "pending"
     archive_lookup: Literal["after_listing", "never"] = "after_listing"
-    decision: Literal["lock", "log"] = "lock"
+    decision: Literal["lock", "log", "shared", "free"] = "lock"
+    requests: Literal["under_lock", "put_if_absent"] = "under_lock"
     claims: Literal["every_time", "none"] = "every_time"
     tombstone_logs: Literal["by_commit", "by_time"] = "by_commit"
     files: Literal["listed", "directory", "metadata_table", "cross_checked"] = "listed"

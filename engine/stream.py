@@ -25,7 +25,7 @@ QUERY_ID: Final = "sql.streaming.queryId"
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
+class TableHandle:
     """A picklable description of an open table. Spark Connect pickles the sink, so the sink reopens the table in the
     session of each batch.
     """
@@ -49,7 +49,7 @@ class StreamSink:
     after each batch.
     """
 
-    table: Table | Opened
+    table: Table | TableHandle
     name: str = ""
     query_id: str | None = None
     replay_difference: str = "refuse"
@@ -58,7 +58,10 @@ class StreamSink:
 
     def __reduce__(self) -> tuple[Any, ...]:
         table = self.table
-        sent = table if isinstance(table, Opened) else Opened(type(table), table.context.storage, table.config)
+        sent = (
+            table if isinstance(table, TableHandle)
+            else TableHandle(type(table), table.context.storage, table.config)
+        )  # fmt: skip
         arguments = sent, self.name, self.query_id, self.replay_difference, self.columns, self.maintenance
         from .spark.shipping import reduced_with_sources
 
@@ -68,7 +71,7 @@ class StreamSink:
         query_id = self.query_id if self.query_id is not None else query_id_of(batch)
         if not query_id:
             raise _unreadable(f"the batch {number}", self.name, "it is readable inside foreachBatch alone")
-        table = self.table.of(batch) if isinstance(self.table, Opened) else self.table
+        table = self.table.of(batch) if isinstance(self.table, TableHandle) else self.table
         table.upsert(
             batch,
             batch_id=batch_id_of(query_id, number),

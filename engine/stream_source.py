@@ -18,9 +18,10 @@ from .data.tasks import AnyRead
 from .errors import Cleaned, Unsupported
 from .files.window import writes_between
 from .reads.times import BEGINNING
+from .reads.travel import settled
 from .reads.windows import Window, refuse_unanswerable, settled_window, window_tasks
 from .services.consumers import publish_progress
-from .timeline import Instant, completion_of, load_settled
+from .timeline import Instant, completion_of
 
 ASKED: Final = "stream from the table"
 START: Final = "hoodie.datasource.streaming.startOffset"
@@ -81,7 +82,7 @@ def offset_of(instant: Instant) -> str:
 
 def newest_write(context: Context) -> str:
     """Return the completion time of the newest write; `BEGINNING` if no write has completed."""
-    timeline = load_settled(context.storage, context.rules, commits=context.commits)
+    timeline = settled(context)
     return timeline.greatest_completion or BEGINNING
 
 
@@ -95,7 +96,7 @@ def end_of_next(
     completion time inside a window. A window contains at least one write, and ends before the write that would exceed
     `most_files` or `most_bytes`. A window never extends beyond `last`.
     """
-    timeline = load_settled(context.storage, context.rules, commits=context.commits)
+    timeline = settled(context)
     newest = timeline.greatest_completion or BEGINNING
     newest = newest if last is None else min(newest, last)
     if newest <= after:

@@ -1,9 +1,13 @@
-"""Makes text of strangers safe for a terminal: names of files, properties of a table, fields of a trace."""
+"""Prepares lines for a terminal: escapes text of strangers (file names, properties, fields of a trace), and folds."""
 
 from __future__ import annotations
 
+import textwrap
 import unicodedata
+from collections.abc import Iterable, Iterator
 from typing import Final
+
+COLUMNS: Final = 80
 
 _HIDDEN: Final = ("Cc", "Cf", "Cs", "Zl", "Zp")
 """Categories of Unicode that move the cursor, start an escape sequence, reverse the text or divide lines."""
@@ -17,6 +21,26 @@ def printable(text: str) -> str:
     if _CLEAR.issuperset(text):
         return text
     return "".join(_escaped(each) if unicodedata.category(each) in _HIDDEN else each for each in text)
+
+
+def folded(lines: Iterable[str]) -> Iterator[str]:
+    """Yield the lines as `printable` text, each folded after at most 80 columns between two words. The rest of a folded
+    line is indented deeper. A path or another word is never divided, so it may be longer.
+    """
+    for line in map(printable, lines):
+        if len(line) <= COLUMNS:
+            yield line
+            continue
+        text = line.lstrip(" ")
+        indent = " " * (len(line) - len(text))
+        yield from textwrap.wrap(
+            text,
+            COLUMNS,
+            initial_indent=indent,
+            subsequent_indent=f"{indent}  ",
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
 
 
 def _escaped(character: str) -> str:

@@ -8,32 +8,39 @@ import warnings
 from collections.abc import Callable
 from typing import Any, Final
 
+from .actions import Operation, archive, checkpoint_state, clean, cluster, compact, run_clean, run_compaction
 from .config import TableConfig
+from .config.archive_policy import ArchivePolicy
 from .context import Context
 from .errors import NbccError
 from .services.triggers import checkpoint_due
 from .storage import TRANSIENT
-from .timeline import Instant, load
+from .timeline import Instant
 
-CHECKPOINTED: Final = frozenset({"archive", "clean", "cluster", "compact", "run_clean", "run_compaction"})
+CHECKPOINTED: Final = archive, clean, cluster, compact, run_clean, run_compaction
 """The operations after which a state checkpoint is put."""
 
-def keep_up(run: Callable[..., Any], context: Context, config: TableConfig, operation: str, answer: Any) -> None:
-    """Archive old instants and write a state checkpoint if either is due after an operation. `run` is a function that
-    runs an operation by name. If archiving or the checkpoint fails, `keep_up` only issues a warning.
+
+def keep_up(context: Context, config: TableConfig, operation: Operation[..., Any], answer: object) -> None:
+    """Archive old instants and write a state checkpoint if either is due after an operation. If archiving or the
+    checkpoint fails, `keep_up` only issues a warning.
     """
     if operation in CHECKPOINTED:
-        failed = "the operation is complete, but no state checkpoint was put"
-        _try(failed, lambda: checkpoint_due(context) and run("checkpoint_state"))
+        _try("the operation is complete, but no state checkpoint was put", lambda: _checkpoint(context, config))
     policy = config.archive_policy
     if policy and isinstance(answer, Instant) and answer.writes and answer.completed:
         failed = "the write is complete, but old instants were not archived"
-        _try(failed, lambda: _writes(context) > policy.most and run("archive", retained=policy.least))
+        _try(failed, lambda: _archive(context, config, policy))
 
 
-def _writes(context: Context) -> int:
-    """Return the number of writes and compactions on the active timeline."""
-    return sum(instant.writes for instant in load(context.storage).completed)
+def _checkpoint(context: Context, config: TableConfig) -> None:
+    if checkpoint_due(context):
+        checkpoint_state.run(context, config)
+
+
+def _archive(context: Context, config: TableConfig, policy: ArchivePolicy) -> None:
+    if sum(instant.writes for instant in context.active().completed) > policy.most:
+        keep_up(context, config, archive, archive.run(context, config, policy.least))
 
 
 def _try(failed: str, step: Callable[[], object]) -> None:

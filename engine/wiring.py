@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from .clock import SHARED_SKEW_MS, WallClock
+from .clock import ONE_CLOCK_MS, SHARED_SKEW_MS, WallClock
 from .config import TableConfig
 from .config.opening import Listing, OpenOptions
 from .context import Context
 from .data.jobs import InProcessJobs, Jobs
 from .definition import load as definition
-from .lock import InProcessLock
+from .lock import InProcessLock, RefusedLock
 from .lock.providers import BETWEEN_MACHINES, UnresolvedLock, lock_of, provider_of
 from .names import RandomNames
 from .rules import NBCC
@@ -51,9 +51,12 @@ def coordinated(context: Context, config: TableConfig) -> Context:
     skew = agreed.skew_ms
     if skew is None and not has_lock and provider_of(context.storage, agreed) in BETWEEN_MACHINES:
         skew = SHARED_SKEW_MS
-    clock = context.clock if skew is None else WallClock(skew)
+    splits = agreed.requests_without_lock
+    clock = context.clock if skew is None and not splits else WallClock(skew or ONE_CLOCK_MS, splits=splits)
     lock = context.lock if has_lock else lock_of(context.storage, agreed)
-    rules = replace(context.rules, decision=agreed.decision)
+    if agreed.decision == "free":
+        lock = RefusedLock(context.storage.url)
+    rules = replace(context.rules, decision=agreed.decision, requests=agreed.requests)
     return replace(context, clock=clock, lock=lock, rules=rules, heartbeat_interval=agreed.heartbeat_interval)
 
 

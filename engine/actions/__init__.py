@@ -1,43 +1,36 @@
 """The operations on a table, one module for each operation.
 
 Each module of `engine.actions` that defines a function `run` is an operation. An operation is called as
-``run(context, config, **arguments)``. Help texts show the first docstring line of each operation's module.
+``run(context, config, **arguments)``. The first docstring line of the module states what the operation does. The
+docstring of a `run` that is also a method of `Table` is written for the method's users; what else the operation does
+is in the docstring of its module.
 """
 
 from __future__ import annotations
 
 import pkgutil
-from collections.abc import Callable
 from importlib import import_module
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar
 
-__all__ = ["OPERATIONS", "Operation", "operations"]
+if TYPE_CHECKING:
+    from ..config import TableConfig
+    from ..context import Context
 
+__all__ = ["Operation", "operations"]
 
-class Operation(NamedTuple):
-    """A table operation: its name, its function, and a one-line description."""
-
-    name: str
-    run: Callable[..., Any]
-    about: str
-
-
-OPERATIONS: dict[str, Operation]
-"""All operations by name; looked up again on each use, so that an extended `__path__` counts."""
+P = ParamSpec("P")
+R_co = TypeVar("R_co", covariant=True)
 
 
-def operations() -> dict[str, Operation]:
-    """Return all operations by name, in alphabetical order."""
-    found = {}
-    for module in sorted(pkgutil.iter_modules(__path__), key=lambda module: module.name):
-        loaded = import_module(f"{__name__}.{module.name}")
-        if run := getattr(loaded, "run", None):
-            about = (loaded.__doc__ or "").strip().partition("\n")[0]
-            found[module.name] = Operation(module.name, run, about)
-    return found
+class Operation(Protocol[P, R_co]):
+    """A module that defines an operation."""
+
+    def run(self, context: Context, config: TableConfig, /, *args: P.args, **kwargs: P.kwargs) -> R_co:
+        """Run the operation on the table of `context`."""
+        ...
 
 
-def __getattr__(name: str) -> Any:
-    if name == "OPERATIONS":
-        return operations()
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+def operations() -> dict[str, Any]:
+    """Return the modules of all operations by name, in alphabetical order. An extended `__path__` counts."""
+    modules = {each.name: import_module(f"{__name__}.{each.name}") for each in pkgutil.iter_modules(__path__)}
+    return {name: module for name, module in sorted(modules.items()) if hasattr(module, "run")}

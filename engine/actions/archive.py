@@ -1,32 +1,38 @@
-"""Moves old instants from the active timeline to the archived timeline."""
+"""Moves old instants from the active timeline to the archived timeline.
+
+The operation writes the archive's manifest before it deletes the archived instants from the active timeline, oldest
+first. A completed instant is therefore always present on the active timeline or in the archive. If a crash has left an
+instant in both timelines, the operation first deletes the instant from the active timeline. An instant's requested and
+inflight files are deleted first, under the lock. The completed file is deleted last, so a lock holder never sees the
+instant as pending.
+"""
 
 from __future__ import annotations
 
 from ..config import TableConfig
 from ..context import Context
-from ..lock import held
 from ..reads.retention import refuse_unlisted
 from ..services.archiving import RETAINED, archivable, pending_files, refuse_different, refuse_retained, to_archived
-from ..timeline import Instant, Timeline, load, lsm
+from ..timeline import Instant, lsm
 from ..timeline.commits import late_states
+from ..timeline.history import Active
 from ..timeline.restores import ACTION as RESTORE
 from ..timeline.timeline import FOLDER
-from ..writes.claims import forget
-from ..writes.decision_log import cut, latest_decision
+from ..writes.claims import forget, requests_without_lock
+from ..writes.decided_plans import history_of, latest_decision
+from ..writes.deciding import carry_floor
+from ..writes.decision_log import cut, in_order, is_free
+from ..writes.unlocked_request import raise_floor
 
 MOST = 1_000
-"""The most instants that are archived under one hold of the lock, which blocks writers from publishing."""
+"""The most instants that are archived at once. Under the lock, that blocks writers from publishing."""
 
 
 def run(context: Context, config: TableConfig, retained: int = RETAINED) -> tuple[Instant, ...]:
-    """Archive the oldest instants that may be archived, and return the archived instants ordered by requested time. At
-    least the newest `retained` writes stay active.
+    """Move the oldest completed instants to the archive, so that listing the active timeline stays fast.
 
-    The operation writes the archive's manifest before it deletes the archived instants from the active timeline, oldest
-    first. A completed instant is therefore always present on the active timeline or in the archive. If a crash has left
-    an instant in both timelines, the operation first deletes the instant from the active timeline. An instant's
-    requested and inflight files are deleted first, under the lock. The completed file is deleted last, so a lock holder
-    never sees the instant as pending. Raises `BadInput` unless `retained` is a positive number.
+    Archiving changes no query result. The newest `retained` writes, writes with uncompacted logs, and all instants
+    since the oldest pending instant or savepoint remain on the active timeline. Returns the archived instants.
     """
     config.check_writable()
     refuse_retained(retained)
@@ -43,39 +49,48 @@ def run(context: Context, config: TableConfig, retained: int = RETAINED) -> tupl
 
 
 def _archive_some(context: Context, retained: int) -> tuple[Instant, ...]:
-    with held(context.lock):
+    with in_order(context):
         last = latest_decision(context)
-        timeline = load(context.storage)
-        unretired = context.unretired(timeline)
-        refuse_unlisted(context, unretired, "archive the timeline")
+        timeline = context.active()
+        history = history_of(context, last, timeline)
+        refuse_unlisted(context, history.current, "archive the timeline")
         forget(context, timeline)
         cut(context, last)
         drop_undone(context, timeline)
         chosen = left_behind(context, timeline)
         if not chosen:
-            chosen = archivable(context, timeline, unretired, retained, last)[:MOST]
+            chosen = archivable(context, history, retained, last)[:MOST]
             if not chosen:
                 return ()
+            manifest = lsm.current_manifest(context.commits.archive)
+            if requests_without_lock(context):
+                floor = raise_floor(context, chosen)
+                if is_free(context):
+                    last = carry_floor(context, floor)
+                timeline = context.active()
+                history = history_of(context, last, timeline)
+                chosen = archivable(context, history, retained, last, floor)[:MOST]
             rows = [to_archived(context, timeline, instant) for instant in chosen]
-            lsm.add(context.storage, context.commits.archive, rows)
+            count = lsm.add(context.storage, context.commits.archive, rows, manifest, alone=not is_free(context))
+            chosen = chosen[:count]
         context.storage.delete_all([f"{FOLDER}/{name}" for name in pending_files(timeline, chosen)])
     return chosen
 
 
-def left_behind(context: Context, timeline: Timeline) -> tuple[Instant, ...]:
+def left_behind(context: Context, timeline: Active) -> tuple[Instant, ...]:
     """Return the instants that are both on the active timeline and in the archive, because an archiver crashed or a
     stalled actor put a state of the instant late. Raises `Damaged` if the archived content of an instant differs from
     the active content.
     """
     archive = context.commits.archive
-    archive.timeline()  # reads every archive file
+    archived = archive.archived()  # reads every archive file
     rows = [row for instant in timeline.instants if (row := archive.row(instant)) and row.instant == instant]
     refuse_different(context, rows)
-    late = late_states(timeline, archive.whole())
+    late = late_states(timeline, archived)
     return (*(row.instant for row in rows), *late.values())
 
 
-def drop_undone(context: Context, timeline: Timeline) -> None:
+def drop_undone(context: Context, timeline: Active) -> None:
     """Delete the timeline files of instants that a completed restore has undone. The restore has deleted them, so that
     a file that is there was put late by a stalled actor.
     """
@@ -92,8 +107,9 @@ def _keep_tree(context: Context) -> None:
     archive = context.commits.archive
     if not lsm.files_to_merge(archive):
         return
-    with held(context.lock):
+    alone = not is_free(context)
+    with in_order(context):
         archive.refresh()
-        while lsm.merge_levels(context.storage, archive):
+        while lsm.merge_levels(context.storage, archive, alone=alone):
             pass
-        lsm.drop_superfluous(context.storage, archive)
+        lsm.drop_superfluous(context.storage, archive, alone=alone)

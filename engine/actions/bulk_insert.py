@@ -1,4 +1,9 @@
-"""Loads rows as base files into empty file groups, and as log files into all other file groups."""
+"""Loads rows as base files into empty file groups, and as log files into all other file groups.
+
+A bulk insert adds base files only to file groups in which no other write has completed, because base files could hide
+older logs. The writer determines the empty file groups before it writes the rows. Before publishing, the writer checks
+under the lock that the file groups of its base files are still empty.
+"""
 
 from __future__ import annotations
 
@@ -13,61 +18,66 @@ from ..errors import Conflict
 from ..files.group_files import Group
 from ..files.slices import find_files, pending_plans
 from ..reads.retention import refuse_unlisted
-from ..timeline import Instant, Timeline, load, put_inflight
+from ..timeline import Instant, put_inflight
+from ..timeline.announcements import Footprint
+from ..timeline.history import Active
+from ..writes.announced import complete_announced
 from ..writes.batch import as_upserts, refuse_other_rows
 from ..writes.commit_protocol import complete, request, undo_on_error
 from ..writes.commits import write_commit
-from ..writes.conflicts import conflict_of
+from ..writes.conflicts import NO_READS, conflict_of, footprint_of, place
+from ..writes.data_write import write
+from ..writes.decision_log import is_free
 from ..writes.file_ids import found_file_ids
-from .upsert import write
+from ..writes.unlocked_request import request_at_reserved_time
 
 ACTION = "deltacommit"
 
 
 def run(context: Context, config: TableConfig, data: Any) -> Instant:
-    """Write a batch under a new instant, as base files into empty file groups, and as log files into all other file
-    groups.
+    """Write rows as base files into empty file groups, and as log files into all other file groups.
 
-    A bulk insert adds base files only to file groups in which no other write has completed, because base files could
-    hide older logs. The writer determines the empty file groups before it writes the rows. Before publishing, the
-    writer checks under the lock that the file groups of its base files are still empty. If another write has completed
-    in one of the file groups, the bulk insert deletes its own files and raises `Conflict`.
+    Raises `Conflict` and publishes nothing if another write completes first in a file group that was empty when the
+    bulk insert began.
     """
     config.check_writable()
-    rows = as_upserts(data, config.schema, config.session_time_zone)
+    rows = as_upserts(data, config)
     refuse_other_rows(rows, context.jobs)
     if not config.merge_on_read:  # every write makes base files there
         return write(context, config, rows, "BULK_INSERT")
-    requested, sealed = request(context, ACTION)
+    begin = request_at_reserved_time if is_free(context) else request
+    requested, at_request = begin(context, ACTION)
     with undo_on_error(context, requested, ACTION):
-        filled = filled_groups(context, load(context.storage))
+        filled = filled_groups(context, at_request if is_free(context) else context.active())
         put_inflight(context.storage, requested, ACTION)
-        shape, file_ids = table_shape(config, context.rules), found_file_ids(context, config, sealed)
+        shape, file_ids = table_shape(config, context.rules), found_file_ids(context, config, at_request)
         task = WriteTask(shape, requested, config.max_log_bytes, bulk=True, filled=filled, file_ids=file_ids)
         files = context.jobs.write(rows, task)
     based = {(file.partition, file.file_id) for file in files if file.version is None}
     commit = write_commit(config, requested, "BULK_INSERT", files)
-    return complete(
-        context,
-        requested,
-        ACTION,
-        files=files,
-        commit=commit,
-        refused_by=lambda now: (
-            overtaken(context, requested, based, now)
-            or conflict_of(context, config, requested, files, sealed=sealed, now=now)
-        ),
-    )
+    if is_free(context):
+        bases = tuple(sorted({place(*group) for group in based}))
+        known = tuple(sorted(instant.requested for instant in at_request.completed))
+        footprint = footprint_of(context, config, files, at_request, NO_READS) or Footprint((), known=known)
+        return complete_announced(
+            context, requested, ACTION, files=files, commit=commit, footprint=footprint._replace(bases=bases)
+        )
+
+    def refusal(now: Active | None) -> Conflict | None:
+        overtaker = overtaken(context, requested, based, now)
+        return overtaker or conflict_of(context, config, requested, files, at_request=at_request, now=now)
+
+    return complete(context, requested, ACTION, files=files, commit=commit, refused_by=refusal)
 
 
-def filled_groups(context: Context, timeline: Timeline) -> frozenset[Group]:
+def filled_groups(context: Context, active: Active) -> frozenset[Group]:
     """Return the file groups that contain a completed instant's file or have a pending compaction plan.
 
     Under `Rules(bulk_insert="unchecked")`, the function checks nothing and returns an empty set.
     """
     if context.rules.bulk_insert == "unchecked":
         return frozenset()
-    timeline = context.whole(timeline)
+    timeline = context.history(active).whole
     refuse_unlisted(context, timeline, "bulk insert")
     files = find_files(context.storage, timeline, context.commits, context.rules)
     planned = pending_plans(timeline, context.commits, context.rules)
@@ -75,12 +85,12 @@ def filled_groups(context: Context, timeline: Timeline) -> frozenset[Group]:
 
 
 def overtaken(
-    context: Context, requested: str, based: Collection[Group], now: Timeline | None = None
+    context: Context, requested: str, based: Collection[Group], now: Active | None = None
 ) -> Conflict | None:
     """Return a `Conflict` if another write has published files in one of the file groups `based`. `based` contains the
     file groups that this bulk insert creates. The caller must hold the table's lock.
     """
-    taken = sorted(filled_groups(context, now or load(context.storage)) & set(based))
+    taken = sorted(filled_groups(context, now or context.active()) & set(based))
     if not taken:
         return None
     partition, file_id = taken[0]

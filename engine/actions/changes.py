@@ -1,4 +1,9 @@
-"""Computes the difference between two snapshots: each changed key with its rows before and after."""
+"""Computes the difference between two snapshots: each changed key with its rows before and after.
+
+The result has one row for each changed key. The read skips file groups without a write in the time interval, because
+table services change no rows (docs/contract.md, QUIET). A row is returned even if only columns changed that are not
+returned.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +16,9 @@ from ..data.shape import table_shape
 from ..data.tasks import ChangesTask, ReadTask
 from ..files.group_files import Group
 from ..files.window import writes_between
-from ..reads.selection import EVERYTHING, Selection, Where, selection
+from ..reads.selection import EVERYTHING, ReadSelection, Where, selection
 from ..reads.tasks import state_tasks
-from ..reads.times import BEGINNING, Time
+from ..reads.times import Time
 from ..reads.windows import Window, refuse_replacements, settled_window, window_tasks
 from ..timeline import completion_of
 
@@ -23,21 +28,18 @@ ASKED = "read what changed"
 def run(
     context: Context,
     config: TableConfig,
-    after: Time = BEGINNING,
+    after: Time,
     until: Time | None = None,
     columns: Sequence[str] = (),
+    *,
     where: Where | None = None,
     partitions: Collection[str] | None = None,
 ) -> Any:
-    """Return the net changes of rows between two completion times, `after` (exclusive) and `until` (inclusive). The
-    result has one row for each changed key, with the columns `op` (i, u or d), `completed`, `before` and `after`.
+    """Return the changes between the snapshots at `after` and `until`, with the columns op (i, u or d), completed,
+    before and after.
 
-    The read skips file groups without a write between `after` and `until`, because table services change no rows
-    (docs/contract.md, QUIET).
-
-    `columns` lists the fields of the result columns `before` and `after`. A row is returned even if only other columns
-    changed. `where` is a condition on the columns of the table. A change is returned if its `before` row or its `after`
-    row matches `where`. `partitions` has the same meaning as in `snapshot`.
+    `columns` lists the columns of the table that `before` and `after` contain. `where` and `partitions` have the
+    same meaning as in `snapshot`. A change is returned if its `before` row or its `after` row matches `where`.
     """
     window = settled_window(context, after, until, ASKED)
     shape = table_shape(config, context.rules)
@@ -47,7 +49,7 @@ def run(
 
 
 def tasks_of(
-    context: Context, config: TableConfig, window: Window, part: Selection = EVERYTHING
+    context: Context, config: TableConfig, window: Window, part: ReadSelection = EVERYTHING
 ) -> list[ChangesTask]:
     """Return one task for each file group that was written in the time interval `window`. File groups that cannot
     contain a row selected by `part` are omitted.

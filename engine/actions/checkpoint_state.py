@@ -8,7 +8,7 @@ from ..config import TableConfig
 from ..context import Context
 from ..reads.checkpointed import has_checkpoints, through_checkpoint
 from ..services.state_checkpoints import Listed, list_twice, state_checkpoint
-from ..timeline import Timeline
+from ..timeline.history import Whole
 from ..timeline.state_checkpoint import drop_superfluous, put_checkpoint
 
 
@@ -27,7 +27,7 @@ def run(context: Context, config: TableConfig) -> str | None:
     context = replace(context, own_commits=context.commits.unread(), own_heartbeats=context.heartbeats)
     listings: list[Listed] = []
 
-    def load(using: Context) -> Timeline:
+    def load(using: Context) -> Whole:
         listings.append(list_twice(using))
         return listings[-1].timeline
 

@@ -1,4 +1,9 @@
-"""Rewrites every file group with its rows sorted by given columns."""
+"""Rewrites every file group with its rows sorted by given columns.
+
+In an nbcc table the bucket determines the file id, so clustering is implemented as a sorting compaction. Unlike Hudi's
+clustering, nbcc's clustering does not replace file groups, because a replacement would hide logs that non-blocking
+writers commit later.
+"""
 
 from __future__ import annotations
 
@@ -14,12 +19,8 @@ from . import run_compaction, schedule_compaction
 
 
 def run(context: Context, config: TableConfig, sort_by: Sequence[str]) -> Instant | None:
-    """Compact the table and sort the rows of each base file by the columns `sort_by`. Returns None if there are no logs
-    to compact.
-
-    In an nbcc table the bucket determines the file id, so clustering is implemented as a sorting compaction. Unlike
-    Hudi's clustering, nbcc's clustering does not replace file groups, because a replacement would hide logs that
-    non-blocking writers commit later.
+    """Compact the table into base files sorted by the columns `sort_by`. Returns None if there is nothing to
+    compact.
     """
     config.check_writable()
     if not sort_by:
@@ -28,5 +29,5 @@ def run(context: Context, config: TableConfig, sort_by: Sequence[str]) -> Instan
         if not is_sortable(field.type):
             asked = f"sort rows by the column {field.name!r}"
             raise BadInput(asked, f"values of type {field.type} have no order", "sort by other columns")
-    planned = schedule_compaction.run(context, config, sort_by=sort_by)
+    planned = schedule_compaction.schedule(context, config, sort_by)
     return None if planned is None else run_compaction.run(context, config, planned)

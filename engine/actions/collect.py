@@ -5,11 +5,10 @@ from __future__ import annotations
 from ..config import TableConfig
 from ..config.maintenance import MaintenancePolicy
 from ..context import Context
-from ..lock import held
-from ..services.collecting import Leftovers, Listing, leftovers
-from ..timeline import load
+from ..services.collecting import Leftovers, MarkerPaths, leftovers
 from ..writes.claims import forget
-from ..writes.decision_log import cut, latest_decision
+from ..writes.decided_plans import latest_decision
+from ..writes.decision_log import cut, in_order
 
 _DEFAULT = MaintenancePolicy()
 
@@ -32,13 +31,13 @@ def run(
     selected under the table's lock.
     """
     config.check_writable()
-    listing = Listing.of(context)
-    with held(context.lock):
+    listing = MarkerPaths.of(context)
+    with in_order(context):
         last = latest_decision(context)
-        timeline = load(context.storage)
+        timeline = context.active()
         forget(context, timeline)
         cut(context, last)
-        chosen = leftovers(context, context.commits.unretired(timeline), listing, batch_hours, leftover_seconds)
+        chosen = leftovers(context, context.commits.history(timeline), listing, batch_hours, leftover_seconds)
         if chosen.batch_ids:  # a writer lists them under the lock
             context.storage.delete_all(chosen.batch_ids)
     for paths in (chosen.files, chosen.markers, chosen.heartbeats):

@@ -1,4 +1,8 @@
-"""Schedules and runs a compaction."""
+"""Schedules and runs a compaction.
+
+A call that makes a new plan does not run older plans (see `run_compaction`), because the processes that made them may
+still be running them.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +13,6 @@ from . import run_compaction, schedule_compaction
 
 
 def run(context: Context, config: TableConfig) -> Instant | None:
-    """Plan a compaction of the file groups without a pending plan, and run the new plan. If there is nothing to plan,
-    run the oldest pending plan.
-
-    Returns None if there is no plan to run. A call that makes a new plan does not run older plans (see
-    `run_compaction`), because the processes that made them may still be running them.
-    """
+    """Plan and run a compaction, or run the oldest pending plan. Returns None if there is nothing to compact."""
     plan = schedule_compaction.run(context, config)
     return run_compaction.run(context, config, plan)

@@ -1,4 +1,7 @@
-"""Deletes all rows of the given partitions."""
+"""Deletes all rows of the given partitions.
+
+Raises `BadInput` and publishes nothing if one of the partitions has no completed write.
+"""
 
 from __future__ import annotations
 
@@ -11,21 +14,18 @@ from ..context import Context
 from ..errors import BadInput
 from ..files.slices import find_files
 from ..services.replacing import replace_partitions
-from ..timeline import Instant, load
+from ..timeline import Instant
 
 OPERATION = "DELETE_PARTITION"
 
 
 def run(context: Context, config: TableConfig, partitions: Collection[str]) -> Instant:
-    """Delete all rows of the given partitions, like an `insert_overwrite` without new rows.
-
-    Raises `BadInput` and publishes nothing if one of the partitions has no completed write.
-    """
+    """Delete all rows of the partitions with the paths `partitions`, like `insert_overwrite` with no rows."""
     config.check_writable()
     listed = [partitions] if isinstance(partitions, str) else partitions
     named = set(texts(listed, f"delete the partitions {partitions!r}"))
     asked = f"delete the partitions {', '.join(sorted(named)) or '(none)'}"
-    files = find_files(context.storage, context.whole(load(context.storage)), context.commits, context.rules)
+    files = find_files(context.storage, context.history().whole, context.commits, context.rules)
     there = {file.partition for file in files}
     unknown = sorted(named - there)
     if unknown or not named:

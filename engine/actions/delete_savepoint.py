@@ -1,4 +1,8 @@
-"""Deletes a savepoint, so that later cleans may delete the files that the savepoint retained."""
+"""Deletes a savepoint, so that later cleans may delete the files that the savepoint retained.
+
+The operation holds the table's lock, so no clean is planned at the same time. The completed file is deleted first: a
+savepoint without its completed file retains nothing, and can be deleted again.
+"""
 
 from __future__ import annotations
 
@@ -7,21 +11,18 @@ from ..context import Context
 from ..lock import held
 from ..reads.times import Time
 from ..services.savepoints import to_use
-from ..timeline import Instant, completion_of, load
+from ..timeline import Instant, completion_of
 from ..timeline.savepoints import ACTION
 from ..timeline.timeline import FOLDER
 
 
 def run(context: Context, config: TableConfig, instant: Time | None = None) -> Instant:
-    """Delete a savepoint (default: the one that was made first), and return the deleted savepoint.
-
-    `instant` is the savepoint or its requested time. The operation holds the table's lock, so no clean is planned at
-    the same time. The completed file is deleted first: a savepoint without its completed file retains nothing, and can
-    be deleted again. Raises `BadInput` if the table has no such savepoint.
+    """Delete a savepoint, by default the oldest. After the deletion, cleans may delete files that only the deleted
+    savepoint retained.
     """
     config.check_writable()
     with held(context.lock):
-        timeline = load(context.storage)
+        timeline = context.active()
         there = timeline.savepoints
         left = [each for each in timeline.pending if each.action == ACTION]
         if instant is None and (there or left):

@@ -1,4 +1,7 @@
-"""Lists the file slices of every file group, including superseded slices."""
+"""Lists the file slices of every file group, including superseded slices.
+
+The result includes the slice that begins with a pending compaction plan.
+"""
 
 from __future__ import annotations
 
@@ -7,18 +10,16 @@ from ..context import Context
 from ..files.slices import FileSlice
 from ..reads.tasks import slices_as_of
 from ..reads.times import Time, instant_of
-from ..reads.travel import settled_at
-from ..timeline import load_settled
+from ..reads.travel import settled, settled_at
 
 ASKED = "look at the file slices as of"
 
 
 def run(context: Context, config: TableConfig, as_of: Time | None = None) -> tuple[FileSlice, ...]:
-    """Return all file slices, at present or as of the time `as_of`. The slices are ordered by partition, file id and
-    barrier (the requested time of the base file). The result includes the slice that begins with a pending compaction
-    plan.
+    """Return all file slices at present or as of a time, sorted by partition, file group and barrier (requested
+    time of the base file).
     """
     if as_of is None:
-        return slices_as_of(context, load_settled(context.storage, context.rules, commits=context.commits))
+        return slices_as_of(context, settled(context))
     time = instant_of(as_of, ASKED)
     return slices_as_of(context, settled_at(context, time, ASKED), time)

@@ -1,4 +1,11 @@
-"""Reads the merged records of the writes that completed in a time interval."""
+"""Reads the merged records of the writes that completed in a time interval.
+
+The query ignores writes that completed up to the start of the interval, although a record of such a write may win in a
+snapshot query. A consumer that keeps a copy of the table must therefore use `changes` instead. The result has the
+columns that the table had at the end of the interval (RFC-66, "Incremental queries"). A condition applies to the
+returned records. If a write changes a row so that the row no longer matches, `incremental` returns no record of the
+row, whereas `changes` returns one.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +19,7 @@ from ..context import Context
 from ..data.shape import table_shape
 from ..reads.selection import RangesOfLogs, Where, selection
 from ..reads.tasks import selected
-from ..reads.times import BEGINNING, Time
+from ..reads.times import Time
 from ..reads.windows import settled_window, window_tasks
 
 ASKED = "read what was written"
@@ -21,23 +28,19 @@ ASKED = "read what was written"
 def run(
     context: Context,
     config: TableConfig,
-    after: Time = BEGINNING,
+    after: Time,
     until: Time | None = None,
     columns: Sequence[str] = (),
+    *,
     where: Where | None = None,
     partitions: Collection[str] | None = None,
 ) -> Any:
-    """Return one record for each key written by the writes that completed in (after, until]. Each returned record is a
-    row as in a snapshot query, or a delete.
+    """Return the merged records of the writes that completed in (after, until]. In rows that represent deletes,
+    `_hoodie_is_deleted` is true.
 
-    `_hoodie_is_deleted` is true for a delete; all columns of a delete except key, partition and ordering value are
-    null. The query ignores writes that completed up to `after`, although a record of such a write may win in a snapshot
-    query. A consumer that keeps a copy of the table must therefore use `changes` instead. The result has the columns
-    that the table had at the time `until` (RFC-66, "Incremental queries").
-
-    `columns`, `where` and `partitions` have the same meaning as in `snapshot`. The condition `where` applies to the
-    returned records. If a write changes a row so that the row no longer matches `where`, `incremental` returns no
-    record of the row, whereas `changes` returns one.
+    After partial updates, the result can contain several records of a key; `nbcc_set_columns` lists the columns set
+    by each record. `columns`, `where` and `partitions` have the same meaning as in `snapshot`. Deletes have null in
+    all columns except key, partition and ordering columns, so most conditions in `where` do not match deletes.
     """
     window = settled_window(context, after, until, ASKED)
     config = config if until is None else config_at(config, window.until)

@@ -1,4 +1,8 @@
-"""Replaces all rows of partitions with new rows."""
+"""Replaces all rows of partitions with new rows.
+
+Rows of writes that complete after the overwrite was requested are merged with the new rows. The overwrite neither waits
+for other writers nor aborts them.
+"""
 
 from __future__ import annotations
 
@@ -17,15 +21,15 @@ OPERATION = "INSERT_OVERWRITE"
 def run(
     context: Context, config: TableConfig, data: Any, *, partitions: Collection[str] | None = None
 ) -> Instant:
-    """Replace the rows of all partitions that occur in `data` with the rows of `data`. `partitions` lists the paths of
-    further partitions whose rows are replaced even if `data` has no rows for these partitions.
+    """Replace whole partitions with the rows in `data`: the partitions that occur in `data`, and those whose paths
+    are in `partitions`.
 
-    The completed overwrite hides a row in its partitions if the row's write completed before the overwrite was
-    requested. Rows of writes that complete later are merged with the new rows. The overwrite neither waits for other
-    writers nor aborts them.
+    The completed overwrite hides all rows of the replaced partitions that were committed before the overwrite was
+    requested. Writes that were pending when the overwrite was requested become visible when they complete. Raises
+    `Conflict` while a compaction or another replacing write of one of the partitions is pending.
     """
     config.check_writable()
-    rows = as_upserts(data, config.schema, config.session_time_zone)
+    rows = as_upserts(data, config)
     refuse_other_rows(rows, context.jobs)
     named = partitions_of(rows, config) if partitions is None else named_paths(partitions, config)
     return replace_partitions(context, config, named, rows, OPERATION)

@@ -1,4 +1,7 @@
-"""Schedules and runs a log compaction."""
+"""Schedules and runs a log compaction.
+
+If no file group has several logs to merge, the oldest pending log compaction is run.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +12,8 @@ from . import run_log_compaction, schedule_log_compaction
 
 
 def run(context: Context, config: TableConfig) -> Instant | None:
-    """Plan and run a log compaction. If no file group has several logs to merge, run the oldest pending log compaction.
-
-    Returns None if there is no plan to run and nothing to compact.
+    """Merge the logs of each slice into one log, without rewriting base files. Returns None if no slice has several
+    logs.
     """
     plan = schedule_log_compaction.run(context, config)
     return run_log_compaction.run(context, config, plan)

@@ -1,4 +1,8 @@
-"""Runs each table service that is due under a maintenance policy."""
+"""Runs each table service that is due under a maintenance policy.
+
+The services run in the order rollback, compaction, log compaction, clean, archiving, state checkpoint, collection of
+leftover files. Plans completed by another process are not run again.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +13,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from ..config import TableConfig
-from ..config.maintenance import MaintenancePolicy
+from ..config.maintenance import Compaction, MaintenancePolicy
 from ..context import Context
 from ..errors import BadInput, Conflict, LockTimeout, NbccError
 from ..lock import InProcessLock
-from ..services.collecting import Listing, leftovers
+from ..reads.times import Time
+from ..services.collecting import MarkerPaths, leftovers
 from ..services.triggers import (
     Reasons,
     archive_due,
@@ -25,9 +30,12 @@ from ..services.triggers import (
 )
 from ..storage import TRANSIENT
 from ..storage.recording import Recording
-from ..timeline import CompactionPlan, Instant, Timeline, load
+from ..timeline import CompactionPlan, Instant, Timeline
+from ..timeline.commits import Commits
+from ..timeline.history import Active, Current
 from ..writes.decision_log import uses_decision_log
 from . import (
+    Operation,
     archive,
     checkpoint_state,
     collect,
@@ -39,17 +47,6 @@ from . import (
     schedule_compaction,
     schedule_log_compaction,
 )
-
-_WOULD: Final = {
-    "undid failed writes": "would undo failed writes",
-    "ran": "would run",
-    "planned": "would plan",
-    "deleted files": "would delete files",
-    "archived": "would archive",
-    "deleted leftovers": "would delete leftovers",
-    "put": "would put",
-}
-"""What a step did -> the same in a dry run."""
 
 STATE: Final = "state"
 """The service of the last step of a pass, which only measures the table."""
@@ -92,14 +89,14 @@ class ServiceStep:
 
 
 def run(
-    context: Context, config: TableConfig, policy: MaintenancePolicy | None = None, dry_run: bool = False
+    context: Context, config: TableConfig, policy: MaintenancePolicy | None = None, *, dry_run: bool = False
 ) -> tuple[ServiceStep, ...]:
-    """Run the table services that are due, and return one `ServiceStep` for each service run. An additional last
-    `ServiceStep` contains measurements of the table.
+    """Run all table services that are due: rollback, compaction, clean, archiving and the deletion of leftover
+    files.
 
-    The services run in the order rollback, compaction, log compaction, clean, archiving, state checkpoint, collection
-    of leftover files. Several processes may maintain one table at the same time; plans completed by another process are
-    not run again. If `dry_run` is True, nothing is changed, and each `ServiceStep` describes what the service would do.
+    Returns a `ServiceStep` for each action, and a final step with the numbers of instants, writes and logs.
+    `step.record()` can be written as JSON. Several processes may run `maintain` at the same time. If `dry_run` is
+    True, `maintain` changes nothing. The command `nbcc serve TABLE` calls `maintain` repeatedly.
     """
     return tuple(steps(context, config, policy or MaintenancePolicy(), dry_run))
 
@@ -133,56 +130,78 @@ def serve_writer(context: Context, config: TableConfig, policy: MaintenancePolic
         warnings.warn(f"the write is complete, but a service after it failed: {failed}", stacklevel=3)
 
 
+@dataclass(frozen=True, slots=True)
+class _Planned:
+    """A service whose plans any process may run. `schedule` and `execute` are its operations."""
+
+    service: str
+    schedule: Operation[[], Instant | None]
+    execute: Operation[[Time | None], Instant | None]
+    due: Callable[[Context, Current, MaintenancePolicy], Reasons]
+    pending: Callable[[Context, Timeline], list[Instant]]
+    plan: Callable[[Commits, str], CompactionPlan]
+
+
+def _pending_compactions(context: Context, timeline: Timeline) -> list[Instant]:
+    return [i for i in timeline.pending_compactions if not context.commits.plan(i.requested).replaces]
+
+
+def _pending_log_compactions(_: Context, timeline: Timeline) -> list[Instant]:
+    return [i for i in timeline.log_compactions if not i.completed]
+
+
+COMPACTION: Final = _Planned(
+    "compact", schedule_compaction, run_compaction, compaction_due, _pending_compactions, Commits.plan
+)
+LOG_COMPACTION: Final = _Planned(
+    "log_compact", schedule_log_compaction, run_log_compaction, log_compaction_due, _pending_log_compactions,
+    Commits.log_plan,
+)  # fmt: skip
+LEFT: Final = "left to another runner", "left to another runner"
+
+
 class _Pass:
     def __init__(self, context: Context, config: TableConfig, policy: MaintenancePolicy, dry_run: bool) -> None:
         self.context, self.config, self.policy, self.dry_run = context, config, policy, dry_run
 
     def services(self) -> tuple[Callable[[], Iterator[ServiceStep]], ...]:
         """Return the services in the order in which they run."""
-        compactions = self.compact, self.log_compact
-        return self.rollback, *compactions, self.clean, self.archive, self.checkpoint, self.collect
+        return (
+            self.rollback, self.compact, self.log_compact, self.clean, self.archive, self.checkpoint, self.collect,
+        )  # fmt: skip
 
     def rollback(self) -> Iterator[ServiceStep]:
         if self.policy.rollback:
             begun = time.monotonic()
             if undone := rollback.run(self.context, self.config):
-                yield self._step("rollback", "undid failed writes", undone, begun, {"writes": len(undone)})
+                did = "undid failed writes", "would undo failed writes"
+                yield self._step("rollback", did, undone, begun, {"writes": len(undone)})
 
     def compact(self) -> Iterator[ServiceStep]:
-        if self.config.merge_on_read and self.policy.compaction != "off":
-            commits = self.context.commits
-            yield from self._planned(
-                "compact", self.policy.compaction, commits.plan, self._compactions, compaction_due,
-                schedule_compaction.run, run_compaction.run,
-            )  # fmt: skip
+        yield from self._planned(COMPACTION, self.policy.compaction)
 
     def log_compact(self) -> Iterator[ServiceStep]:
-        if self.config.merge_on_read and self.policy.log_compaction != "off":
-            commits = self.context.commits
-            yield from self._planned(
-                "log_compact", self.policy.log_compaction, commits.log_plan,
-                lambda timeline: [i for i in timeline.log_compactions if not i.completed],
-                log_compaction_due, schedule_log_compaction.run, run_log_compaction.run,
-            )  # fmt: skip
+        yield from self._planned(LOG_COMPACTION, self.policy.log_compaction)
 
     def clean(self) -> Iterator[ServiceStep]:
         if not self.policy.clean:
             return
         for pending in [i for i in self._active().pending if i.action == "clean"]:
             yield from self._cleaned(pending, {})
-        arguments: dict[str, Any] = {"policy": self.policy.clean_policy, "retained": self.policy.clean_retained}
-        timeline = self._timeline()
-        because = clean_due(self.context, timeline, self.policy)
-        if not because or not schedule_clean.is_useful(self.context, self.config, timeline=timeline, **arguments):
+        policy, retained = self.policy.clean_policy, self.policy.clean_retained
+        history = self.context.history()
+        because = clean_due(self.context, history.current, self.policy)
+        if not because or not schedule_clean.is_useful(self.context, self.config, policy, retained, history):
             return
-        if planned := schedule_clean.run(self.context, self.config, **arguments):
+        if planned := schedule_clean.run(self.context, self.config, policy, retained):
             yield from self._cleaned(planned, because)
 
     def archive(self) -> Iterator[ServiceStep]:
         if self.policy.archive and (because := archive_due(self._active(), self.policy)):
             begun = time.monotonic()
             if moved := archive.run(self.context, self.config, self.policy.archive_least):
-                yield self._step("archive", "archived", moved, begun, {"instants": len(moved)}, because)
+                did = "archived", "would archive"
+                yield self._step("archive", did, moved, begun, {"instants": len(moved)}, because)
 
     def checkpoint(self) -> Iterator[ServiceStep]:
         """Put a state checkpoint if one is due. A failure causes only a warning, as after an operation of a table."""
@@ -193,7 +212,7 @@ class _Pass:
             except (NbccError, *TRANSIENT) as refused:
                 warnings.warn(f"no state checkpoint was put: {refused}", stacklevel=2)
             if time_of_state is not None:
-                yield self._step("checkpoint", "put", (), begun, {}, because)
+                yield self._step("checkpoint", ("put", "would put"), (), begun, {}, because)
 
     def collect(self) -> Iterator[ServiceStep]:
         if self.policy.collect and self._has_leftovers():
@@ -201,15 +220,15 @@ class _Pass:
             hours, seconds = self.policy.batch_hours, self.policy.leftover_seconds
             counts = collect.run(self.context, self.config, batch_hours=hours, leftover_seconds=seconds).counts()
             if any(counts.values()):
-                yield self._step("collect", "deleted leftovers", (), begun, counts)
+                yield self._step("collect", ("deleted leftovers", "would delete leftovers"), (), begun, counts)
 
     def _has_leftovers(self) -> bool:
         """Return whether a collection of leftover files is due. The check does not take the table's lock, so it blocks
         no writer.
         """
         hours, seconds = self.policy.batch_hours, self.policy.leftover_seconds
-        listing = Listing.of(self.context)
-        counts = leftovers(self.context, self._timeline(), listing, hours, seconds).counts()
+        listing = MarkerPaths.of(self.context)
+        counts = leftovers(self.context, self.context.history(), listing, hours, seconds).counts()
         return uses_decision_log(self.context) or any(counts.values())
 
     def measured(self) -> ServiceStep:
@@ -217,63 +236,50 @@ class _Pass:
         counts = measure(self.context, self._active())
         return ServiceStep(STATE, "measured", (), counts, {}, time.monotonic() - begun)
 
-    def _compactions(self, timeline: Timeline) -> list[Instant]:
-        return [i for i in timeline.pending_compactions if not self.context.commits.plan(i.requested).replaces]
-
-    def _planned(
-        self,
-        service: str,
-        mode: str,
-        plan_of: Callable[[str], CompactionPlan],
-        pending_of: Callable[[Timeline], list[Instant]],
-        due: Callable[[Context, Timeline, MaintenancePolicy], Reasons],
-        schedule: Callable[[Context, TableConfig], Instant | None],
-        execute: Callable[[Context, TableConfig, str], Instant | None],
-    ) -> Iterator[ServiceStep]:
+    def _planned(self, kind: _Planned, mode: Compaction) -> Iterator[ServiceStep]:
         """Run the pending plans of a service, oldest first. If the service is due, make a new plan and run the plan."""
-
-        def ran(plan: Instant, because: Reasons) -> ServiceStep:
-            begun = time.monotonic()
-            operations = plan_of(plan.requested).operations
-            counts = {"file_groups": len(operations), "logs": sum(len(each.logs) for each in operations)}
-            try:
-                if not self.dry_run:
-                    execute(self.context, self.config, plan.requested)
-                did = "ran"
-            except LockTimeout:
-                raise
-            except (Conflict, BadInput):  # docs/contract.md, Rivals; or a restore has removed the plan
-                did = "left to another runner"
-            return self._step(service, did, (plan,), begun, counts, because)
-
+        if not self.config.merge_on_read or mode == "off":
+            return
         if mode == "run":
-            for plan in pending_of(self._active()):
-                yield ran(plan, {"pending": 1})
-        if because := due(self.context, self._timeline(), self.policy):
+            for plan in kind.pending(self.context, self._active()):
+                yield self._ran(kind, plan, {"pending": 1})
+        if because := kind.due(self.context, self.context.history().current, self.policy):
             begun = time.monotonic()
-            if (planned := schedule(self.context, self.config)) is not None:
+            if (planned := kind.schedule.run(self.context, self.config)) is not None:
                 if mode == "run":
-                    yield ran(planned, because)
+                    yield self._ran(kind, planned, because)
                 else:
-                    groups = {"file_groups": len(plan_of(planned.requested).operations)}
-                    yield self._step(service, "planned", (planned,), begun, groups, because)
+                    groups = {"file_groups": len(kind.plan(self.context.commits, planned.requested).operations)}
+                    yield self._step(kind.service, ("planned", "would plan"), (planned,), begun, groups, because)
+
+    def _ran(self, kind: _Planned, plan: Instant, because: Reasons) -> ServiceStep:
+        begun = time.monotonic()
+        operations = kind.plan(self.context.commits, plan.requested).operations
+        counts = {"file_groups": len(operations), "logs": sum(len(each.logs) for each in operations)}
+        did = "ran", "would run"
+        try:
+            if not self.dry_run:
+                kind.execute.run(self.context, self.config, plan.requested)
+        except LockTimeout:
+            raise
+        except (Conflict, BadInput):  # docs/contract.md, Rivals; or a restore has removed the plan
+            did = LEFT
+        return self._step(kind.service, did, (plan,), begun, counts, because)
 
     def _cleaned(self, plan: Instant, because: Reasons) -> Iterator[ServiceStep]:
         begun = time.monotonic()
         files = len(self.context.commits.clean(plan.requested).paths)
         run_clean.run(self.context, self.config, plan.requested)
-        yield self._step("clean", "deleted files", (plan,), begun, {"files": files}, because)
+        yield self._step("clean", ("deleted files", "would delete files"), (plan,), begun, {"files": files}, because)
 
-    def _active(self) -> Timeline:
-        return self.context.without_late_states(load(self.context.storage))
-
-    def _timeline(self) -> Timeline:
-        return self.context.unretired(load(self.context.storage))
+    def _active(self) -> Active:
+        return self.context.without_late_states(self.context.active())
 
     def _step(
-        self, service: str, did: str, instants: tuple[Instant, ...], begun: float, counts: Reasons,
+        self, service: str, did: tuple[str, str], instants: tuple[Instant, ...], begun: float, counts: Reasons,
         because: Reasons | None = None,
     ) -> ServiceStep:  # fmt: skip
+        """Return a step that ends now. `did` is what the step did, and what it would do, as a dry run says."""
         requested = tuple(instant.requested for instant in instants)
-        did = _WOULD[did] if self.dry_run and did in _WOULD else did
-        return ServiceStep(service, did, requested, counts, because or {}, time.monotonic() - begun)
+        done = did[self.dry_run]
+        return ServiceStep(service, done, requested, counts, because or {}, time.monotonic() - begun)

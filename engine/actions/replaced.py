@@ -1,21 +1,26 @@
-"""Lists the partitions that were replaced in a time interval, with the times of the replacing writes."""
+"""Lists the partitions that were replaced in a time interval, with the times of the replacing writes.
+
+The entries are ordered by completion time and partition.
+"""
 
 from __future__ import annotations
 
 from ..config import TableConfig
 from ..context import Context
-from ..reads.times import BEGINNING, Time
-from ..reads.windows import Replaced, refuse_unanswerable, settled_window
+from ..reads.times import Time
+from ..reads.windows import ReplacedPartition, refuse_unanswerable, settled_window
 from ..timeline import completion_of
 
 ASKED = "read what was replaced"
 
 
-def run(
-    context: Context, config: TableConfig, after: Time = BEGINNING, until: Time | None = None
-) -> tuple[Replaced, ...]:
-    """Return one entry for each partition replaced by a write that completed in (after, until], ordered by completion
-    time and partition.
+def run(context: Context, config: TableConfig, after: Time, until: Time | None = None) -> tuple[ReplacedPartition, ...]:
+    """Return the partitions replaced in (after, until], each with the requested and completion times of the
+    replacing write.
+
+    Before merging the result of an incremental query, a consumer must delete the rows of the replaced partitions
+    from its copy of the table. If a replacing write was pending when a consumer last updated its copy of the table,
+    the consumer must rebuild the copy from a snapshot.
     """
     window = settled_window(context, after, until, ASKED)
     refuse_unanswerable(context, window)
@@ -25,5 +30,5 @@ def run(
         if instant.writes and window.after < done <= window.until:
             commit = context.commits.commit(instant)
             partitions = {stat.partition for stat in commit.stats} if commit.replaces else ()
-            found += [Replaced(partition, instant.requested, done) for partition in partitions]
+            found += [ReplacedPartition(partition, instant.requested, done) for partition in partitions]
     return tuple(sorted(found, key=lambda each: (each.completed, each.partition)))

@@ -1,4 +1,8 @@
-"""Schedules and runs a restore, which returns the table to a savepoint."""
+"""Schedules and runs a restore, which returns the table to a savepoint.
+
+If a restore is pending, only the pending restore is run, which does not undo writes that were requested after the
+restore was planned.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +14,8 @@ from . import run_restore, schedule_restore
 
 
 def run(context: Context, config: TableConfig, instant: Time | None = None) -> Instant | None:
-    """If a restore is pending, run only the pending restore, which does not undo writes that were requested after the
-    restore was planned. If no restore is pending, plan and run a restore. Returns None if there is nothing to undo
-    since the savepoint.
-    """
+    """Undo all pending instants, and all instants that completed after a savepoint (default: the newest savepoint)."""
     if (finished := run_restore.run(context, config)) is not None:
         return finished
-    planned = schedule_restore.run(context, config, instant)
-    return run_restore.run(context, config, planned) if planned else None
+    planned = schedule_restore.run(context, config, instant=instant)
+    return run_restore.run(context, config, instant=planned) if planned else None

@@ -1,4 +1,7 @@
-"""Undoes the pending writes of failed writers."""
+"""Undoes the pending writes of failed writers.
+
+All pending rollbacks are run first. Completed writes are never rolled back.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +14,8 @@ from . import publish_decided, run_rollback, schedule_rollback
 
 
 def run(context: Context, config: TableConfig, instant: Time | None = None) -> tuple[Instant, ...]:
-    """Run all pending rollbacks, then roll back every write whose writer has failed. If `instant` is given, roll back
-    only that write.
-
-    Returns the completed rollbacks in the order of their execution; () if there was nothing to undo. Completed writes
-    are never rolled back.
+    """Undo all writes with expired heartbeats, or only the write `instant`. By default a heartbeat expires two
+    minutes after its last renewal.
     """
     if uses_decision_log(context):
         publish_decided.run(context, config)  # what is decided did not fail

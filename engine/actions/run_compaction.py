@@ -1,4 +1,8 @@
-"""Runs a compaction plan: writes base files, and keeps deletes that must win over later updates."""
+"""Runs a compaction plan: writes base files, and keeps deletes that must win over later updates.
+
+Any process may run a pending plan. The operation returns the completed compaction, even if another process completed
+the compaction.
+"""
 
 from __future__ import annotations
 
@@ -19,18 +23,14 @@ from ..rules import Rules
 from ..services.inputs import PlanInputs
 from ..services.resume import completed, files_or_completed, resumed
 from ..timeline import CompactionOperation, Instant, Timeline, put_inflight
+from ..timeline.history import Active
 from ..writes.commits import compaction_commit
 
 ACTION = "compaction"
 
 
 def run(context: Context, config: TableConfig, instant: Time | None = None) -> Instant | None:
-    """Merge the files listed in a compaction plan, and publish the result under the instant of the plan. Any process
-    may run a pending plan.
-
-    `instant` is the compaction or its requested time (default: the oldest pending compaction). Returns the completed
-    compaction, even if another process completed the compaction; None if no plan is pending.
-    """
+    """Run a pending compaction plan, by default the oldest. Returns None if no plan is pending."""
     config.check_writable()
     config = with_current_schema(context.storage, config)
     read = context.commits.plan
@@ -39,15 +39,15 @@ def run(context: Context, config: TableConfig, instant: Time | None = None) -> I
         """A replacing write completes its own plan."""
         return timeline.is_compaction(plan) and not read(plan.requested).replaces
 
-    timeline, found, plan = resumed(context, ACTION, instant, read, is_ours)
+    active, found, plan = resumed(context, ACTION, instant, read, is_ours)
     if found is None or plan is None:
         return found
     requested = found.requested
     put_inflight(context.storage, requested, ACTION, again=True)
 
     def compact() -> list[WrittenFile]:
-        inputs = PlanInputs(context, timeline, requested)
-        operations = plan.operations if plan.own else _in_our_order(context, timeline, plan.operations)
+        inputs = PlanInputs(context, active, requested)
+        operations = plan.operations if plan.own else _in_our_order(inputs, plan.operations)
         tasks = [_task(context, config, inputs, operation, requested) for operation in operations]
         return context.jobs.compact([replace(task, sort_by=plan.sort_by) for task in tasks])
 
@@ -57,16 +57,15 @@ def run(context: Context, config: TableConfig, instant: Time | None = None) -> I
     return completed(context, ACTION, requested, compaction_commit(config, requested, plan, files), files)
 
 
-def _in_our_order(
-    context: Context, timeline: Timeline, operations: Iterable[CompactionOperation]
-) -> Iterator[CompactionOperation]:
+def _in_our_order(inputs: PlanInputs, operations: Iterable[CompactionOperation]) -> Iterator[CompactionOperation]:
     """Return the operations of another engine's compaction plan, with the logs sorted in nbcc's merge order. Other
     engines list logs by requested time, but the merge rules of the file group may require a different order.
     """
-    slices = all_slices(context.storage, context.whole(timeline), context.commits, context.rules)
+    context = inputs.context
+    slices = all_slices(context.storage, context.history(inputs.active).whole, context.commits, context.rules)
     logs = {log.path: log for piece in slices for each in (*piece.tombstones, *piece.logs) for log in each.files}
     for operation in operations:
-        rules = group_rules(context, timeline, _made_at(operation))
+        rules = group_rules(context, inputs.find, _made_at(operation))
         there = [logs[path] for name in operation.logs if (path := in_partition(operation.partition, name)) in logs]
         ordered = sorted(there, key=lambda log: merge_position(log, rules))
         every = len(there) == len(operation.logs)  # else it takes a file that no completed instant lists
@@ -78,9 +77,9 @@ def _task(
 ) -> CompactTask:
     """Return the task that compacts one file group of the plan."""
     barrier = _made_at(operation)
-    rules = group_rules(context, inputs.timeline, barrier)
+    rules = group_rules(context, inputs.find, barrier)
     base, logs = inputs.base(operation), inputs.logs(operation)
-    listed = _listed_with_base(context, inputs.timeline, operation, barrier)
+    listed = _listed_with_base(context, inputs.active, operation, barrier)
     by_time = rules.tombstone_logs == "by_time"
     own = [log for log in logs if log.requested == barrier and (by_time or log.path in listed)]
     tombstones = tuple(own) if rules.fold == "rank" else ()
@@ -92,15 +91,15 @@ def _task(
 
 
 def _listed_with_base(
-    context: Context, timeline: Timeline, operation: CompactionOperation, barrier: str | None
+    context: Context, active: Active, operation: CompactionOperation, barrier: str | None
 ) -> frozenset[str]:
     """Return the paths listed in the commit that wrote the base file of a compaction operation."""
     if barrier is None or operation.base_file is None or not any(f"_{barrier}.log." in name for name in operation.logs):
         return frozenset()
     base = in_partition(operation.partition, operation.base_file)
-    for archived in (False, True):
-        there = context.unretired(timeline) if archived else timeline
-        for instant in context.commits.at(there, barrier):
+    lookups = (active.at, lambda time: context.history(active).at(time))  # the archive is read only if needed
+    for at in lookups:
+        for instant in at(barrier):
             if instant.completed and instant.action in ("commit", "deltacommit"):
                 listed = frozenset(stat.path for stat in context.commits.commit(instant).stats)
                 if base in listed:

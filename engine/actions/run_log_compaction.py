@@ -1,4 +1,8 @@
-"""Runs a log compaction plan: in each file group, one new log replaces the planned logs."""
+"""Runs a log compaction plan: in each file group, one new log replaces the planned logs.
+
+Any process may run a pending plan. The operation returns the completed log compaction, even if another process
+completed it.
+"""
 
 from __future__ import annotations
 
@@ -15,12 +19,7 @@ from ..writes.commits import log_compaction_commit
 
 
 def run(context: Context, config: TableConfig, instant: Time | None = None) -> Instant | None:
-    """Merge the logs listed in a log compaction plan, and publish the result under the instant of the plan. Any process
-    may run a pending plan.
-
-    `instant` is the log compaction or its requested time (default: the oldest pending log compaction). Returns the
-    completed log compaction, even if another process completed it; None if no plan is pending.
-    """
+    """Run a pending log compaction plan, by default the oldest plan. Returns None if no plan is pending."""
     config.check_writable()
     config = with_current_schema(context.storage, config)
     timeline, found, plan = resumed(

@@ -14,11 +14,12 @@ from ..file_names import marker, split_path
 from ..files.group_files import is_change_log, listed_file
 from ..reads.times import Time
 from ..services.resume import completed, resumed
-from ..timeline import Instant, Timeline, WriteStat, put_inflight
+from ..timeline import Instant, WriteStat, put_inflight
+from ..timeline.history import Active
 from ..timeline.instant import PENDING
 from ..timeline.restores import ACTION, encode_restore, load_restore_plan
 from ..timeline.timeline import FOLDER
-from ..writes.commit_protocol import marked_files
+from ..writes.attempts import marked_files
 
 
 def run(context: Context, config: TableConfig, instant: Time | None = None) -> Instant | None:
@@ -45,7 +46,7 @@ def run(context: Context, config: TableConfig, instant: Time | None = None) -> I
     return completed(context, ACTION, requested, encode_restore(plan, deleted, context.storage.url, millis))
 
 
-def _undo(context: Context, timeline: Timeline, instant: Instant) -> list[str]:
+def _undo(context: Context, timeline: Active, instant: Instant) -> list[str]:
     """Delete the data files of an instant, then its timeline files. Returns the paths of the deleted data files."""
     marked = marked_files(context, instant.requested)
     stats: Sequence[WriteStat] = ()

@@ -1,4 +1,11 @@
-"""Runs a planned rollback: deletes the write's data files and instant, then publishes the rollback."""
+"""Runs a planned rollback: deletes the write's data files and instant, then publishes the rollback.
+
+Any process may run a pending plan, even while another process runs the same plan. The operation returns the completed
+rollback, even if another process completed the rollback.
+
+The markers and the plan are kept until all data files are deleted, so that an interrupted rollback can be repeated. If
+the failed writer creates more files after the rollback, readers ignore them, because no completed instant lists them.
+"""
 
 from __future__ import annotations
 
@@ -7,24 +14,16 @@ from functools import partial
 from ..config import TableConfig
 from ..context import Context
 from ..file_names import marker, split_path
-from ..lock import held
 from ..reads.times import Time
 from ..services.resume import completed, resumed
 from ..timeline import Instant, encode_rollback, load_rollback_plan, put_inflight
-from ..writes.commit_protocol import ROLLBACK, marked_files, remove_pending
+from ..writes.attempts import marked_files
+from ..writes.commit_protocol import ROLLBACK, remove_pending
+from ..writes.decision_log import in_order
 
 
 def run(context: Context, config: TableConfig, instant: Time | None = None) -> Instant | None:
-    """Undo the write named in a rollback plan. Any process may run a pending plan, even while another process runs the
-    same plan.
-
-    The markers and the plan are kept until all data files are deleted, so that an interrupted rollback can be repeated.
-    If the failed writer creates more files after the rollback, readers ignore them, because no completed instant lists
-    them.
-
-    `instant` is the rollback or its requested time (default: the oldest pending rollback). Returns the completed
-    rollback, even if another process completed the rollback; None if no rollback is pending.
-    """
+    """Run a pending rollback plan, by default the oldest. Returns None if no rollback is pending."""
     config.check_writable()
     read = partial(load_rollback_plan, context.storage)
     timeline, found, plan = resumed(context, ROLLBACK, instant, read)
@@ -37,7 +36,7 @@ def run(context: Context, config: TableConfig, instant: Time | None = None) -> I
     files = marked_files(context, plan.target) or (list(plan.files) if left_to_undo else [])
     for path in files:
         context.storage.delete(path)
-    with held(context.lock):
+    with in_order(context):
         remove_pending(context, plan.target, plan.action)
     for path in files:
         context.storage.delete(marker(plan.target, *split_path(path)))

@@ -6,17 +6,18 @@ import time
 
 from ..clock import to_instant
 from ..config import TableConfig
+from ..config.maintenance import PolicyName
 from ..context import Context
-from ..files.planned_slices import planned_slices
 from ..files.slices import FileSlice
-from ..lock import held
 from ..reads.retention import refuse_unlisted
-from ..services.cleaning import Policy, PolicyName, horizon_of, plan_clean
+from ..services.cleaning import Policy, horizon_of, plan_clean
 from ..services.consumers import waits_for_consumers
-from ..timeline import Instant, Timeline, load
+from ..services.upkeep import current_slices
+from ..timeline import Instant
 from ..timeline.cleans import CleanPlan, encode_clean_plan
-from ..writes.claims import new_time
-from ..writes.decision_log import latest_decision, put_plan
+from ..timeline.history import History
+from ..writes.decided_plans import history_of, latest_decision, plan_time, put_plan
+from ..writes.decision_log import in_order
 
 ACTION = "clean"
 
@@ -35,39 +36,41 @@ def run(
     """
     config.check_writable()
     chosen = Policy(policy, retained)
-    with held(context.lock):
+    with in_order(context):
         last = latest_decision(context)
-        timeline = context.unretired(load(context.storage))
+        history = history_of(context, last)
+        timeline = history.current
         refuse_unlisted(context, timeline, "clean the table")
         if any(instant.action == ACTION for instant in timeline.pending):
             return None
-        slices = planned_slices(context.storage, timeline, context.commits, context.rules)
-        requested = new_time(context, timeline)
-        plan = _plan(context, config, chosen, timeline, slices, requested)
+        slices = current_slices(context, timeline)
+        requested = plan_time(context, last, ACTION, timeline)
+        plan = _plan(context, config, chosen, history, slices, requested)
         if plan is None:
             return None
         return put_plan(context, last, requested, ACTION, encode_clean_plan(plan, context.storage.url))
 
 
-def is_useful(context: Context, config: TableConfig, policy: PolicyName, retained: int, timeline: Timeline) -> bool:
+def is_useful(context: Context, config: TableConfig, policy: PolicyName, retained: int, history: History) -> bool:
     """Return whether a clean that is planned now would delete files. A service asks before it takes the table's lock,
     because most commits leave nothing to delete.
     """
+    timeline = history.current
     refuse_unlisted(context, timeline, "clean the table")
-    slices = planned_slices(context.storage, timeline, context.commits, context.rules)
+    slices = current_slices(context, timeline)
     now = max(to_instant(time.time_ns() // 1_000_000), timeline.newest or "")
-    return _plan(context, config, Policy(policy, retained), timeline, slices, now) is not None
+    return _plan(context, config, Policy(policy, retained), history, slices, now) is not None
 
 
 def _plan(
     context: Context,
     config: TableConfig,
     policy: Policy,
-    timeline: Timeline,
+    history: History,
     slices: tuple[FileSlice, ...],
     now: str,
 ) -> CleanPlan | None:
-    horizon = horizon_of(policy, timeline, context.commits, slices, now)
+    horizon = horizon_of(policy, history.current, context.commits, slices, now)
     if horizon is not None:
-        horizon = waits_for_consumers(context, timeline, horizon, now, config.consumer_hours)
-    return plan_clean(context, timeline, slices, policy, horizon) if horizon is not None else None
+        horizon = waits_for_consumers(context, history, horizon, now, config.consumer_hours)
+    return plan_clean(context, history, slices, policy, horizon) if horizon is not None else None

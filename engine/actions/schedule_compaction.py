@@ -1,4 +1,10 @@
-"""Plans the compaction of every file group without a pending plan."""
+"""Plans the compaction of every file group without a pending plan.
+
+The plan's requested time is the barrier between the old file slice and the new one. The plan is made under the table's
+lock, and includes the logs of every write that completed before the barrier. The planner does not wait for writers: a
+pending write completes after the barrier, so its logs belong to the new slice. With a decision log, the operation also
+returns None if another actor has created the next log entry first (see `put_plan`).
+"""
 
 from __future__ import annotations
 
@@ -7,33 +13,34 @@ from dataclasses import replace
 
 from ..config import TableConfig
 from ..context import Context
-from ..lock import held
 from ..services.plan import make_plan, worth_compacting
-from ..timeline import SORT_BY, Instant, encode_plan, load
-from ..writes.claims import new_time
-from ..writes.decision_log import latest_decision, put_plan
+from ..timeline import SORT_BY, Instant, encode_plan
+from ..writes.decided_plans import history_of, latest_decision, plan_time, put_plan
+from ..writes.decision_log import in_order
 
 ACTION = "compaction"
 
 
-def run(context: Context, config: TableConfig, sort_by: Sequence[str] = ()) -> Instant | None:
-    """Publish a compaction plan and return its instant; None if there is nothing to compact.
+def run(context: Context, config: TableConfig) -> Instant | None:
+    """Plan the compaction of all file groups that have no pending compaction plan. Returns None if there is nothing
+    to compact.
+    """
+    return schedule(context, config)
 
-    The plan's requested time is the barrier between the old file slice and the new one. The plan is made under the
-    table's lock, and includes the logs of every write that completed before the barrier. The planner does not wait for
-    writers: a pending write completes after the barrier, so its logs belong to the new slice. With a decision log, also
-    returns None if another actor has created the next log entry first (see `put_plan`). `sort_by` lists the columns by
-    which the rows of the new base files are sorted (clustering).
+
+def schedule(context: Context, config: TableConfig, sort_by: Sequence[str] = ()) -> Instant | None:
+    """Publish a compaction plan, like `run`. `sort_by` lists the columns by which the rows of the new base files are
+    sorted (clustering).
     """
     config.check_writable()
     config.check_function()  # before a plan is published that this process may not run
-    with held(context.lock):
+    with in_order(context):
         last = latest_decision(context)
-        timeline = context.unretired(load(context.storage))
+        timeline = history_of(context, last).current
         slices = worth_compacting(context, timeline)
         if not slices:
             return None
-        barrier = new_time(context, timeline)
+        barrier = plan_time(context, last, ACTION, timeline)
         plan = make_plan(context, config, timeline, slices, barrier)
         if sort_by:
             plan = replace(plan, extra={**plan.extra, SORT_BY: ",".join(sort_by)})

@@ -8,10 +8,10 @@ from ..lock import held
 from ..reads.times import Time
 from ..services.restoring import plan_restore, refuse_newer
 from ..services.savepoints import to_use
-from ..timeline import Instant, load
+from ..timeline import Instant
 from ..timeline.restores import ACTION, encode_restore_plan
 from ..writes.claims import new_time
-from ..writes.decision_log import latest_decision, put_plan
+from ..writes.decided_plans import latest_decision, put_plan
 
 
 def run(context: Context, config: TableConfig, instant: Time | None = None) -> Instant | None:
@@ -26,7 +26,7 @@ def run(context: Context, config: TableConfig, instant: Time | None = None) -> I
     config.check_writable()
     with held(context.lock):
         last = latest_decision(context)
-        timeline = load(context.storage)
+        timeline = context.active()
         if any(each.action == ACTION for each in timeline.pending):
             return None
         saved = to_use(timeline, instant, "restore the savepoint")

@@ -1,4 +1,10 @@
-"""Plans the rollback of the oldest pending write of a failed writer."""
+"""Plans the rollback of the oldest pending write of a failed writer.
+
+A pending write has failed if its heartbeat has expired. The planner checks the heartbeat while it holds the table's
+lock, so that the writer cannot publish at the same time. With a decision log, the rollback plan is the next log entry,
+so that the writer cannot create that entry and commit. The operation also returns None if another actor has created
+this entry first (see `put_plan`).
+"""
 
 from __future__ import annotations
 
@@ -7,38 +13,38 @@ from collections.abc import Iterator
 from ..config import TableConfig
 from ..context import Context
 from ..errors import BadInput
-from ..lock import held
 from ..reads.times import Time
-from ..timeline import Instant, RollbackPlan, Timeline, encode_rollback_plan, load, load_rollback_plan
-from ..writes.claims import new_time
-from ..writes.commit_protocol import ROLLBACK, marked_files
-from ..writes.decision_log import latest_decision, put_plan
+from ..timeline import Instant, RollbackPlan, encode_rollback_plan, load_rollback_plan
+from ..timeline.history import Active
+from ..writes.attempts import marked_files
+from ..writes.commit_protocol import ROLLBACK
+from ..writes.decided_plans import latest_decision, plan_time, put_plan
+from ..writes.deciding import tick
+from ..writes.decision_log import in_order
 
 UNDONE: frozenset[str] = frozenset({"deltacommit", "commit"})
 """Actions that a rollback undoes. A failed compaction is not undone: another process resumes its plan."""
 
 
 def run(context: Context, config: TableConfig, instant: Time | None = None) -> Instant | None:
-    """Publish a rollback plan for a failed write and return the plan's instant; None if no write has failed.
-
-    A pending write has failed if its heartbeat has expired. The planner checks the heartbeat while it holds the table's
-    lock, so that the writer cannot publish at the same time. With a decision log, the rollback plan is the next log
-    entry, so that the writer cannot create that entry and commit. Also returns None if another actor has created this
-    entry first (see `put_plan`). `instant` is the write to roll back, as an `Instant` or as its requested time.
-    """
+    """Plan the rollback of the oldest failed write, or of the write `instant`. Returns None if no write has failed."""
     config.check_writable()
-    with held(context.lock):
+    with in_order(context):
         last = latest_decision(context)
-        timeline = context.without_late_states(load(context.storage))
+        timeline = context.without_late_states(context.active())
         failed = next(failed_writes(context, timeline), None) if instant is None else _named(context, timeline, instant)
         if failed is None:
             return None
         plan = RollbackPlan(failed.requested, failed.action, tuple(marked_files(context, failed.requested)))
-        requested = new_time(context, timeline)
-        return put_plan(context, last, requested, ROLLBACK, encode_rollback_plan(plan, context.storage.url))
+        requested = plan_time(context, last, ROLLBACK, timeline)
+        if requested > failed.requested:  # writers look for the rollbacks of their write among the later instants
+            encoded = encode_rollback_plan(plan, context.storage.url)
+            return put_plan(context, last, requested, ROLLBACK, encoded, undoes=plan.target)
+    tick(context)  # without the lock, the last entry may be older than the write, and so may the time that it reserves
+    return run(context, config, instant)
 
 
-def failed_writes(context: Context, timeline: Timeline) -> Iterator[Instant]:
+def failed_writes(context: Context, timeline: Active) -> Iterator[Instant]:
     """Return the pending writes of failed writers, oldest first, except writes that a pending rollback already undoes.
     """
     undone = {
@@ -67,7 +73,7 @@ def spared(context: Context, pending: Instant) -> bool:
     return context.rules.failed_writes == "lazy" and context.heartbeats.is_alive(pending.requested)
 
 
-def _named(context: Context, timeline: Timeline, instant: Time) -> Instant:
+def _named(context: Context, timeline: Active, instant: Time) -> Instant:
     requested = instant.requested if isinstance(instant, Instant) else str(instant)
     asked = f"roll back {requested}"
     found = timeline.find(requested)

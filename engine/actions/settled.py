@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from ..config import TableConfig
 from ..context import Context
-from ..timeline import load_settled
+from ..reads.travel import settled
 
 
 def run(context: Context, config: TableConfig) -> str | None:
-    """Return the newest completion time, which is the default end of incremental queries; None before the first commit.
+    """Return the newest completion time, which is the default end of incremental queries. Returns None before the
+    first commit.
     """
-    return load_settled(context.storage, context.rules, commits=context.commits).greatest_completion
+    return settled(context).greatest_completion

@@ -8,32 +8,32 @@ from typing import Any
 from ..config import TableConfig
 from ..context import Context
 from ..data.shape import table_shape
-from ..reads.checkpointed import load_present
+from ..reads.checkpointed import through_checkpoint
 from ..reads.selection import Where, selection
 from ..reads.tasks import selected, state_tasks
+from ..reads.travel import settled
 
 
 def run(
     context: Context,
     config: TableConfig,
     columns: Sequence[str] = (),
+    *,
     where: Where | None = None,
     partitions: Collection[str] | None = None,
 ) -> Any:
-    """Return the table's current rows, as of the greatest completion time on the timeline when the read starts.
+    """Return the rows of the table as of the newest completion time (see `settled`). `columns` lists the columns to
+    read and return (default: all).
 
-    `columns` lists the columns to return (default: all). `where` is a condition on the merged rows; files and row
-    groups without matching rows are skipped. `partitions` lists the paths of the partitions to read (default: all).
-    Raises `BadInput` if a column is unknown, or if the condition is not valid for the types of its columns.
+    `where` is a pyarrow expression, or a list of triples (column, operator, value) that must all be true. Files and
+    row groups without rows that match `where` are skipped. `partitions` lists the paths of the partitions to read
+    (default: all).
     """
     schema = table_shape(config, context.rules).stored_schema
     part = selection(config, schema, columns, where, partitions)
-    loaded = load_present(context, _now(context))
+    now = context.clock.take() if context.rules.read_time == "clock" else None
+    loaded = through_checkpoint(context, lambda using: settled(using, now))
     tasks = state_tasks(loaded.context, config, loaded.timeline)
     return context.jobs.read(
         part.tasks(loaded.context, config, loaded.timeline, tasks), selected(schema, part.columns)
     )
-
-
-def _now(context: Context) -> str | None:
-    return context.clock.take() if context.rules.read_time == "clock" else None

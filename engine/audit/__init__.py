@@ -12,7 +12,7 @@ from .file_checks import file_faults
 from .gather import gather
 from .inspect import inspect
 from .inventory import Inventory
-from .record import Audit, Commit, Fault, Stat
+from .record import Audit, Commit, DamagedFile
 from .redact import redacted
 from .why import Why, why
 
@@ -20,9 +20,8 @@ __all__ = [
     "Audit",
     "Commit",
     "CountingStorage",
-    "Fault",
+    "DamagedFile",
     "Inventory",
-    "Stat",
     "Why",
     "file_faults",
     "gather",

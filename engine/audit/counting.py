@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..storage import Entry, Storage, confined, confined_folder, put_unique
+from ..storage import Entry, Listable, Storage, confined, confined_folder, put_unique
 from ..storage.conditional import ConditionalObject, conditional_object
 from .amounts import several
 
 
-class CountingStorage:
+class CountingStorage(Listable):
     """A storage wrapper that forwards every call and counts the requests. `listings` and `objects_listed` count the
     calls of `list` and the returned entries. `reads` and `bytes_read` count the calls of `get` and the returned bytes.
     """

@@ -18,13 +18,14 @@ from ..json_text import parse_json
 from ..parquet import decode_parquet
 from ..schema import META_COLUMNS
 from ..storage import Storage
-from .record import Audit, Fault, File, Progress, Stat, no_progress
+from ..timeline import WriteStat
+from .record import Audit, DamagedFile, File, Progress, no_progress
 
 _ROWS: Final = (BlockKind.AVRO, BlockKind.PARQUET)
 _OTHERS: Final = frozenset({*META_COLUMNS, IS_DELETED, "_hoodie_operation"})
 
 
-def file_faults(storage: Storage, audit: Audit, progress: Progress = no_progress) -> Iterator[Fault]:
+def file_faults(storage: Storage, audit: Audit, progress: Progress = no_progress) -> Iterator[DamagedFile]:
     """Yield the faults inside the data files listed in completed commits. Files that are missing from the storage are
     skipped.
 
@@ -35,10 +36,10 @@ def file_faults(storage: Storage, audit: Audit, progress: Progress = no_progress
     for done, (stat, schema) in enumerate(listed):
         progress("data files", done, len(listed))
         if because := _fault(storage, audit.files[stat.path], stat, schema):
-            yield Fault("data", stat.path, because)
+            yield DamagedFile("data", stat.path, because)
 
 
-def _fault(storage: Storage, file: File, stat: Stat, schema: str | None) -> str | None:
+def _fault(storage: Storage, file: File, stat: WriteStat, schema: str | None) -> str | None:
     try:
         data = storage.get(file.path)
         if isinstance(file, BaseFile):
@@ -49,8 +50,8 @@ def _fault(storage: Storage, file: File, stat: Stat, schema: str | None) -> str 
             rows, deletes = _counted(without_rolled_back(read_blocks(data, file.path)), file, schema)
     except Exception as error:  # damaged bytes can make a decoder raise anything
         return " ".join(str(getattr(error, "exists", None) or f"{type(error).__name__}: {error}").split())[:300]
-    if (rows, deletes) != (stat.rows, stat.deletes):
-        return f"it holds {rows} rows and {deletes} deletes, its commit records {stat.rows} and {stat.deletes}"
+    if (rows, deletes) != (stat.writes, stat.deletes):
+        return f"it holds {rows} rows and {deletes} deletes, its commit records {stat.writes} and {stat.deletes}"
     return None
 
 

@@ -9,36 +9,44 @@ instant is neither active nor archived.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Any, Final, TypeVar
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import chain
+from typing import Any, TypeVar
 
 from ..definition.load import PROPERTIES, audited_properties
 from ..errors import LimitExceeded
 from ..file_names import split_path
 from ..files.group_files import data_file_of
-from ..json_text import parse_json
-from ..parquet import decode_parquet
-from ..storage import Storage, paths_below, sizes_but
+from ..storage import NotFound, Storage
 from ..timeline import LOG_COMPACTION, CompactionPlan, Instant, Timeline, completion_of, parse_instant
-from ..timeline.archive import HISTORY
 from ..timeline.archive_files import Archived
+from ..timeline.archive_reader import HISTORY, ArchiveReader
 from ..timeline.cleans import HORIZON, CleanPlan, decode_clean_plan
+from ..timeline.compaction_plans import decode_plan
 from ..timeline.container import decode_record
 from ..timeline.instant import is_layout_1
-from ..timeline.metadata import OWN_KEY, decode_plan
+from ..timeline.metadata import OWN_KEY
 from ..timeline.restores import decode_restore_plan
 from ..timeline.rollbacks import decode_rollback_plan
 from ..timeline.savepoints import decode_savepoint
 from ..timeline.timeline import FOLDER
-from .commits import commit_of, text
 from .prefetch import prefetch
-from .record import GONE, Audit, Clean, Commit, Fault, File, Progress, Rollback, no_progress, undone_by
+from .record import (
+    GONE,
+    Audit,
+    Commit,
+    DamagedFile,
+    File,
+    Progress,
+    RecordedClean,
+    RecordedRollback,
+    no_progress,
+    undone_by,
+)
 
 Parsed = TypeVar("Parsed")
-
-_MANIFEST: Final = re.compile(r"manifest_(\d+)")
 
 
 def gather(storage: Storage, progress: Progress = no_progress) -> Audit:
@@ -56,31 +64,32 @@ class _Archive:
     plans: dict[str, CompactionPlan] = field(default_factory=dict)
     log_plans: dict[str, CompactionPlan] = field(default_factory=dict)
     clean_plans: dict[str, CleanPlan] = field(default_factory=dict)
-    cleans: list[Clean] = field(default_factory=list)
+    cleans: list[RecordedClean] = field(default_factory=list)
 
 
 class _Gatherer:
     def __init__(self, storage: Storage, progress: Progress) -> None:
         self.storage = storage
         self.progress = progress
-        self.faults: list[Fault] = []
+        self.faults: list[DamagedFile] = []
         self.reads = 0
 
     def audit(self) -> Audit:
         properties, wrong = audited_properties(self.storage)
         if wrong:
-            self.faults.append(Fault("properties", PROPERTIES, wrong))
-        listing, before = sizes_but(self.storage, FOLDER)
+            self.faults.append(DamagedFile("properties", PROPERTIES, wrong))
+        listing, before = self.storage.sizes_but(FOLDER)
         names, has_grown = self._timeline_names(before)
         if has_grown:  # include the files of the instants that have completed since
-            listing |= sizes_but(self.storage, FOLDER)[0]
+            listing |= self.storage.sizes_but(FOLDER)[0]
         instants = [instant for name in names if (instant := parse_instant(name))]
         self.faults += [
-            Fault("instant", f"{FOLDER}/{name}", "its name has no completion time (timeline layout 1)")
+            DamagedFile("instant", f"{FOLDER}/{name}", "its name has no completion time (timeline layout 1)")
             for name in names
             if is_layout_1(name)
         ]
-        archive = self._archive("nbcc.format" in properties)
+        archived = any(path.startswith(f"{HISTORY}/") for path in before)
+        archive = self._archive("nbcc.format" in properties, archived)
         timeline = Timeline.of(instants, bool(archive.states))
         first = (parse_instant(path.rpartition("/")[2]) for path in before)
         writes = {i.requested: i.completed for i in timeline.completed if i.writes}
@@ -98,7 +107,7 @@ class _Gatherer:
             completions=tuple(i for i in instants if i.state == "completed"),
             settled=max((i.completed for i in first if i and i.completed), default=""),
             listing=listing,
-            files=_data_files(listing, archive.completed | writes),
+            files=data_files(listing, archive.completed | writes),
             archived=archive.completed,
             archive=tuple(archive.states),
             commits=commits,
@@ -119,27 +128,24 @@ class _Gatherer:
         """List the timeline a second time; `first` contains the paths of the first listing. Return the file names found
         by the two listings, and True if the second listing contains new names.
         """
-        before, after = {*first}, {*paths_below(self.storage, FOLDER)}
+        before, after = {*first}, {*self.storage.paths(FOLDER)}
         names = (path.removeprefix(f"{FOLDER}/") for path in before | after)
         return sorted(name for name in names if "/" not in name), not after <= before
-
-    def _get(self, kind: str, path: str) -> bytes | None:
-        self.reads += 1
-        try:
-            return self.storage.get(path)
-        except FileNotFoundError:
-            self.faults.append(Fault(kind, path, GONE))
-            return None
 
     def _parsed(self, kind: str, path: str, parse: Callable[..., Parsed], *arguments: Any) -> Parsed | None:
         try:
             return parse(*arguments)
         except Exception as error:  # damaged bytes can make a decoder raise anything
-            reason = getattr(error, "exists", None) or f"{type(error).__name__}: {error}"
-            if isinstance(error, LimitExceeded):
-                reason = f"{reason}; {error.remedy}"
-            self.faults.append(Fault(kind, path, " ".join(str(reason).split())[:300]))
+            self._refused(kind, path, error)
             return None
+
+    def _refused(self, kind: str, path: str, error: Exception) -> None:
+        """Record that a file is missing or cannot be decoded."""
+        reason = getattr(error, "exists", None) or f"{type(error).__name__}: {error}"
+        if isinstance(error, LimitExceeded):
+            reason = f"{reason}; {error.remedy}"
+        because = GONE if isinstance(error, NotFound) else " ".join(str(reason).split())[:300]
+        self.faults.append(DamagedFile(kind, path, because))
 
     # active instants
 
@@ -154,13 +160,13 @@ class _Gatherer:
                 self.progress(f"{kind}s", done, len(files))
             self.reads += 1
             if data is None:
-                self.faults.append(Fault(kind, path, GONE))
+                self.faults.append(DamagedFile(kind, path, GONE))
             elif (parsed := self._parsed(kind, path, parse, instant, data)) is not None:
                 yield instant, parsed
 
     def _commits(self, instants: Iterable[Instant]) -> list[Commit]:
         writes = sorted((i for i in instants if i.completed and i.writes), key=lambda i: (completion_of(i), i.key))
-        return [commit for _, commit in self._read("commit", writes, commit_of)]
+        return [commit for _, commit in self._read("commit", writes, Commit.of)]
 
     def _plans(self, instants: Iterable[Instant], action: str) -> dict[str, CompactionPlan]:
         requests = (Instant(instant.requested, action, "requested") for instant in instants)
@@ -195,30 +201,13 @@ class _Gatherer:
 
     # archived instants
 
-    def _archive(self, own: bool) -> _Archive:
-        archive = _Archive()
-        for row in self._archive_rows():
-            self._add(archive, row, own)
-        return archive
-
-    def _archive_rows(self) -> Iterator[Archived]:
-        sizes = {entry.path: entry.size for entry in self.storage.list(HISTORY)}
-        version = f"{HISTORY}/_version_"
-        numbers = (_MANIFEST.fullmatch(split_path(path)[1]) for path in sizes)
-        current = max((int(number[1]) for number in numbers if number), default=None)
-        if version in sizes and (data := self._get("archive", version)) is not None:
-            current = self._parsed("archive", version, int, data)
-        if current is None:
-            return
-        manifest = f"{HISTORY}/manifest_{current}"
-        if (data := self._get("archive", manifest)) is None:
-            return
-        for name, size in self._parsed("archive", manifest, _manifest, data) or ():
-            path = f"{HISTORY}/{name}"
-            if sizes.get(path, size) != size:
-                self.faults.append(Fault("archive", path, f"it has {sizes[path]} bytes, its manifest says {size}"))
-            if (data := self._get("archive", path)) is not None:
-                yield from self._parsed("archive", path, _archive_file, data) or ()
+    def _archive(self, own: bool, seen: bool) -> _Archive:
+        found, reader = _Archive(), ArchiveReader(self.storage, partial(self._refused, "archive"))
+        files = reader.files(seen)
+        for row in chain.from_iterable(map(reader.rows, files)):
+            self._add(found, row, own)
+        self.reads += len(files) + 2 if files else 0
+        return found
 
     def _add(self, archive: _Archive, row: Archived, own: bool) -> None:
         instant, requested = row.instant, row.requested
@@ -227,10 +216,10 @@ class _Gatherer:
         if instant.writes:
             archive.completed[requested] = row.completed
         if instant.writes and row.metadata:
-            commit = self._parsed("archive", path, commit_of, instant, row.metadata)
+            commit = self._parsed("archive", path, Commit.of, instant, row.metadata)
             compacts_logs = False
             if commit is not None:
-                archive.commits.append(commit._replace(active=False))
+                archive.commits.append(replace(commit, active=False))
                 compacts_logs = commit.operation == "LOG_COMPACT"
             planned = row.plan and (row.action == "commit" or compacts_logs)
             if planned and (plan := self._parsed("archive", path, decode_plan, row.plan, path)):
@@ -258,38 +247,27 @@ def _by_request(commits: Iterable[Commit]) -> tuple[dict[str, Commit], tuple[Com
     return by_request, tuple(twins)
 
 
-def _manifest(data: bytes) -> list[tuple[str, int]]:
-    return [(text(file["fileName"]), int(file["fileLen"])) for file in parse_json(data)["files"]]
-
-
-def _archive_file(data: bytes) -> list[Archived]:
-    return [_archive_row(row) for row in decode_parquet(data, "a file of the archive").to_pylist()]
-
-
-def _archive_row(row: Mapping[str, Any]) -> Archived:
-    """Parse a row of an archive file. Raises ValueError if the requested time, the completion time or the action is
-    missing.
-    """
-    requested, completed, action = names = [row[name] for name in ("instantTime", "completionTime", "action")]
-    if not all(isinstance(name, str) and name for name in names):
-        raise ValueError(f"a row without times or action: {names}")
-    return Archived(requested, completed, action, row.get("metadata"), row.get("plan"))
-
-
-def _clean(instant: Instant, record: Mapping[str, Any]) -> Clean:
+def _clean(instant: Instant, record: Mapping[str, Any]) -> RecordedClean:
     partitions = (record["partitionMetadata"] or {}).values()
     deleted = frozenset(split_path(name)[1] for each in partitions for name in each["successDeleteFiles"])
     retained = record["earliestCommitToRetain"] or instant.requested
     extra = record.get("extraMetadata") or {}
     horizon = text(extra[HORIZON]) if HORIZON in extra else None
-    return Clean(instant, retained if record["totalFilesDeleted"] else None, deleted, OWN_KEY in extra, horizon)
+    return RecordedClean(instant, retained if record["totalFilesDeleted"] else None, deleted, OWN_KEY in extra, horizon)
 
 
-def _rollback(instant: Instant, record: Mapping[str, Any]) -> Rollback:
-    return Rollback(instant, tuple(text(requested) for requested in record["commitsRollback"] or ()))
+def text(value: object) -> str:
+    """Return `value` if it is a string; otherwise raise ValueError."""
+    if not isinstance(value, str):
+        raise ValueError(f"{value!r} is not a string")
+    return value
 
 
-def _data_files(listing: Mapping[str, int], completed: Mapping[str, str | None]) -> dict[str, File]:
+def _rollback(instant: Instant, record: Mapping[str, Any]) -> RecordedRollback:
+    return RecordedRollback(instant, tuple(text(requested) for requested in record["commitsRollback"] or ()))
+
+
+def data_files(listing: Mapping[str, int], completed: Mapping[str, str | None]) -> dict[str, File]:
     """Return the data files by path, each with the completion time of the instant in the file name."""
     instants: dict[str, Instant] = {}
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from .record import Fault
+from .record import DamagedFile
 
 Role = Literal["read", "superseded", "planned"]
 
@@ -116,8 +116,8 @@ class Inventory:
     slices: tuple[SliceRow, ...] = ()
     plans: tuple[PlanRow, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
-    faults: tuple[Fault, ...] = ()
-    missing_or_cut: tuple[Fault, ...] = ()
+    faults: tuple[DamagedFile, ...] = ()
+    missing_or_cut: tuple[DamagedFile, ...] = ()
 
     def to_mapping(self) -> dict[str, Any]:
         """Return the JSON object that ``inspect --json`` prints, without the field ``format``."""

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Final
 
-from ..terminal import printable
+from ..terminal import folded, printable
 from .amounts import several, size
 from .inventory import FileRow, Inventory, LeftOut, SliceRow
 
@@ -28,13 +28,14 @@ _ROLES = {"read": "", "superseded": "   superseded", "planned": "   planned: rea
 def render(inventory: Inventory, limit: int | None = LIMIT) -> str:
     """Return the inventory as text, without a newline at the end.
 
-    `limit` is the maximum number of rows in each part of the summary. If `limit` is None, the text lists every instant,
-    slice and file.
+    `limit` is the maximum number of rows in each part of the summary, whose lines are folded. If `limit` is None, the
+    text lists every instant, slice and file, each on one line.
     """
     parts = [_head(inventory), _instants(inventory, limit)]
     parts.append(_slices(inventory) if limit is None else _partitions(inventory, limit))
     parts += [_plans(inventory), _left_out(inventory, limit), _faults(inventory, limit)]
-    return "\n\n".join("\n".join(map(printable, lines)) for part in parts if (lines := [*part]))
+    shown = (map(printable, part) if limit is None else folded(part) for part in parts)
+    return "\n\n".join("\n".join(lines) for part in shown if (lines := [*part]))
 
 
 def rules_in_words(rules: str) -> str:

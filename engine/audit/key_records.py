@@ -19,6 +19,7 @@ from ..data.tasks import BaseInput, LogInput, ReadTask, TableShape
 from ..errors import BadInput, NbccError, StorageError
 from ..files.group_files import BaseFile, LogFile
 from ..parquet import decode_parquet
+from ..reads.tasks import base_input, log_inputs
 from ..schema import META_COLUMNS
 from ..storage import NotFound, Storage
 
@@ -120,7 +121,7 @@ def _layers_of(
 
 
 def _input(file: BaseFile | LogFile) -> BaseInput | LogInput:
-    return BaseInput(file.path) if isinstance(file, BaseFile) else LogInput(file.path, file.requested)
+    return base_input(file) if isinstance(file, BaseFile) else log_inputs([file])[0]
 
 
 def _layers(storage: Storage, shape: TableShape, file: BaseInput | LogInput, kind: Kind, key: str) -> Iterator[Layer]:

@@ -33,8 +33,7 @@ def legacy_files(inventory: Inventory, audit: Audit) -> Inventory:
     """Add to the inventory the instants and file slices that can be derived from file names."""
     bases = [file for file in audit.files.values() if isinstance(file, BaseFile)]
     logs = [file for file in audit.files.values() if isinstance(file, LogFile)]
-    names = (*audit.listing, *(f"{FOLDER}/{name}" for name in audit.names))
-    instants = tuple(_instants(names, bases))
+    instants = legacy_instants(audit)
     done = {row.requested for row in instants if row.state == "completed"}
     oldest = min(done, default="")
     pending = {row.requested for row in instants if row.requested not in done}
@@ -49,6 +48,13 @@ def legacy_files(inventory: Inventory, audit: Audit) -> Inventory:
             if base not in counted
         ),
     )
+
+
+def legacy_instants(audit: Audit) -> tuple[InstantRow, ...]:
+    """Return the instants of a timeline of layout 1, derived from file names."""
+    bases = [file for file in audit.files.values() if isinstance(file, BaseFile)]
+    names = (*audit.listing, *(f"{FOLDER}/{name}" for name in audit.names))
+    return tuple(_instants(names, bases))
 
 
 def _reason(requested: str, pending: set[str]) -> str:

@@ -10,10 +10,10 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from typing import Final, Literal, NamedTuple
 
 from ..file_names import in_partition, parse_log, split_path
-from ..files.group_files import BaseFile, Group, LogFile, data_file
+from ..files.group_files import BaseFile, Group, LogFile
 from ..files.log_compaction import without_covered
 from .amounts import several
-from .record import Audit, File
+from .record import Audit, File, listed_data_file
 
 Kind = Literal["read", "merged", "covered", "replaced", "kept", "rewritten", "unrecorded", "left_out", "lost"]
 
@@ -43,12 +43,9 @@ class LogFates:
 
     def __init__(self, audit: Audit) -> None:
         self._audit = audit
-        covers = {path: names for commit in audit.commits.values() for path, names in commit.covers}
-        self._covers = {
-            path: tuple(in_partition(split_path(path)[0], n) for n in names) for path, names in covers.items()
-        }
+        self._covers = {log: paths for commit in audit.commits.values() for log, paths in commit.covers.items()}
         self._covered = {path: log for log, paths in self._covers.items() for path in paths}
-        self._replaced = {group: r for r, commit in audit.commits.items() for group in commit.replaced}
+        self._replaced = {group: r for r, commit in audit.commits.items() for group in commit.groups_replaced}
         self._compactions = {r for r, commit in audit.commits.items() if commit.operation == "COMPACT"}
         self._plans: dict[Group, dict[str, tuple[str, ...]]] = {}
         for barrier, plan in sorted(audit.plans.items()):
@@ -74,7 +71,7 @@ class LogFates:
     def of_file_group(self, group: Group) -> Iterator[tuple[LogFile, Fate]]:
         """Yield the fate of each committed log of one file group."""
         listed = (
-            data_file(stat.path, stat.size, commit.instant)
+            listed_data_file(stat, commit.instant)
             for commit in self._audit.commits.values()
             for stat in commit.stats
             if split_path(stat.path)[0] == group[0]
@@ -155,11 +152,12 @@ def compactions_that_left_logs_out(audit: Audit) -> Iterator[tuple[str, str, tup
         logs = {(each.partition, each.file_id): each.logs for each in reversed(plan.operations)}
         for stat in commit.stats:
             partition, name = split_path(stat.path)
-            if stat.merged is None or not name.endswith(".parquet"):
+            merged = stat.log_files_compacted
+            if merged is None or not name.endswith(".parquet"):
                 continue
             planned = logs.get((partition, name.partition("_")[0]))
-            if planned is not None and stat.merged not in (len(planned), len(planned) - _kept(planned, audit)):
-                because = f"{several(stat.merged, 'log')} are in it, but its plan {requested} takes {len(planned)}"
+            if planned is not None and merged not in (len(planned), len(planned) - _kept(planned, audit)):
+                because = f"{several(merged, 'log')} are in it, but its plan {requested} takes {len(planned)}"
                 yield stat.path, because, tuple(in_partition(partition, each) for each in planned)
 
 

@@ -19,14 +19,14 @@ Part = Literal["answers", "outranked"]
 _GREATEST = "it has the greatest rank"
 
 
-class Ranked(NamedTuple):
+class RankedRecord(NamedTuple):
     """The part of a record in the answer, and the reason."""
 
     part: Part
     because: str
 
 
-def ranking(records: Sequence[KeyRecord], rule: MergeRule, merge_order: str) -> list[Ranked]:
+def ranking(records: Sequence[KeyRecord], rule: MergeRule, merge_order: str) -> list[RankedRecord]:
     """Return the part of each record in the answer. `records` are all records of one key that a read merges, in merge
     order. `merge_order` selects the time ("completion" or "requested") that orders the logs of a slice.
     """
@@ -39,15 +39,15 @@ def ranking(records: Sequence[KeyRecord], rule: MergeRule, merge_order: str) -> 
     return _by_record(records, rule, merge_order)
 
 
-def _by_record(records: Sequence[KeyRecord], rule: MergeRule, merge_order: str) -> list[Ranked]:
+def _by_record(records: Sequence[KeyRecord], rule: MergeRule, merge_order: str) -> list[RankedRecord]:
     winners = _numbers(merge([record.layer for record in records], rule))
     best = next(record for record in records if record.number == winners[0])
     because = _GREATEST if len(records) > 1 else "it is the only record that is merged for this key"
 
-    def part(record: KeyRecord) -> Ranked:
+    def part(record: KeyRecord) -> RankedRecord:
         if record is best:
-            return Ranked("answers", because)
-        return Ranked("outranked", _outranked(record, best, rule, merge_order))
+            return RankedRecord("answers", because)
+        return RankedRecord("outranked", _outranked(record, best, rule, merge_order))
 
     return [part(record) for record in records]
 
@@ -60,22 +60,22 @@ def _numbers(merged: Merged) -> list[int]:
 # partial updates
 
 
-def _by_column(records: Sequence[KeyRecord], rule: MergeRule) -> list[Ranked]:
+def _by_column(records: Sequence[KeyRecord], rule: MergeRule) -> list[RankedRecord]:
     numbered = replace(rule, always=(*rule.always, NUMBER))
     layers = [record.layer for record in records]
     winners = contributing(layers, numbered)
     supplied = {n: each.sets for each in winners for n in each.rows[NUMBER].to_pylist()}
     if not supplied:
         [best] = merge_columns(layers, numbered).deletes[NUMBER].to_pylist()
-        lost = Ranked("outranked", "a delete of the key outranks it")
-        return [Ranked("answers", _GREATEST) if record.number == best else lost for record in records]
+        lost = RankedRecord("outranked", "a delete of the key outranks it")
+        return [RankedRecord("answers", _GREATEST) if record.number == best else lost for record in records]
     deletes = {n for each in winners for n in each.deletes[NUMBER].to_pylist()}
     parts = []
     for record in records:
         if record.number in supplied:
-            parts.append(Ranked("answers", _supplies(supplied[record.number], record)))
+            parts.append(RankedRecord("answers", _supplies(supplied[record.number], record)))
         else:
-            parts.append(Ranked("outranked", _no_column(record, records, deletes, numbered)))
+            parts.append(RankedRecord("outranked", _no_column(record, records, deletes, numbered)))
     return parts
 
 
@@ -101,18 +101,19 @@ def _no_column(loser: KeyRecord, records: Sequence[KeyRecord], deletes: set[int]
 # a merge function
 
 
-def _by_function(records: Sequence[KeyRecord], rule: MergeRule) -> list[Ranked]:
+def _by_function(records: Sequence[KeyRecord], rule: MergeRule) -> list[RankedRecord]:
     """The function merges all rows after the last delete, in merge order."""
     last = max((place for place, record in enumerate(records) if len(record.layer.deletes)), default=-1)
     merged = range(last + 1, len(records))
     several = f"the function {rule.function} merges it" if len(merged) > 1 else "no other row is merged for this key"
 
-    def part(place: int) -> Ranked:
+    def part(place: int) -> RankedRecord:
         if place in merged:
-            return Ranked("answers", several)
+            return RankedRecord("answers", several)
         if place == last and not merged:
-            return Ranked("answers", "it is the last record of the key")
-        return Ranked("outranked", "a row came after it" if place == last else "a delete of the key came after it")
+            return RankedRecord("answers", "it is the last record of the key")
+        later = "a row" if place == last else "a delete of the key"
+        return RankedRecord("outranked", f"{later} came after it")
 
     return [part(place) for place in range(len(records))]
 

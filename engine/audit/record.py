@@ -8,11 +8,13 @@ from functools import cached_property
 from typing import Final, NamedTuple
 
 from ..file_names import split_path
-from ..files.group_files import BaseFile, Group, LogFile
+from ..files.group_files import BaseFile, LogFile, data_file
 from ..rules import HUDI, NBCC, Rules
-from ..timeline import CompactionPlan, Instant, Timeline
+from ..timeline import CommitMetadata, CompactionPlan, Instant, Timeline, WriteStat, decode_commit
 from ..timeline.cleans import CleanPlan
+from ..timeline.metadata import COVERS, OWN_KEY
 from ..timeline.restores import RestorePlan
+from ..writes.idempotency import EXTRA as BATCH
 
 File = BaseFile | LogFile
 Progress = Callable[[str, int, int], None]
@@ -37,41 +39,40 @@ def no_progress(kind: str, done: int, total: int) -> None:
     """Ignore the progress of an audit (the default progress callback)."""
 
 
-class Stat(NamedTuple):
-    """A data file as listed in its commit, with path, size, number of rows and number of deletes.
-
-    `merged` is the number of logs that a compaction merged into the file, or None if the commit does not record the
-    number. `checksum` is that of a log; '' if the commit records none.
+def listed_data_file(stat: WriteStat, instant: Instant) -> File | None:
+    """Return the data file of a write stat, with the size and the checksum in the commit; None for a file of another
+    kind.
     """
-
-    path: str
-    size: int
-    rows: int
-    deletes: int
-    merged: int | None = None
-    checksum: str = ""
+    file = data_file(stat.path, stat.size, instant)
+    return file._replace(checksum=stat.checksum) if isinstance(file, LogFile) else file
 
 
-class Commit(NamedTuple):
-    """The metadata of a completed write.
-
-    `own` is True if nbcc wrote the commit. `active` is True if the commit is on the active timeline. In a log
-    compaction of nbcc, `covers` maps the path of each new log to the names of the replaced logs. `batch` is the batch
-    id of the write, or '' for a write without a batch id.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Commit(CommitMetadata):
+    """The metadata of a completed write. `active` is True if the commit is on the active timeline. Of `extra`, only the
+    values in `_KEPT` are in memory, because an audit holds the commits of the whole history at once.
     """
 
     instant: Instant
-    stats: tuple[Stat, ...]
-    operation: str
-    own: bool
-    schema: str | None
-    replaced: tuple[Group, ...] = ()
     active: bool = True
-    covers: tuple[tuple[str, tuple[str, ...]], ...] = ()
-    batch: str = ""
+
+    @classmethod
+    def of(cls, instant: Instant, data: bytes) -> Commit:
+        """Decode the content of a completed commit file. Raises `Damaged` if it is invalid."""
+        commit = decode_commit(data, instant.file_name)
+        extra = {key: commit.extra[key] for key in _KEPT if key in commit.extra}
+        return cls(commit.stats, commit.operation, commit.compacted, extra, commit.replaced, instant=instant)
+
+    @property
+    def batch(self) -> str:
+        """The batch id of the write; '' for a write without one."""
+        return self.extra.get(BATCH, "")
 
 
-class Fault(NamedTuple):
+_KEPT: Final = (OWN_KEY, "schema", COVERS, BATCH)
+
+
+class DamagedFile(NamedTuple):
     """A damaged file of a table. `kind` is the expected content of the file, such as commit, plan or archive."""
 
     kind: str
@@ -79,7 +80,7 @@ class Fault(NamedTuple):
     because: str
 
 
-class Clean(NamedTuple):
+class RecordedClean(NamedTuple):
     """A completed clean. `retained` is the requested time of the earliest retained instant, and `deleted` contains the
     names of the deleted files.
 
@@ -94,7 +95,7 @@ class Clean(NamedTuple):
     horizon: str | None = None
 
 
-class Rollback(NamedTuple):
+class RecordedRollback(NamedTuple):
     """A completed rollback. `undone` contains the requested times of the instants that were rolled back."""
 
     instant: Instant
@@ -132,11 +133,11 @@ class Audit:
     archive: tuple[Instant, ...] = ()
     twins: tuple[Commit, ...] = ()
     settled: str = ""
-    cleans: tuple[Clean, ...] = ()
-    rollbacks: tuple[Rollback, ...] = ()
+    cleans: tuple[RecordedClean, ...] = ()
+    rollbacks: tuple[RecordedRollback, ...] = ()
     restores: tuple[RestorePlan, ...] = ()
     savepoints: frozenset[str] = frozenset()
-    faults: tuple[Fault, ...] = ()
+    faults: tuple[DamagedFile, ...] = ()
     reads: int = field(default=0, compare=False)
 
     @property
@@ -150,7 +151,7 @@ class Audit:
         return NBCC if self.own else HUDI
 
     @cached_property
-    def serious_faults(self) -> tuple[Fault, ...]:
+    def serious_faults(self) -> tuple[DamagedFile, ...]:
         """All faults except missing plan files of completed instants, because other engines may delete those files."""
         pending = {instant.requested for instant in self.timeline.pending if instant.writes}
         return tuple(
@@ -246,6 +247,11 @@ class Audit:
         """The paths of the log files that readers ignore and whose rows `repair` has rewritten."""
         batches = (commit.batch for commit in self.commits.values() if commit.batch)
         return frozenset(batch.removeprefix(REWRITE) for batch in batches if batch.startswith(REWRITE))
+
+    @cached_property
+    def checksums(self) -> Mapping[str, str]:
+        """A mapping from the path of each log to the checksum in its completed commit, if the commit records one."""
+        return {stat.path: stat.checksum for commit in self.commits.values() for stat in commit.stats if stat.checksum}
 
     @cached_property
     def listed(self) -> Mapping[str, str]:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Final
 
 from .inventory import FileRow, Inventory, LeftOut, SliceRow
-from .record import Fault
+from .record import DamagedFile
 
 HIDDEN: Final = "(redacted)"
 
@@ -39,8 +39,8 @@ def redacted(inventory: Inventory) -> Inventory:
     )
 
 
-def _faults(faults: Iterable[Fault]) -> tuple[Fault, ...]:
-    return tuple(Fault(f.kind, f.path if f.path.startswith(".hoodie/") else HIDDEN, HIDDEN) for f in faults)
+def _faults(faults: Iterable[DamagedFile]) -> tuple[DamagedFile, ...]:
+    return tuple(DamagedFile(f.kind, f.path if f.path.startswith(".hoodie/") else HIDDEN, HIDDEN) for f in faults)
 
 
 def _slice(piece: SliceRow, partition: Rename, file_id: Rename) -> SliceRow:

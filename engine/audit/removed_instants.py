@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..file_names import in_partition, parse_base, parse_log
+from ..file_names import in_partition, parse_base, parse_log, split_path
 from .record import Audit
 
 
@@ -39,7 +39,7 @@ def _proofs(audit: Audit) -> Iterator[tuple[str, str]]:
                 if (log := parse_log(name)) is not None:
                     yield log.instant, f"the plan {barrier} takes its log"
     for requested, commit in sorted(audit.commits.items()):
-        names = (name for _, covered in commit.covers for name in covered)
+        names = (split_path(path)[1] for covered in commit.covers.values() for path in covered)
         yield from (
             (log.instant, f"the log compaction {requested} took its log") for n in names if (log := parse_log(n))
         )

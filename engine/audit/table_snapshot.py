@@ -14,7 +14,9 @@ from ..files.slices import FileSlice, build_slices, kept_since, to_read
 from ..reads.times import Time, instant_of
 from ..reads.travel import refuse_before_first, refuse_requested_time
 from ..timeline import Instant, Timeline
-from .record import Audit, Commit, Fault, File
+from ..timeline.history import Active, ArchivedInstants, History, Whole
+from ..timeline.index import Index
+from .record import Audit, Commit, DamagedFile, File, listed_data_file
 
 
 @dataclass(frozen=True)
@@ -26,7 +28,7 @@ class TableSnapshot:
     """
 
     audit: Audit
-    timeline: Timeline
+    timeline: Whole
     time: str | None
 
     @cached_property
@@ -37,7 +39,7 @@ class TableSnapshot:
         if self.time is None:
             return self.timeline
         until = self.timeline.until(self.time)
-        return Timeline(tuple(i for i in until.instants if i.requested <= self.time), until.begun_as)
+        return Timeline(Index.of(i for i in until.instants if i.requested <= self.time), until.begun_as)
 
     @cached_property
     def slices(self) -> tuple[FileSlice, ...]:
@@ -57,7 +59,7 @@ class TableSnapshot:
         return self._built((*named.values(), *absent))
 
     @cached_property
-    def missing_or_cut(self) -> tuple[Fault, ...]:
+    def missing_or_cut(self) -> tuple[DamagedFile, ...]:
         """A fault for each data file that a completed commit lists, that a read needs, and that is missing or cut.
 
         Files of slices from before the newest one are needed by as-of reads. Whether Hudi has cleaned such a slice is
@@ -66,7 +68,7 @@ class TableSnapshot:
         every = self.audit.rules.files == "listed" and self.time is None
         pieces = self._readable(self.listed_slices) if every else to_read(self.listed_slices, self.audit.rules)
         files = (file for piece in pieces for file in (piece.base, *piece.tombstones, *piece.logs) if file)
-        return tuple(Fault("data", file.path, because) for file in files if (because := self._damage(file)))
+        return tuple(DamagedFile("data", file.path, because) for file in files if (because := self._damage(file)))
 
     def _damage(self, file: File) -> str | None:
         size = self.audit.listing.get(file.path)
@@ -90,7 +92,7 @@ class TableSnapshot:
     def replaced(self) -> frozenset[Group]:
         """The file groups that a completed replacecommit hides."""
         replaces = (commit for commit in self._commits if commit.instant.action == "replacecommit")
-        return frozenset(group for commit in replaces for group in commit.replaced)
+        return frozenset(group for commit in replaces for group in commit.groups_replaced)
 
     def unused(self, slices: tuple[FileSlice, ...]) -> Iterator[tuple[File, str]]:
         """Yield every data file that is in none of the file slices, and the reason."""
@@ -104,15 +106,17 @@ class TableSnapshot:
         }
         for path, file in self.audit.files.items():
             if path not in used:
-                yield file, covered.get(path) or self._reason(file)
+                checksum = self.audit.checksums.get(path, "")
+                checked = file._replace(checksum=checksum) if isinstance(file, LogFile) else file
+                yield checked, covered.get(path) or self._reason(file)
 
     @cached_property
-    def unknown_names(self) -> tuple[Fault, ...]:
+    def unknown_names(self) -> tuple[DamagedFile, ...]:
         """A fault for each file in a commit whose name is neither a data file name nor a CDC file name."""
         stats = ((stat.path, commit.instant) for commit in self._commits for stat in commit.stats)
         unknown = ((path, instant) for path, instant in stats if data_file(path, 0, instant) is None)
         return tuple(
-            Fault("data", path, f"the {instant} lists it, and it is no data file of table versions 8 and 9")
+            DamagedFile("data", path, f"the {instant} lists it, and it is not a data file of table versions 8 and 9")
             for path, instant in unknown
             if (log := parse_log(split_path(path)[1])) is None or not log.cdc
         )
@@ -135,9 +139,9 @@ class TableSnapshot:
     def _uncovered(self, files: Iterable[File]) -> Iterable[File]:
         """Return the given files without logs that a log compaction has replaced."""
         covers = {
-            path: tuple(path[: path.rfind("/") + 1] + name for name in names)
+            path: covered
             for commit in self._commits
-            for path, names in commit.covers
+            for path, covered in commit.covers.items()
             if self.audit.rules.files == "listed" or self.timeline.is_log_compaction(commit.instant)
         }
         pending = {i.requested for i in self.timeline.pending if self.timeline.is_log_compaction(i)}
@@ -147,8 +151,8 @@ class TableSnapshot:
         """Yield the files listed in completed commits. In an nbcc table, these are the only files that reads use."""
         for commit in self._commits:
             for stat in commit.stats:
-                if file := data_file(stat.path, stat.size, commit.instant):
-                    yield file._replace(checksum=stat.checksum) if isinstance(file, LogFile) else file
+                if file := listed_data_file(stat, commit.instant):
+                    yield file
 
     def _named_files(self) -> Iterator[File]:
         """Yield the files whose names contain the time of a completed instant. Hudi's readers select files by the
@@ -218,15 +222,14 @@ def table_snapshot(audit: Audit, as_of: Time | None, asked: str) -> TableSnapsho
     invalid, or is the requested time of a write. `BadInput` is also raised if `as_of` is after the newest or before the
     first completion.
     """
-    timeline = audit.timeline.without_undone(audit.restores) if audit.restores else audit.timeline
-    if audit.rules.files == "listed":
-        timeline = timeline.with_archived(Timeline.of(audit.archive))
-    timeline = timeline.until(audit.settled)
+    active = audit.timeline.without_undone(audit.restores) if audit.restores else audit.timeline
+    archived = ArchivedInstants(Timeline.of(audit.archive)) if audit.rules.files == "listed" else None
+    timeline = History(Active(active), archived).whole.until(audit.settled)
     time = None if as_of is None else _settled(timeline, instant_of(as_of, asked), asked)
     return TableSnapshot(audit, timeline, time)
 
 
-def _settled(timeline: Timeline, time: str, asked: str) -> str:
+def _settled(timeline: Whole, time: str, asked: str) -> str:
     newest = timeline.greatest_completion
     if newest is not None and time > newest:
         exists = f"the newest completion is {newest}, and an instant may still complete by then"

@@ -25,7 +25,7 @@ from ..storage import Storage
 from .amounts import natural
 from .gather import gather
 from .key_records import KeyRecord, Kind, Merge, Placement, bucket, merged_records, unread_records
-from .ranking import Ranked, ranking
+from .ranking import RankedRecord, ranking
 from .record import Progress, no_progress
 from .table_snapshot import TableSnapshot, table_snapshot
 
@@ -35,7 +35,7 @@ Status = Literal["answers", "outranked", "superseded", "hidden"]
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class WhyLine:
     """One record of a key in one data file.
 
     `slice` is the barrier (the requested time of the base file) of the file's slice, or None for a slice without a base
@@ -58,7 +58,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class WhyGroup:
     """A file group that contains records of the explained key.
 
     `lines` contains the records of the key in merge order, and `answer` describes the result of a read. `row` is the
@@ -67,7 +67,7 @@ class Group:
 
     partition: str
     file_id: str
-    lines: tuple[Line, ...]
+    lines: tuple[WhyLine, ...]
     row: dict[str, Any] | None
     answer: str
 
@@ -83,7 +83,7 @@ class Why:
     merge_mode: str
     ordering: str | None
     as_of: str | None
-    groups: tuple[Group, ...]
+    groups: tuple[WhyGroup, ...]
 
 
 def why(
@@ -156,7 +156,7 @@ def _check_partition(snapshot: TableSnapshot, partition: str) -> None:
 
 def _groups(
     storage: Storage, snapshot: TableSnapshot, config: TableConfig, key: str, within: _Within
-) -> Iterator[Group]:
+) -> Iterator[WhyGroup]:
     """Yield the file groups with records of the key, in the order of partitions and file ids."""
     placed: dict[GroupKey, dict[str, Placement]] = {}
     for placement in _placements(snapshot, config.rules):
@@ -166,7 +166,7 @@ def _groups(
     read = {piece.group: piece for piece in to_read(snapshot.listed_slices, config.rules)}
     for name in sorted(placed, key=lambda group: (natural(group[0]), group[1])):
         placements, piece = placed[name], read.get(name)
-        merged, ranks = Merge([], None), list[Ranked]()
+        merged, ranks = Merge([], None), list[RankedRecord]()
         if piece is not None and (piece.base or piece.logs):
             rules = _rules_of(piece, snapshot, config.rules)
             task = read_task(piece, config, rules)
@@ -210,21 +210,21 @@ def _superseded(read: FileSlice) -> str:
     return f"the base file of barrier {read.base.requested if read.base else read.barrier} supersedes its slice"
 
 
-def _group(name: GroupKey, merged: Merge, ranks: list[Ranked], others: list[KeyRecord]) -> Group:
+def _group(name: GroupKey, merged: Merge, ranks: list[RankedRecord], others: list[KeyRecord]) -> WhyGroup:
     superseded = [r for r in others if not r.placement.hidden]
     hidden = sorted((r for r in others if r.placement.hidden), key=lambda r: r.placement.file.requested)
     lines = [_line(r, r.placement.because, "superseded") for r in superseded]
     lines += [_line(r, rank.because, rank.part) for r, rank in zip(merged.records, ranks, strict=True)]
     lines += [_line(r, r.placement.because, "hidden") for r in hidden]
     sources = [r for r, rank in zip(merged.records, ranks, strict=True) if rank.part == "answers"]
-    return Group(*name, tuple(lines), merged.row, _answer(sources, merged.row))
+    return WhyGroup(*name, tuple(lines), merged.row, _answer(sources, merged.row))
 
 
-def _line(record: KeyRecord, because: str, status: Status) -> Line:
+def _line(record: KeyRecord, because: str, status: Status) -> WhyLine:
     placement, file = record.placement, record.placement.file
     times = (file.requested, file.completed, placement.slice)
     sets = None if record.sets is None else tuple(sorted(record.sets))
-    return Line(file.path, placement.kind, *times, record.record, record.ordering, status, because, sets)
+    return WhyLine(file.path, placement.kind, *times, record.record, record.ordering, status, because, sets)
 
 
 def _answer(sources: list[KeyRecord], row: dict[str, Any] | None) -> str:

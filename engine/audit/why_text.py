@@ -7,8 +7,8 @@ from dataclasses import asdict
 from datetime import date, datetime
 from typing import Any
 
-from ..terminal import printable
-from .why import Group, Line, Why
+from ..terminal import folded
+from .why import Why, WhyGroup, WhyLine
 
 _WORDS = {"answers": "ANSWERS", "outranked": "outranked", "superseded": "superseded", "hidden": "hidden"}
 
@@ -16,7 +16,7 @@ _WORDS = {"answers": "ANSWERS", "outranked": "outranked", "superseded": "superse
 def render(explanation: Why) -> str:
     """Return the explanation of a key's row as text, one file group after the other, without a newline at the end."""
     groups = (line for group in explanation.groups for line in _group(explanation, group))
-    return "\n".join(map(printable, [*_head(explanation), *groups]))
+    return "\n".join(folded([*_head(explanation), *groups]))
 
 
 def to_mapping(explanation: Why) -> dict[str, Any]:
@@ -41,7 +41,7 @@ def to_mapping(explanation: Why) -> dict[str, Any]:
     }
 
 
-def _without_path(line: Line) -> dict[str, Any]:
+def _without_path(line: WhyLine) -> dict[str, Any]:
     values = asdict(line)
     del values["path"]
     return values
@@ -56,7 +56,7 @@ def _head(explanation: Why) -> Iterator[str]:
         yield "  no file holds it"
 
 
-def _group(explanation: Why, group: Group) -> Iterator[str]:
+def _group(explanation: Why, group: WhyGroup) -> Iterator[str]:
     yield ""
     yield f"{group.partition + '/' if group.partition else ''}{group.file_id}"
     for number, line in enumerate(group.lines, start=1):
@@ -66,7 +66,7 @@ def _group(explanation: Why, group: Group) -> Iterator[str]:
         yield "    " + ", ".join(f"{name} = {_shown(value)}" for name, value in group.row.items())
 
 
-def _line(explanation: Why, number: int, line: Line) -> Iterator[str]:
+def _line(explanation: Why, number: int, line: WhyLine) -> Iterator[str]:
     record = line.record + (f" {explanation.ordering} = {_shown(line.ordering)}" if explanation.ordering else "")
     sets = "" if line.sets is None else f", sets {', '.join(line.sets) or 'no column'}"
     yield f"  {number}. {line.kind} {line.path.rpartition('/')[2]}: {record}{sets}"
@@ -75,7 +75,7 @@ def _line(explanation: Why, number: int, line: Line) -> Iterator[str]:
     yield f"     {_WORDS[line.status]}: {line.because}"
 
 
-def _unsliced(line: Line) -> bool:
+def _unsliced(line: WhyLine) -> bool:
     return line.status == "hidden"
 
 

@@ -13,10 +13,22 @@ from .concurrency import SINGLE_WRITER, ConcurrencyMode
 from .options import COORDINATION as OPTIONS
 from .options import IN_PROCESS, LOCK_FILE, NUMBERED, PROVIDER, SKEW, STORAGE_BASED, Refusal, parsed
 
-Decides = Literal["lock", "log"]
+Decides = Literal["lock", "log", "shared", "free"]
+Requests = Literal["under_lock", "put_if_absent"]
 
 DECISION_LOG: Final = "decision-log"
 """The writer feature of tables whose commits are decided by a log: every writer must support it."""
+
+SHARED_DECISIONS: Final = "shared-decisions"
+FREE_DECISIONS: Final = "free-decisions"
+"""The writer features of tables whose writers decide each other's announced instants, under the lock or without it.
+Every writer must support them: another writer would neither wait for an announced instant nor decide it.
+"""
+
+UNLOCKED_REQUESTS: Final = "unlocked-requests"
+"""The writer feature of tables whose writers request instants without the lock: an older release of nbcc would take
+their times for its own, and archive past their requests.
+"""
 
 HEARTBEATS: Final = "heartbeat-interval"
 """The writer feature of tables whose heartbeats do not have Hudi's default interval: an older release of nbcc would
@@ -42,7 +54,9 @@ class Coordination:
 
     `skew_ms` is the maximum difference between the clocks of two writers in milliseconds. The value None means 0 if all
         writers run on one machine, and 200 otherwise.
-    `decision` states how a commit is decided: by holding the lock, or by creating the next entry of the decision log.
+    `decision` states how a commit is decided (`Rules.decision`).
+    `requests` states whether a writer requests its instant under the lock, or without it. Writers that announce their
+        instants always request them without it.
     `lock` is the name of the lock provider; '' means the default provider of the store (`lock.providers`).
     `lock_expire_minutes` is the age in minutes after which FileSystemBasedLockProvider ignores a lock file; 0 means
         never.
@@ -56,6 +70,7 @@ class Coordination:
 
     skew_ms: int | None = None
     decision: Decides = "lock"
+    requests: Requests = "under_lock"
     lock: str = ""
     lock_wait_ms: int = 60_000
     lock_expire_minutes: int = 0
@@ -72,8 +87,21 @@ class Coordination:
     def features(self) -> frozenset[str]:
         """The writer features that a table with these coordination options requires."""
         is_default = self.heartbeat_interval == HUDI_HEARTBEATS
-        demanded = {DECISION_LOG: self.decision == "log", HEARTBEATS: not is_default}
+        demanded = {
+            DECISION_LOG: self.decision != "lock",
+            SHARED_DECISIONS: self.decision == "shared",
+            FREE_DECISIONS: self.decision == "free",
+            UNLOCKED_REQUESTS: self.requests == "put_if_absent",
+            HEARTBEATS: not is_default,
+        }
         return frozenset(feature for feature, is_demanded in demanded.items() if is_demanded)
+
+    @property
+    def requests_without_lock(self) -> bool:
+        """Whether requested times are even, and all other times are odd. What an entry decides for all announced
+        instants needs that: no lock orders its times and the requests.
+        """
+        return self.requests == "put_if_absent" or self.decision in ("shared", "free")
 
     @property
     def heartbeat_interval(self) -> HeartbeatInterval:
@@ -101,7 +129,7 @@ def weakness(agreed: Coordination, mode: ConcurrencyMode) -> tuple[str, str] | N
     """
     alone = f"or {MODE}={SINGLE_WRITER} if only one process writes"
     if agreed.lock == LOCK_FILE:
-        return f"{LOCK_FILE} needs a file system, and this is none", f"set {PROVIDER}={STORAGE_BASED}"
+        return f"{LOCK_FILE} needs a file system, and this is an object store", f"set {PROVIDER}={STORAGE_BASED}"
     if mode == SINGLE_WRITER:
         return None
     if agreed.lock == IN_PROCESS:

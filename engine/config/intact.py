@@ -8,7 +8,7 @@ final newline are checked too.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Final
 
 from .concurrency import OPTION as CONCURRENCY
@@ -33,13 +33,10 @@ OWN_MANDATORY: Final = (
 """Further keys that every table of nbcc has."""
 
 
-def whole_properties(data: bytes, mandatory: Sequence[str] | None = None) -> dict[str, str] | str:
-    """Return the properties in `data`. If the file is damaged, return a phrase that describes the damage.
-
-    `mandatory` lists the required keys; the default depends on the kind of table.
-    """
+def whole_properties(data: bytes) -> dict[str, str] | str:
+    """Return the properties in `data`. If the file is damaged, return a phrase that describes the damage."""
     values = decode_properties(data)
-    if lacking := [key for key in mandatory or _mandatory(values) if key not in values]:
+    if lacking := lacking_keys(values):
         return f"it lacks {', '.join(lacking)}"
     if CHECKSUM not in values:
         return f"it lacks {CHECKSUM}, without which a file that was cut short looks whole"
@@ -50,9 +47,10 @@ def whole_properties(data: bytes, mandatory: Sequence[str] | None = None) -> dic
     return values
 
 
-def _mandatory(values: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the keys that must be present in the properties."""
+def lacking_keys(values: Mapping[str, str]) -> list[str]:
+    """Return the keys that must be present in the properties of a table, and are not."""
     old = values.get("hoodie.table.version", "") in ("0", "1", "2", "3", "4", "5", "6", "7")
     keys = MANDATORY if old else (*MANDATORY, LAYOUT)
     own = any(key.startswith("nbcc.") for key in values)
-    return (*keys, "nbcc.format", *OWN_MANDATORY) if own else keys
+    needed = (*keys, "nbcc.format", *OWN_MANDATORY) if own else keys
+    return [key for key in needed if key not in values]

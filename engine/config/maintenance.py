@@ -14,7 +14,9 @@ Compaction = Literal["run", "plan", "off"]
 
 LARGEST: Final = 1 << 62
 
-POLICIES: Final = ("KEEP_LATEST_COMMITS", "KEEP_LATEST_BY_HOURS", "KEEP_LATEST_FILE_VERSIONS")
+PolicyName = Literal["KEEP_LATEST_COMMITS", "KEEP_LATEST_BY_HOURS", "KEEP_LATEST_FILE_VERSIONS"]
+"""The names of the policies of a clean, as in Hudi."""
+POLICIES: Final = get_args(PolicyName)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +46,7 @@ class MaintenancePolicy:
     log_compaction: Compaction = "off"
     log_compact_logs: int = 5
     clean: bool = True
-    clean_policy: str = "KEEP_LATEST_COMMITS"
+    clean_policy: PolicyName = "KEEP_LATEST_COMMITS"
     clean_retained: int = 10
     clean_commits: int = 1
     archive: bool = True

@@ -9,6 +9,7 @@ from ..errors import NbccError
 
 SKEW: Final = "hoodie.time.generator.max_expected_clock_skew_ms"
 DECISION: Final = "nbcc.decision"
+REQUESTS: Final = "nbcc.requests"
 PROVIDER: Final = "hoodie.write.lock.provider"
 PARTIAL: Final = "nbcc.partial.update.mode"
 FUNCTION: Final = "nbcc.merge.function"
@@ -115,9 +116,12 @@ TABLE: Final = (
     Option(FUNCTION, "merge_function", str, "package.module:function"),
     Option(CONSUMER_HOURS, "consumer_hours", from_one, "a whole number of hours from 1 on"),
 )
+_DECIDES: Final = {each: each for each in ("lock", "log", "shared", "free")}.get
 COORDINATION: Final = (
     Option(SKEW, "skew_ms", _up_to(MOST_SKEW_MS), f"a whole number of milliseconds up to {MOST_SKEW_MS}, an hour"),
-    Option(DECISION, "decision", {"lock": "lock", "log": "log"}.get, "lock or log"),
+    Option(DECISION, "decision", _DECIDES, "lock, log, shared or free"),
+    Option(REQUESTS, "requests", choice(under_lock="under_lock", put_if_absent="put_if_absent"),
+           "under_lock or put_if_absent"),
     Option(PROVIDER, "lock", _provider, f"one of {', '.join(PROVIDERS)}"),
     Option("hoodie.write.lock.wait_time_ms", "lock_wait_ms", _number, _needed("milliseconds")),
     Option("hoodie.write.lock.filesystem.expire", "lock_expire_minutes", _number, _needed("minutes")),

@@ -12,7 +12,15 @@ from ..rules import HUDI, NBCC, Rules
 from ..schema import avro_json
 from .archive_policy import ArchivePolicy
 from .concurrency import NON_BLOCKING, OPTIMISTIC, ConcurrencyMode
-from .coordination import ALONE, DECISION_LOG, HEARTBEATS, Coordination
+from .coordination import (
+    ALONE,
+    DECISION_LOG,
+    FREE_DECISIONS,
+    HEARTBEATS,
+    SHARED_DECISIONS,
+    UNLOCKED_REQUESTS,
+    Coordination,
+)
 from .coordination import weakness as weakness_of
 from .options import FUNCTION
 
@@ -29,7 +37,9 @@ WRITER_FEATURES: Final = frozenset({"fixed-buckets", "kept-tombstones"})
 FOUND_FILE_IDS: Final = "found-file-ids"
 """What a writer must support where Hudi named file groups: it takes the file id of a bucket from the files."""
 
-KNOWN_FEATURES: Final = WRITER_FEATURES | {DECISION_LOG, FOUND_FILE_IDS, HEARTBEATS}
+KNOWN_FEATURES: Final = WRITER_FEATURES | {
+    DECISION_LOG, FOUND_FILE_IDS, HEARTBEATS, SHARED_DECISIONS, FREE_DECISIONS, UNLOCKED_REQUESTS
+}  # fmt: skip
 
 
 class SchemaVersion(NamedTuple):
@@ -155,8 +165,8 @@ class TableConfig:
         elif not self.own or self.buckets is None:
             exists = "it was not created by nbcc, and how many buckets its writers use is recorded nowhere"
             remedy = (
-                "set nbcc.take.over=true in the options of Table.open or of a Spark write (no command has it) if it has"
-                " a bucket index, or copy it into a table made by Table.create"
+                "copy it (nbcc table PATH copy DEST, Table.copy) or, if it has a bucket index, set nbcc.take.over=true"
+                " in the options of Table.open or of a Spark write"
             )
         elif not self.merge_on_read and self.concurrency_mode == NON_BLOCKING:
             exists = "it is COPY_ON_WRITE, and writers that never wait for each other need log files"

@@ -11,8 +11,8 @@ from ..errors import NotATable, Unsupported
 from .archive_policy import archive_policy_of
 from .concurrency import NON_BLOCKING, SINGLE_WRITER, concurrency_mode
 from .concurrency import OPTION as CONCURRENCY
-from .coordination import ALONE, DECISION_LOG, coordination_of
-from .options import CONSUMER_HOURS, DECISION, FUNCTION, PARTIAL, WRITE_TASKS
+from .coordination import ALONE, DECISION_LOG, FREE_DECISIONS, SHARED_DECISIONS, UNLOCKED_REQUESTS, coordination_of
+from .options import CONSUMER_HOURS, DECISION, FUNCTION, PARTIAL, REQUESTS, WRITE_TASKS
 from .properties import table_checksum
 from .table_config import CONSUMER_HOURS as DEFAULT_CONSUMER_HOURS
 from .table_config import MAX_LOG_BYTES, WRITER_FEATURES, MergeMode, TableConfig
@@ -32,11 +32,11 @@ FUNCTION_FEATURE: Final = "merge-function"
 FUNCTION_STRATEGY: Final = "5b1c2c0a-7a3e-4a55-9d0b-6e626363666e"
 """Hudi's name for how these tables merge: its readers have nothing of that name, and say so."""
 
-_STRATEGIES: Final[Mapping[str, MergeMode]] = {
+STRATEGIES: Final[Mapping[str, MergeMode]] = {
     "eeb8d96f-b1e4-49fd-bbf8-28ac514178e5": "EVENT_TIME_ORDERING",
     "ce9acb64-bde0-424c-9b91-f6ebba25356d": "COMMIT_TIME_ORDERING",
 }
-_PAYLOADS: Final[Mapping[str, MergeMode]] = {
+PAYLOADS: Final[Mapping[str, MergeMode]] = {
     "DefaultHoodieRecordPayload": "EVENT_TIME_ORDERING",
     "EventTimeAvroPayload": "EVENT_TIME_ORDERING",
     "OverwriteWithLatestAvroPayload": "COMMIT_TIME_ORDERING",
@@ -86,7 +86,7 @@ def _ordering_properties(config: TableConfig) -> dict[str, str]:
     payload = "OverwriteWithLatestAvroPayload"
     if config.merge_mode == "EVENT_TIME_ORDERING":
         payload = "DefaultHoodieRecordPayload"
-    strategy = next(key for key, mode in _STRATEGIES.items() if mode == config.merge_mode)
+    strategy = next(key for key, mode in STRATEGIES.items() if mode == config.merge_mode)
     return {
         **({"hoodie.table.precombine.field": config.ordering} if config.ordering else {}),
         "hoodie.record.merge.strategy.id": strategy,
@@ -178,22 +178,24 @@ def merge_mode(values: Mapping[str, str]) -> MergeMode:
     if "nbcc.format" in values and values.get(FUNCTION):
         return "COMMIT_TIME_ORDERING"  # which delete came first is ranked by completion: the function sees rows alone
     if mode is None:
-        mode = _inferred_mode(values)
+        mode = inferred_mode(values) or ("EVENT_TIME_ORDERING" if _ordered(values) else "COMMIT_TIME_ORDERING")
     for known in get_args(MergeMode):
         if mode == known:
             return "EVENT_TIME_ORDERING" if known == "EVENT_TIME_ORDERING" else "COMMIT_TIME_ORDERING"
     raise _unsupported(values, f"its records are merged by {mode}")
 
 
-def _inferred_mode(values: Mapping[str, str]) -> str:
+def inferred_mode(values: Mapping[str, str]) -> str | None:
+    """Return the merge mode that the merge strategy or the payload class of a table stands for; None without both."""
     strategy = values.get("hoodie.record.merge.strategy.id")
-    payload = values.get("hoodie.compaction.payload.class")
+    payload = values.get("hoodie.compaction.payload.class") or values.get("hoodie.table.legacy.payload.class")
     if strategy is not None:
-        return _STRATEGIES.get(strategy, f"CUSTOM (strategy {strategy})")
-    if payload is not None:
-        return _PAYLOADS.get(payload.rpartition(".")[2], f"CUSTOM (payload {payload})")
-    ordered = values.get("hoodie.table.ordering.fields") or values.get("hoodie.table.precombine.field")
-    return "EVENT_TIME_ORDERING" if ordered else "COMMIT_TIME_ORDERING"
+        return STRATEGIES.get(strategy, f"CUSTOM (strategy {strategy})")
+    return None if payload is None else PAYLOADS.get(payload.rpartition(".")[2], f"CUSTOM (payload {payload})")
+
+
+def _ordered(values: Mapping[str, str]) -> bool:
+    return bool(values.get("hoodie.table.ordering.fields") or values.get("hoodie.table.precombine.field"))
 
 
 def _refuse_unreadable(values: Mapping[str, str]) -> None:
@@ -218,7 +220,7 @@ def _refuse_unreadable(values: Mapping[str, str]) -> None:
 
 def _unsupported(values: Mapping[str, str], exists: str) -> Unsupported:
     return Unsupported(
-        f"open the table {values.get('hoodie.table.name')}", exists, "read it with the engine that wrote it"
+        f"open the table {values.get('hoodie.table.name')}", exists, "copy it (nbcc table PATH copy DEST, by hudi-rs)"
     )
 
 
@@ -239,7 +241,16 @@ def _refuse_inconsistent(values: Mapping[str, str]) -> None:
     flaws = {
         "its hoodie.table.recordkey.fields names no column": not _names(values.get("hoodie.table.recordkey.fields")),
         f"it has the feature {DECISION_LOG} and no {DECISION}=log": (
-            DECISION_LOG in features and values.get(DECISION) != "log"
+            DECISION_LOG in features and values.get(DECISION, "lock") == "lock"
+        ),
+        f"it has the feature {SHARED_DECISIONS} and no {DECISION}=shared": (
+            SHARED_DECISIONS in features and values.get(DECISION) != "shared"
+        ),
+        f"it has the feature {FREE_DECISIONS} and no {DECISION}=free": (
+            FREE_DECISIONS in features and values.get(DECISION) != "free"
+        ),
+        f"it has the feature {UNLOCKED_REQUESTS} and no {REQUESTS}=put_if_absent": (
+            UNLOCKED_REQUESTS in features and values.get(REQUESTS) != "put_if_absent"
         ),
     }
     for flaw, there in flaws.items():

@@ -19,7 +19,7 @@ from .memory import fits, refused
 from .merge import merged as merged_of
 from .partial import Contribution, split
 from .passes import name_of, slice_passes
-from .publish import put_base_parts, put_data_file
+from .put_files import put_base_parts, put_data_file
 from .tasks import CompactTask, ReadTask, WrittenFile
 from .write import delete_block
 

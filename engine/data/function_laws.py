@@ -23,7 +23,7 @@ EXAMPLES: Final = 2_000
 _Rows = dict[str, Any]
 
 
-class Broken(NamedTuple):
+class BrokenLaw(NamedTuple):
     """A violated law of a merge function, the rows that violate the law, and the results of the merge function as text.
     """
 
@@ -44,7 +44,7 @@ def check_laws(function: MergeFunction, name: str, columns: pa.Schema) -> None:
         raise BadInput(asked, f"it is not {broken.law}: merging {rows} {broken.results}", remedy)
 
 
-def counterexample(function: MergeFunction, columns: pa.Schema, asked: str) -> Broken | None:
+def counterexample(function: MergeFunction, columns: pa.Schema, asked: str) -> BrokenLaw | None:
     """Return a simplified counterexample, or None if `EXAMPLES` random attempts find no violation of a law."""
     known = {field.name: _values(field, asked) for field in columns}
     random = Random(0)
@@ -55,7 +55,7 @@ def counterexample(function: MergeFunction, columns: pa.Schema, asked: str) -> B
     return None
 
 
-def _simplest(function: MergeFunction, rows: list[_Rows], known: Mapping[str, tuple[Any, ...]]) -> Broken | None:
+def _simplest(function: MergeFunction, rows: list[_Rows], known: Mapping[str, tuple[Any, ...]]) -> BrokenLaw | None:
     """Return the counterexample with each value replaced by the simplest value that still violates a law."""
     for number, row in enumerate(rows):
         for name, values in known.items():
@@ -67,17 +67,17 @@ def _simplest(function: MergeFunction, rows: list[_Rows], known: Mapping[str, tu
     return _broken(function, *rows)
 
 
-def _broken(function: MergeFunction, one: _Rows, other: _Rows, third: _Rows) -> Broken | None:
+def _broken(function: MergeFunction, one: _Rows, other: _Rows, third: _Rows) -> BrokenLaw | None:
     """Return the first law that the merge function violates on the given rows. An exception in the merge function is
     returned as a violation.
     """
     try:
         return _unlawful(function, one, other, third)
     except Exception as failed:  # a user's function may raise anything
-        return Broken("a function on all rows", (one, other, third), f"raised {type(failed).__name__} ({failed})")
+        return BrokenLaw("a function on all rows", (one, other, third), f"raised {type(failed).__name__} ({failed})")
 
 
-def _unlawful(function: MergeFunction, one: _Rows, other: _Rows, third: _Rows) -> Broken | None:
+def _unlawful(function: MergeFunction, one: _Rows, other: _Rows, third: _Rows) -> BrokenLaw | None:
     """Return the first law that the merge function violates on the given rows. Exceptions of the merge function
     propagate.
     """
@@ -88,13 +88,14 @@ def _unlawful(function: MergeFunction, one: _Rows, other: _Rows, third: _Rows) -
 
     both = merged(one, other)
     if both.keys() != one.keys():
-        return Broken("a function on rows", (one, other), f"returned {both}")
+        return BrokenLaw("a function on rows", (one, other), f"returned {both}")
     if (again := merged(one, one)) != one:
-        return Broken("idempotent", (one,), f"with itself returned {again}")
+        return BrokenLaw("idempotent", (one,), f"with itself returned {again}")
     if (turned := merged(other, one)) != both:
-        return Broken("commutative", (one, other), f"returned {both}, and {turned} in the other order")
+        return BrokenLaw("commutative", (one, other), f"returned {both}, and {turned} in the other order")
     if (left := merged(both, third)) != (right := merged(one, merged(other, third))):
-        return Broken("associative", (one, other, third), f"returned {left} from the left and {right} from the right")
+        found = f"returned {left} from the left and {right} from the right"
+        return BrokenLaw("associative", (one, other, third), found)
     return None
 
 

@@ -20,40 +20,16 @@ from .fetch import missing
 from .log_compact import compact_logs
 from .passes import slice_parts
 from .read import read_window
-from .tasks import (
-    AnyCompaction,
-    AnyRead,
-    ChangesTask,
-    CompactTask,
-    LogInput,
-    ReadTask,
-    TableShape,
-    WindowTask,
-    WriteTask,
-    WrittenFile,
-)
+from .tasks import AnyCompaction, AnyRead, CompactTask, ReadTask, TableShape, WindowTask, WriteTask, WrittenFile
 from .write import bucket_column, split_by_group, write_group
-
-__all__ = [
-    "ChangesTask",
-    "CompactTask",
-    "InProcessJobs",
-    "Jobs",
-    "LogInput",
-    "ReadTask",
-    "TableShape",
-    "WatchedJobs",
-    "WindowTask",
-    "WriteTask",
-    "WrittenFile",
-    "run_parts",
-    "run_read",
-]
 
 
 class Jobs(Protocol):
     """Runs data tasks (write, compact, read) in this process or on Spark. `data` and the result of `read` are Arrow
     tables or Spark DataFrames, depending on the implementation.
+
+    A data task is not a Spark task: a `WriteTask` describes a whole batch, which several Spark tasks may write. One
+    Spark task processes a compaction task or a read task whole.
     """
 
     @property
@@ -85,6 +61,29 @@ class Jobs(Protocol):
         ...
 
 
+class PlannedReads:
+    """An implementation of `Jobs` that executes nothing. `read` returns the read tasks and their schema, for a caller
+    that executes the tasks later.
+    """
+
+    takes_conditions_later = True
+
+    def read(self, tasks: Sequence[AnyRead], schema: pa.Schema) -> tuple[tuple[AnyRead, ...], pa.Schema]:
+        return tuple(tasks), schema
+
+    def check(self, data: Any, shape: TableShape) -> int:
+        raise AssertionError("a read checks no batch")
+
+    def write(self, data: Any, task: Any) -> Any:
+        raise AssertionError("a read writes nothing")
+
+    def digest(self, data: Any, shape: TableShape, sets: Any) -> Any:
+        raise AssertionError("a read has no batch")
+
+    def compact(self, tasks: Any) -> Any:
+        raise AssertionError("a read compacts nothing")
+
+
 class InProcessJobs:
     """Runs data tasks in this process, on pyarrow tables. All files are accessed through `storage`.
 
@@ -103,7 +102,7 @@ class InProcessJobs:
             return []
         refuse(problems(data, task.shape, deletes=not task.bulk), task.shape)
         groups = split_by_group(data, bucket_column(data, task.shape), task.shape)
-        tasks = [partial(write_group, self._storage, self._names, task, group, writer=0) for group in groups]
+        tasks = [partial(write_group, self._storage, self._names, task, group, spark_task=0) for group in groups]
         return [file for files in together(self._storage, tasks) for file in files]
 
     def digest(self, data: pa.Table, shape: TableShape, sets: frozenset[str] | None) -> Digest:

@@ -23,7 +23,7 @@ from .layers import Layer, Merged
 from .merge import merged as merged_of
 from .partial import contributing
 from .passes import whole_layers
-from .publish import put_data_file
+from .put_files import put_data_file
 from .ranges import COLUMNS, bounds_of
 from .tasks import LogCompactTask, WrittenFile
 

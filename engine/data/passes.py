@@ -13,14 +13,14 @@ from typing import Final
 
 import pyarrow as pa
 
-from ..limits import NO_LIMIT, Limits
+from ..limits import Limits
 from ..storage import Storage
 from .columns import conform
 from .layers import Layer
 from .memory import COPIES, bounded, bytes_of, fits, refused
 from .merge import merged
 from .ranged_file import RangedFile
-from .read import log_layers, nothing, read_slice, selected, slice_layers
+from .read import layers_after, nothing, read_slice, selected, slice_layers
 from .skipping import Parts, can_match, columns_of_keys, parts_of_base
 from .spill import LEVELS, MOST_PARTS, Spill, joined
 from .tasks import ReadTask
@@ -36,7 +36,7 @@ def slice_parts(storage: Storage, task: ReadTask) -> Iterator[pa.Table]:
     `task.result_schema`.
     """
     shape, where = task.shape, task.where
-    if shape.limits.task_bytes == NO_LIMIT:
+    if shape.limits.one_pass:
         yield read_slice(storage, task)
         return
     yield task.result_schema.empty_table()
@@ -61,9 +61,7 @@ def slice_passes(storage: Storage, task: ReadTask, whole: bool = False) -> Itera
 
     Raises `LimitExceeded` if a part that cannot be split exceeds the memory limit of a task.
     """
-    if task.shape.limits.task_bytes == NO_LIMIT:
-        yield slice_layers(storage, task)
-    elif whole:
+    if whole or task.shape.limits.one_pass:
         yield whole_layers(storage, task)
     else:
         yield from _divided(_layers(storage, task, _opened(storage, task)), task)
@@ -73,7 +71,7 @@ def whole_layers(storage: Storage, task: ReadTask) -> list[Layer]:
     """Return the merge layers of a slice without splitting them by key. Raises `LimitExceeded` if the rows exceed the
     memory limit of a task.
     """
-    if task.shape.limits.task_bytes == NO_LIMIT:
+    if task.shape.limits.one_pass:
         return slice_layers(storage, task)
     return joined(bounded(_layers(storage, task, _opened(storage, task)), task.shape.limits, name_of(task)))
 
@@ -93,11 +91,7 @@ def _layers(storage: Storage, task: ReadTask, base: RangedFile | None, parts: Pa
     """
     if base is None and not (task.tombstones or task.logs):
         yield nothing(task.shape)
-    yield from _base(task, base, parts)
-    for log in task.tombstones:
-        yield from log_layers(storage, log, task.shape, task.needed, base=True)
-    for log in task.logs:
-        yield from log_layers(storage, log, task.shape, task.needed)
+    yield from layers_after(storage, task, _base(task, base, parts))
 
 
 def _base(task: ReadTask, base: RangedFile | None, parts: Parts | None) -> Iterator[Layer]:
@@ -145,7 +139,7 @@ def divided(
     with tempfile.TemporaryFile(prefix="nbcc-merge-") as file:
         spill = Spill(file, parts, level)
         spill.add(joined(waiting))
-        del waiting, layer
+        del waiting, layer  # they are in the file now, and would stay in memory until the last part is merged
         spill.add(more)
         for part in range(parts):
             yield from divided(spill.layers(part), bounds, what, level=level + 1)

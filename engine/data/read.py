@@ -77,15 +77,19 @@ def slice_layers(storage: Storage, task: ReadTask, base: Layer | None = None) ->
     block. `base` contains the records of the base file if it has already been read.
     """
     shape = task.shape
-    layers = [base] if base is not None else []
     if task.base_input is not None and base is None:
         rows = base_rows(storage, task.base_input, shape, task.needed)
-        layers.append(Layer(rows, shape.deletes_schema.empty_table(), base=True))
+        base = Layer(rows, shape.deletes_schema.empty_table(), base=True)
+    return [*layers_after(storage, task, [] if base is None else [base])] or [nothing(shape)]
+
+
+def layers_after(storage: Storage, task: ReadTask, base: Iterable[Layer]) -> Iterator[Layer]:
+    """Yield the layers of the base file, and after them those of the logs, each of which is read when it is needed."""
+    yield from base
     for log in task.tombstones:
-        layers += log_layers(storage, log, shape, task.needed, base=True)
+        yield from log_layers(storage, log, task.shape, task.needed, base=True)
     for log in task.logs:
-        layers += log_layers(storage, log, shape, task.needed)
-    return layers or [nothing(shape)]
+        yield from log_layers(storage, log, task.shape, task.needed)
 
 
 def read_window(storage: Storage, task: WindowTask) -> pa.Table:

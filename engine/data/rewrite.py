@@ -14,7 +14,7 @@ from .columns import conform, is_deleted
 from .layers import Layer
 from .memory import bounded
 from .merge import merge
-from .publish import put_base_file
+from .put_files import put_base_file
 from .read import base_rows
 from .tasks import BaseInput, TableShape, WrittenFile
 

@@ -112,9 +112,10 @@ class BaseInput:
 
 @dataclass(frozen=True, slots=True)
 class WriteTask:
-    """A task that writes one batch as log files or base files.
+    """What a batch's rows are written as, and where. It describes the whole batch: each Spark task that writes rows of
+    the batch uses the same `WriteTask`, or a copy with another `first_version`.
 
-    `max_file_bytes` is the number of bytes after which the task starts a new log file with the next version.
+    `max_log_bytes` is the number of bytes after which the task starts a new log file with the next version.
     `first_version` is the version of the first log file in each file group; it exceeds 1 if several tasks write to the
     same file group. `bulk` is True for a bulk insert, which writes base files into all file groups outside `filled` and
     accepts no deletes. `filled` contains the file groups (partition, file id) with existing files, into which a bulk
@@ -127,7 +128,7 @@ class WriteTask:
 
     shape: TableShape
     instant: str
-    max_file_bytes: int = 1 << 30
+    max_log_bytes: int = 1 << 30
     first_version: int = 1
     bulk: bool = False
     filled: frozenset[tuple[str, str]] = frozenset()

@@ -34,7 +34,7 @@ from .columns import (
 from .digest import digest_of
 from .keys import hashed_values, partition_paths, record_keys
 from .merge import winners_of
-from .publish import put_base_file, put_data_file
+from .put_files import put_base_file, put_data_file
 from .ranges import COLUMNS, bounds_of
 from .rewrite import rewrite_group
 from .tasks import TableShape, WriteTask, WrittenFile
@@ -78,8 +78,10 @@ def split_by_group(rows: pa.Table, buckets: pa.Array, shape: TableShape) -> Iter
 
 
 def combine(rows: pa.Table, shape: TableShape) -> pa.Table:
-    """Return the row with the greatest ordering value of each key; among several such rows, the last one. The rows must
-    have passed the validation by `problems`.
+    """Return one row for each key of a batch, in the order of the batch: the row with the greatest ordering value, or
+    among several such rows the last one. In a table without an ordering column, it is the last row of the key.
+
+    The rows must have passed the validation by `problems`.
     """
     codes, keys = key_codes(record_keys(rows, shape.keys))
     if keys == len(rows):
@@ -88,18 +90,22 @@ def combine(rows: pa.Table, shape: TableShape) -> pa.Table:
     return rows.take(pa.array(np.sort(winners_of(codes, keys, ordering))))
 
 
-def write_group(storage: Storage, names: Names, task: WriteTask, group: GroupBatch, writer: int) -> list[WrittenFile]:
-    """Write the files of one file group. `writer` is the number of the Spark task, which becomes part of the rows'
-    sequence numbers.
+def write_group(
+    storage: Storage, names: Names, task: WriteTask, group: GroupBatch, spark_task: int
+) -> list[WrittenFile]:
+    """Write the files of one file group. `spark_task` is the number of the Spark task (0 without Spark). It is part of
+    the rows' sequence numbers, so that no two tasks of a write use the same numbers.
     """
-    files = _put_group(storage, names, task, group, writer)
+    files = _put_group(storage, names, task, group, spark_task)
     if task.digests:  # of the input rows, before rows of equal key are combined
         files[0] = replace(files[0], digest=digest_of(group.rows, task.sets))
     return files
 
 
-def _put_group(storage: Storage, names: Names, task: WriteTask, group: GroupBatch, writer: int) -> list[WrittenFile]:
-    put_files = partial(_put_files, storage, names, task, group, writer)
+def _put_group(
+    storage: Storage, names: Names, task: WriteTask, group: GroupBatch, spark_task: int
+) -> list[WrittenFile]:
+    put_files = partial(_put_files, storage, names, task, group, spark_task)
     if not task.shape.keys.partition_by:
         return put_files()
     return together(storage, [partial(_put_metadata, storage, task, group), put_files])[1]
@@ -110,10 +116,12 @@ def _put_metadata(storage: Storage, task: WriteTask, group: GroupBatch) -> list[
     return []
 
 
-def _put_files(storage: Storage, names: Names, task: WriteTask, group: GroupBatch, writer: int) -> list[WrittenFile]:
+def _put_files(
+    storage: Storage, names: Names, task: WriteTask, group: GroupBatch, spark_task: int
+) -> list[WrittenFile]:
     shape = task.shape
     file_id = task.file_ids.get((group.partition, group.bucket)) or names.file_id(group.bucket)
-    rows = _stored(combine(group.rows, shape), task, group, file_id, writer)
+    rows = _stored(combine(group.rows, shape), task, group, file_id, spark_task)
     if task.onto is not None:
         name = BaseName(file_id, names.write_token(), task.instant)
         before = task.onto.get((group.partition, file_id))
@@ -122,8 +130,8 @@ def _put_files(storage: Storage, names: Names, task: WriteTask, group: GroupBatc
         name = BaseName(file_id, names.write_token(), task.instant)
         return [put_base_file(storage, group.partition, name, rows.select([*META_COLUMNS, *shape.schema.names]))]
     return [
-        _write_log(storage, task, group.partition, LogName(file_id, task.instant, version, names.write_token()), part)
-        for version, part in enumerate(_roll(rows, task.max_file_bytes), start=task.first_version)
+        _write_log(storage, task, group.partition, LogName(file_id, task.instant, version, names.write_token()), piece)
+        for version, piece in enumerate(_roll(rows, task.max_log_bytes), start=task.first_version)
     ]
 
 
@@ -134,16 +142,16 @@ def _roll(rows: pa.Table, max_bytes: int) -> Iterator[pa.Table]:
         yield rows.slice(first, per_file)
 
 
-def _stored(rows: pa.Table, task: WriteTask, group: GroupBatch, file_id: str, writer: int) -> pa.Table:
+def _stored(rows: pa.Table, task: WriteTask, group: GroupBatch, file_id: str, spark_task: int) -> pa.Table:
     """Return the rows with Hudi's five meta columns (docs/hudi-format.md)."""
     count = len(rows)
     numbers = pa.array(np.arange(group.first, group.first + count))
     columns = {
         COMMIT_TIME: constant(task.instant, count),
-        COMMIT_SEQNO: pc.binary_join_element_wise(f"{task.instant}_{writer}_", numbers.cast(pa.string()), ""),
+        COMMIT_SEQNO: pc.binary_join_element_wise(f"{task.instant}_{spark_task}_", numbers.cast(pa.string()), ""),
         RECORD_KEY: record_keys(rows, task.shape.keys),
         PARTITION_PATH: constant(group.partition, count),
-        FILE_NAME: constant(file_id, count),
+        FILE_NAME: constant(file_id, count),  # as Hudi's logs have it; a base file replaces it by its own name
     }
     columns |= {name: rows[name] for name in task.shape.schema.names}
     flags = is_deleted(rows)
@@ -161,14 +169,14 @@ def _write_log(storage: Storage, task: WriteTask, partition: str, name: LogName,
         kept, deleted = rows.filter(pc.invert(flags)), rows.filter(flags)
     blocks = []
     if len(kept):
-        stored, part = kept.select(shape.block_columns(task.sets)), task.sets is not None
-        blocks.append(encode_data(stored, shape.log_format, task.instant, shape.avro_schema, partial=part))
+        stored, is_partial = kept.select(shape.block_columns(task.sets)), task.sets is not None
+        blocks.append(encode_data(stored, shape.log_format, task.instant, shape.avro_schema, partial=is_partial))
     if len(deleted):
         blocks.append(delete_block(deleted, partition, task.instant, shape))
     data = b"".join(blocks)
     path = put_data_file(storage, task.instant, partition, str(name), data)
-    names = [each for each in shape.schema.names[:COLUMNS] if task.sets is None or each in kept.column_names]
-    bounds = bounds_of(kept, names)
+    bounded = [each for each in shape.schema.names[:COLUMNS] if task.sets is None or each in kept.column_names]
+    bounds = bounds_of(kept, bounded)
     written = WrittenFile(path, partition, name.file_id, len(data), len(kept), len(deleted), name.version)
     return replace(written, bounds=bounds, checksum=checksum_of(data))
 

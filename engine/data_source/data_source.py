@@ -44,6 +44,12 @@ class NbccSource(DataSource):
         return "nbcc"
 
     def schema(self) -> StructType:
+        from ..spark.worker import in_words
+
+        with in_words():
+            return self._schema()
+
+    def _schema(self) -> StructType:
         from ..schema import to_spark
         from .options import read_options
         from .read import plan
@@ -58,28 +64,36 @@ class NbccSource(DataSource):
         return to_spark(self._plan.schema)
 
     def reader(self, schema: StructType) -> DataSourceReader:
+        from ..spark.worker import in_words
         from .options import read_options
-        from .read import Reader, check_schema, plan
+        from .read import GroupReader, check_schema, plan
 
-        if self._plan is None:  # a schema of the user's, or options of a stream, which a read refuses
-            self._plan = plan(read_options(self.options))
-        check_schema(schema, self._plan)
-        return Reader(self._plan, schema)
+        with in_words():
+            if self._plan is None:  # a schema of the user's, or options of a stream, which a read refuses
+                self._plan = plan(read_options(self.options))
+            check_schema(schema, self._plan)
+            return GroupReader(self._plan, schema)
 
     def writer(self, schema: StructType, overwrite: bool) -> DataSourceWriter:
+        from ..spark.worker import in_words
         from .options import write_options
         from .write import begin
 
-        return begin(schema, overwrite, write_options(self.options))
+        with in_words():
+            return begin(schema, overwrite, write_options(self.options))
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:
+        from ..spark.worker import in_words
         from .stream_options import stream_options
         from .stream_read import StreamReader
 
-        return StreamReader(stream_options(self.options), schema, not self._takes_columns_of_table)
+        with in_words():
+            return StreamReader(stream_options(self.options), schema, not self._takes_columns_of_table)
 
     def streamWriter(self, schema: StructType, overwrite: bool) -> DataSourceStreamWriter:
+        from ..spark.worker import in_words
         from .stream_options import stream_write_options
         from .stream_write import stream_writer
 
-        return stream_writer(schema, overwrite, stream_write_options(self.options))
+        with in_words():
+            return stream_writer(schema, overwrite, stream_write_options(self.options))

@@ -97,12 +97,12 @@ def combined(
         groups.setdefault((file.partition, bucket_of(file.file_id) or 0), []).append(file)
     committed = [file for group, there in groups.items() if group not in shared for file in there]
     for group in sorted(shared):
-        parts = [part for file in groups[group] for part in _rows(storage, file, task)]
+        parts = [part for file in groups[group] for part in rows_of_log(storage, file, task)]
         committed += rewrite(pa.concat_tables(parts))
     return committed
 
 
-def _rows(storage: Storage, file: WrittenFile, task: WriteTask) -> Iterator[pa.Table]:
+def rows_of_log(storage: Storage, file: WrittenFile, task: WriteTask) -> Iterator[pa.Table]:
     """Return the rows and deletes of a log file, with the columns of the batch."""
     shape = task.shape
     schema = shape.schema if IS_DELETED in shape.schema.names else shape.schema.append(pa.field(IS_DELETED, pa.bool_()))

@@ -4,23 +4,26 @@ docs/options.md describes the options for users.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
 from difflib import get_close_matches
 from typing import Final, Literal, cast, get_args
 
+from ..config.hudi_options import BY_MEANING, OF_TABLE, is_known, merge_mode_of, notice_of
 from ..config.maintenance import ALIASES, INLINE, MaintenancePolicy, inline_policy
 from ..config.opening import BUCKETS as BUCKET_COUNT
 from ..config.opening import DEFAULTS, LISTING, TAKE_OVER, OpenOptions, open_options
-from ..config.options import FUNCTION, WRITE_TASKS
+from ..config.options import COORDINATION, FUNCTION, PROVIDER, WRITE_TASKS
 from ..errors import BadInput, Unsupported
 from ..limits import Limits, limits, limits_of
 from ..reads.times import BEGINNING, Time
+from ..schema.accepted import checked_zone
+from ..spark.worker import tell_user
 
 Query = Literal["snapshot", "read_optimized", "incremental"]
-Operation = Literal["upsert", "bulk_insert", "delete"]
+Operation = Literal[
+    "upsert", "insert", "bulk_insert", "delete", "insert_overwrite", "insert_overwrite_table", "delete_partition"
+]
 
 PATH: Final = "path"
 COLUMNS: Final = "columns"
@@ -32,30 +35,19 @@ END: Final = "hoodie.datasource.read.end.instanttime"
 TASK_BYTES: Final = "task.bytes"
 
 STORAGE: Final = "storage."
-"""The prefix of storage options (docs/storage-options.md)."""
+"""The prefix of storage options (docs/options.md)."""
 
 READ: Final = (PATH, COLUMNS, AS_OF, QUERY, FORMAT, BEGIN, END, TASK_BYTES, LISTING, FUNCTION)
 
 OPERATION: Final = "hoodie.datasource.write.operation"
 BATCH_ID: Final = "batch.id"
 REPLAY_DIFFERENCE: Final = "replay.difference"
-NAME: Final = "hoodie.table.name"
+PARTITIONS: Final = "hoodie.datasource.write.partitions.to.delete"
+MERGE_SCHEMA: Final = "mergeSchema"
+RECONCILE: Final = "hoodie.datasource.write.reconcile.schema"
+ZONE: Final = "session.time.zone"
 BUCKETS: Final = BUCKET_COUNT
-TABLE: Final[Mapping[str, tuple[str, ...]]] = {
-    "name": (NAME,),
-    "record_key": ("hoodie.datasource.write.recordkey.field", "hoodie.table.recordkey.fields"),
-    "ordering_fields": (
-        "hoodie.table.ordering.fields",
-        "hoodie.datasource.write.precombine.field",
-        "hoodie.table.precombine.field",
-    ),
-    "partition_by": ("hoodie.datasource.write.partitionpath.field", "hoodie.table.partition.fields"),
-    "buckets": (BUCKETS,),
-    "merge_mode": ("hoodie.record.merge.mode", "hoodie.write.record.merge.mode"),
-    "table_type": ("hoodie.datasource.write.table.type", "hoodie.table.type"),
-    "concurrency_mode": ("hoodie.write.concurrency.mode",),
-}
-"""What makes a table: argument of `Table.create` -> the options that say it. A table that is there must agree."""
+TABLE: Final = OF_TABLE
 
 CREATE: Final = (
     "hoodie.logfile.data.block.format",
@@ -63,40 +55,16 @@ CREATE: Final = (
     WRITE_TASKS,
     "hoodie.datasource.write.hive_style_partitioning",
     "hoodie.write.table.version",
+    *(option.name for option in COORDINATION),
 )
 """Options of `Table.create` itself."""
 
+OF_WRITE: Final = (
+    PATH, OPERATION, BATCH_ID, REPLAY_DIFFERENCE, PARTITIONS, MERGE_SCHEMA, RECONCILE, ZONE, TAKE_OVER, FUNCTION
+)  # fmt: skip
+
 SERVICES: Final = (*(option.name for option in INLINE), *ALIASES)
 """Options of the services that a writer runs after its commit."""
-
-ONLY: Final[Mapping[str, tuple[str, ...]]] = {
-    "hoodie.index.type": ("BUCKET",),
-    "hoodie.index.bucket.engine": ("SIMPLE",),
-    "hoodie.metadata.enable": ("false",),
-    "hoodie.populate.meta.fields": ("true",),
-    "hoodie.combine.before.upsert": ("true",),
-    "hoodie.datasource.write.partitionpath.urlencode": ("false",),
-    "hoodie.datasource.write.drop.partition.columns": ("false",),
-    "hoodie.datasource.write.insert.drop.duplicates": ("false",),
-    "hoodie.datasource.write.reconcile.schema": ("false",),
-    "hoodie.datasource.read.incr.fallback.fulltablescan.enable": ("false",),
-    "hoodie.schema.on.read.enable": ("false",),
-    "hoodie.table.cdc.enabled": ("false",),
-    "hoodie.table.base.file.format": ("PARQUET",),
-    "hoodie.table.partial.update.mode": (),
-    "hoodie.datasource.write.payload.class": (),
-    "hoodie.compaction.payload.class": (),
-    "hoodie.datasource.write.record.merger.impls": (),
-    "hoodie.write.record.merge.custom.implementation.classes": (),
-    "hoodie.record.merge.strategy.id": (),
-    "hoodie.payload.delete.field": (),
-    "hoodie.payload.delete.marker": (),
-    "hoodie.datasource.write.keygenerator.class": (),
-    "hoodie.bucket.index.hash.field": (),
-    "hoodie.bucket.index.partition.expressions": (),
-    "hoodie.datasource.read.file.index.listing.mode": ("eager", "lazy"),
-}
-"""Options that would change what is written or read: the values with which they change nothing here. Others refuse."""
 
 ELSEWHERE: Final[Mapping[str, str]] = {
     "timestampasof": f"use {AS_OF} with a completion time",
@@ -139,6 +107,10 @@ class WriteOptions:
     """The parsed options of a write. `create` contains the argument `options` of `Table.create`, and `table` contains
     the options that determine its other arguments.
 
+    `by_meaning` contains the options of Hudi that must fit the table (`hudi_options.check_meaning`). `partitions` are
+    the partitions that a delete_partition deletes. If `adds_columns` is True, columns that the table lacks are added to
+    it. `zone` is the time zone of timestamps without one.
+
     `batch_id` identifies the batch; a batch with the id of a committed batch is not written again. `replay_difference`
     ("refuse" or "keep") states what happens if the rows of a repeated batch differ from the committed rows. `services`
     selects the table services that the writer runs after its commit.
@@ -153,6 +125,10 @@ class WriteOptions:
     storage: Mapping[str, str] = field(default_factory=dict)
     services: MaintenancePolicy | None = None
     opening: OpenOptions = DEFAULTS
+    by_meaning: Mapping[str, str] = field(default_factory=dict)
+    partitions: tuple[str, ...] = ()
+    adds_columns: bool = False
+    zone: str | None = None
 
 
 def read_options(given: Mapping[str, str]) -> ReadOptions:
@@ -162,7 +138,8 @@ def read_options(given: Mapping[str, str]) -> ReadOptions:
             "create a table in Spark's catalog with USING nbcc",
             "Spark gives a Python data source no path when such a table is read or written",
             f"create the table by Table.create, or by a write that names {TABLE['record_key'][0]};"
-            " query it by CREATE TEMPORARY VIEW name USING nbcc OPTIONS (path '...')",
+            " query it by nbcc.sql_view(spark, name, path), or by CREATE TEMPORARY VIEW name USING nbcc"
+            " OPTIONS (path '...')",
         )
     options = known_options(given, READ, "read")
     query = options.get(QUERY, "snapshot").lower()
@@ -176,9 +153,9 @@ def read_options(given: Mapping[str, str]) -> ReadOptions:
         path=path_of(options, "read"),
         query="snapshot" if query == "snapshot" else "incremental" if query == "incremental" else "read_optimized",
         changes=shape == "cdc",
-        as_of=time_of(options[AS_OF]) if AS_OF in options else None,
-        after=time_of(options[BEGIN]) if BEGIN in options else BEGINNING,
-        until=time_of(options[END]) if END in options else None,
+        as_of=options.get(AS_OF),
+        after=options.get(BEGIN, BEGINNING),
+        until=options.get(END),
         columns=columns_of(options),
         storage=storage_of(given),
         opening=opening_of(options, (LISTING, FUNCTION)),
@@ -192,32 +169,69 @@ def opening_of(options: Mapping[str, str], names: Iterable[str]) -> OpenOptions:
 
 
 def columns_of(options: Mapping[str, str]) -> tuple[str, ...]:
-    return tuple(name.strip() for name in options.get(COLUMNS, "").split(",") if name.strip())
+    return _parts(options.get(COLUMNS, ""))
 
 
 def write_options(given: Mapping[str, str]) -> WriteOptions:
     """Parse the options of a write. Raises `BadInput` or `Unsupported` for an invalid option."""
     of_table = [name for names in TABLE.values() for name in names]
-    known = (PATH, OPERATION, BATCH_ID, REPLAY_DIFFERENCE, *of_table, *CREATE, *SERVICES, TAKE_OVER, FUNCTION)
-    options = known_options(given, known, "write")
+    options = known_options(given, (*OF_WRITE, *of_table, *CREATE, *SERVICES), "write")
     operation = options.get(OPERATION, "upsert").lower()
     if operation not in get_args(Operation):
         raise Unsupported(
-            f"write with {OPERATION}={operation}",
-            "writers that never wait for each other can upsert, bulk insert and delete",
-            f"use {', '.join(get_args(Operation))}",
+            f"write with {OPERATION}={operation}", "nbcc has no such operation", f"use {', '.join(get_args(Operation))}"
         )
     return WriteOptions(
         path=path_of(options, "write"),
         operation=cast(Operation, operation),
         batch_id=options.get(BATCH_ID),
         replay_difference=options.get(REPLAY_DIFFERENCE, "refuse").lower(),
-        table={argument: value for argument, names in TABLE.items() if (value := _one_of(options, names)) is not None},
+        table=_arguments(options, given),
         create={name: options[name] for name in CREATE if name in options},
         storage=storage_of(given),
         services=inline_policy({name: options[name] for name in SERVICES if name in options}, _refused_service),
-        opening=opening_of(options, (TAKE_OVER, BUCKETS, FUNCTION)),
+        opening=opening_of(options, (TAKE_OVER, BUCKETS, FUNCTION, *(option.name for option in COORDINATION))),
+        by_meaning=_by_meaning(given),
+        partitions=_parts(options.get(PARTITIONS, "")),
+        adds_columns="true" in (options.get(MERGE_SCHEMA, "").lower(), options.get(RECONCILE, "").lower()),
+        zone=checked_zone(options.get(ZONE), "write"),
     )
+
+
+def _arguments(options: Mapping[str, str], given: Mapping[str, str]) -> dict[str, str]:
+    """Return the arguments of `Table.create` that the options determine. A payload class, a merger or a merge strategy
+    determines the merge mode.
+    """
+    found = {argument: value for argument, names in TABLE.items() if (value := _one_of(options, names)) is not None}
+    by_class = {name: mode for name, value in given.items() if (mode := merge_mode_of(name.lower(), value)) is not None}
+    merging = TABLE["merge_mode"][0]
+    if by_class:
+        named = {merging: found["merge_mode"].upper()} if "merge_mode" in found else {}
+        found["merge_mode"] = _one_of(by_class | named, (*by_class, *named)) or ""
+    if "partition_by" in found:
+        found["partition_by"] = ",".join(_plain_column(part) for part in _parts(found["partition_by"]))
+    return found
+
+
+def _plain_column(part: str) -> str:
+    """Return the column of a partition field such as ``city:SIMPLE``, as CustomKeyGenerator writes it."""
+    column, _, kind = part.partition(":")
+    if kind and kind.upper() != "SIMPLE":
+        raise Unsupported(
+            f"partition by {part}",
+            f"{kind} would format the value, and nbcc takes the partition column as it is",
+            "add the formatted value to the DataFrame as a column, and partition by it",
+        )
+    return column
+
+
+def _by_meaning(given: Mapping[str, str]) -> dict[str, str]:
+    names = {PROVIDER, *(name for option in BY_MEANING for name in option.names)}
+    return {name.lower(): value for name, value in given.items() if name.lower() in names}
+
+
+def _parts(text: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in text.split(",") if part.strip())
 
 
 def _refused_service(name: str, value: str, needed: str) -> BadInput:
@@ -230,34 +244,24 @@ def storage_of(given: Mapping[str, str]) -> dict[str, str]:
 
 
 def known_options(given: Mapping[str, str], known: Iterable[str], verb: str) -> dict[str, str]:
-    """Return those of the given options that nbcc uses. Hudi options that nbcc does not use raise an error if they
-    would change the result of a read or write, and are ignored otherwise.
+    """Return those of the given options that nbcc uses. Options of Hudi that nbcc does not use raise an error if nbcc
+    does not do what they say. Others are ignored; the user reads a line about those whose effect could be missed.
     """
     names = {name.lower(): name for name in known}
-    only = {name.lower(): name for name in ONLY}
-    kept, ignored = {}, []
+    kept, notices = {}, []
     for option, value in given.items():
         asked = option.lower()
         if asked.startswith(STORAGE):
             continue
         if asked in names:
             kept[names[asked]] = value
-        elif asked in only:
-            _check_only(only[asked], value)
-        elif asked.startswith("hoodie.") and not get_close_matches(asked, [*names, *only], 1, 0.93):
-            ignored.append(option)
+        elif is_known(asked) or (asked.startswith("hoodie.") and not get_close_matches(asked, names, 1, 0.93)):
+            notices.append(notice_of(option, value))
         else:
-            raise _unknown(option, [*names.values(), *ONLY], verb)
-    if ignored:
-        warnings.warn(f"nbcc: {', '.join(sorted(ignored))}: ignored, they change no answer here", stacklevel=4)
+            raise _unknown(option, names.values(), verb)
+    if any(notices):
+        tell_user(f"nbcc ignores {', '.join(sorted(filter(None, notices)))}")
     return kept
-
-
-def _check_only(name: str, value: str) -> None:
-    allowed = ONLY[name]
-    if value.lower() not in (each.lower() for each in allowed):
-        remedy = f"leave it out, or set it to {' or '.join(allowed)}" if allowed else "leave it out"
-        raise Unsupported(f"set {name}={value}", "that would change rows in a way that nbcc does not do", remedy)
 
 
 def _unknown(option: str, known: Iterable[str], verb: str) -> BadInput:
@@ -304,17 +308,5 @@ def path_of(options: Mapping[str, str], verb: str) -> str:
     if PATH not in options:
         example = 'spark.read.format("nbcc").load(path)' if verb == "read" else 'df.write.format("nbcc").save(path)'
         exists = "no path is given, and Spark passes none for a table that CREATE TABLE or saveAsTable made"
-        raise BadInput(f"{verb} a table", exists, f"name the path: {example}")
+        raise BadInput(f"{verb} a table", exists, f"use nbcc.sql_view(spark, name, path), or name the path: {example}")
     return options[PATH]
-
-
-def time_of(text: str) -> Time:
-    """Parse an instant time, ``earliest``, or an ISO 8601 time with a time zone. Any other string is returned
-    unchanged, and is rejected when the time is used.
-    """
-    if text.lower() == "earliest":
-        return BEGINNING
-    try:
-        return text if text.isdecimal() else datetime.fromisoformat(text)
-    except ValueError:
-        return text

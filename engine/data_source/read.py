@@ -12,6 +12,7 @@ from pyspark.sql.datasource import DataSourceReader, Filter, InputPartition
 from pyspark.sql.types import StructType
 
 from ..data.columns import conform
+from ..data.jobs import PlannedReads
 from ..data.predicate import Predicate
 from ..data.shape import table_shape
 from ..data.tasks import AnyRead, ChangesTask, TableShape
@@ -45,41 +46,18 @@ class ReadPlan(NamedTuple):
     own: bool
 
 
-class PlanOnly:
-    """An implementation of `Jobs` that executes nothing. `read` returns the read tasks and their schema; Spark executes
-    the tasks later.
-    """
-
-    takes_conditions_later = True
-
-    def read(self, tasks: Sequence[AnyRead], schema: pa.Schema) -> tuple[tuple[AnyRead, ...], pa.Schema]:
-        return tuple(tasks), schema
-
-    def check(self, data: Any, shape: TableShape) -> int:
-        raise AssertionError("a read checks no batch")
-
-    def write(self, data: Any, task: Any) -> Any:
-        raise AssertionError("a read writes nothing")
-
-    def digest(self, data: Any, shape: TableShape, sets: Any) -> Any:
-        raise AssertionError("a read has no batch")
-
-    def compact(self, tasks: Any) -> Any:
-        raise AssertionError("a read compacts nothing")
-
-
 def plan(options: ReadOptions) -> ReadPlan:
     """Return the plan of a read with the given options. Raises the same errors as `Table.open` and the read methods of
     `Table`.
     """
     storage = open_storage(options.path, options.storage)
-    context = dataclasses.replace(context_of(None, storage), jobs=PlanOnly())
+    context = dataclasses.replace(context_of(None, storage), jobs=PlannedReads())
     with temporary_limits(options.limits):
         return plan_of(open_table(context, options.opening), options)
 
 
 def plan_of(table: Table, options: ReadOptions) -> ReadPlan:
-    """Return the plan of a read of `table`. The table must have been opened with `PlanOnly` as its `jobs`."""
+    """Return the plan of a read of `table`. The table must have been opened with `PlannedReads` as its `jobs`."""
     tasks, schema = _operation(table, options)
     shape = table_shape(table.config, table.context.rules)
     return ReadPlan(
@@ -128,14 +106,14 @@ class _Push:
 
     __func__ = staticmethod(DataSourceReader.pushFilters)
 
-    def __init__(self, reader: Reader) -> None:
+    def __init__(self, reader: GroupReader) -> None:
         self._reader = reader
 
     def __call__(self, filters: list[Filter]) -> Iterable[Filter]:
         return self._reader.push(filters)
 
 
-class Reader(DataSourceReader):
+class GroupReader(DataSourceReader):
     """Reads one file group in each Spark task, and applies the accepted filters to merged rows before the rows are sent
     to the JVM. The accepted filters also let the reader skip file groups, base files and row groups without matching
     rows.

@@ -25,7 +25,6 @@ from .options import (
     opening_of,
     path_of,
     storage_of,
-    time_of,
     write_options,
 )
 
@@ -79,7 +78,7 @@ def stream_options(given: Mapping[str, str]) -> StreamOptions:
     return StreamOptions(
         path=path_of(options, "read"),
         changes=shape == "cdc",
-        start=_start(options.get(START, "earliest")),
+        start=options.get(START, "earliest"),
         most_files=_limit(options, MAX_FILES),
         most_bytes=_limit(options, MAX_BYTES),
         consumer=check_name(options[CONSUMER]) if CONSUMER in options else "",
@@ -87,10 +86,6 @@ def stream_options(given: Mapping[str, str]) -> StreamOptions:
         storage=storage_of(given),
         opening=opening_of(options, (FUNCTION,)),
     )
-
-
-def _start(text: str) -> Time:
-    return "latest" if text.lower() == "latest" else time_of(text)
 
 
 def _limit(options: Mapping[str, str], name: str) -> int | None:

@@ -73,7 +73,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     @cached_property
     def _first(self) -> str:
         start = self._options.start
-        if start == "latest":
+        if isinstance(start, str) and start.lower() == "latest":
             return newest_write(self._table.context)
         return instant_of(start, ASKED)
 

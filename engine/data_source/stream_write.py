@@ -18,27 +18,28 @@ from pyspark import TaskContext
 from pyspark.sql.datasource import DataSourceStreamArrowWriter, WriterCommitMessage
 from pyspark.sql.types import StructType
 
-from ..actions.upsert import action_of, write_task
+from ..config.concurrency import OPTIMISTIC
 from ..context import Context
 from ..data.digest import digest_of
 from ..data.shape import table_shape
 from ..definition.load import PROPERTIES
 from ..errors import BadInput, Unsupported
 from ..schema import from_spark
-from ..spark.shared_disk import Witness, check_shared, witness
+from ..spark.shared_disk import Witness, check_shared, in_local_folder, witness
 from ..spark.shipping import reduced
 from ..spark.worker import in_words
-from ..storage import LocalStorage, open_storage
+from ..storage import open_storage
 from ..stream import QUERY_ID, batch_id_of
 from ..table import Table
-from ..timeline import load
 from ..timeline.heartbeats import StoredHeartbeats
 from ..timeline.timeline import FOLDER
 from ..writes.commit_protocol import undo_own_write
+from ..writes.data_write import action_of, write_task
+from ..writes.decision_log import is_free
 from ..writes.idempotency import Repeated, check, digest_of_files, repeated
-from ..writes.shared_request import shared_request
+from ..writes.shared_request import forget_elected, shared_request
 from .options import BATCH_ID, WriteOptions
-from .write import Replay, TaskDigest, Writer, Written, checked_rows, writable
+from .write import BatchWriter, RepeatedBatchWriter, TaskDigest, WrittenFiles, checked_rows, writable
 
 BATCH_NUMBER: Final = "streaming.sql.batchId"
 RUN: Final = "spark.jobGroup.id"
@@ -54,7 +55,7 @@ class BatchOfQuery(WriterCommitMessage):
     `requested` is the requested time of the instant, or '' if the batch had already been committed when the task began.
     """
 
-    def __init__(self, query_id: str, number: int, requested: str, content: Written | TaskDigest) -> None:
+    def __init__(self, query_id: str, number: int, requested: str, content: WrittenFiles | TaskDigest) -> None:
         self.batch = query_id, number
         self.requested = requested
         self.content = content
@@ -105,9 +106,9 @@ class StreamWriter(DataSourceStreamArrowWriter):
         A missing table is created on the driver, because executors without access to the folder would each create a
         separate table.
         """
-        if isinstance(open_storage(self._options.path, self._options.storage), LocalStorage):
+        if in_local_folder(open_storage(self._options.path, self._options.storage)):
             storage = self._table().context.storage
-            completed = [f"{FOLDER}/{instant.file_name}" for instant in load(storage).completed[-1:]]
+            completed = [f"{FOLDER}/{instant.file_name}" for instant in self._table().context.active().completed[-1:]]
             self._there = witness(storage, [*completed, PROPERTIES])
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -144,14 +145,15 @@ class StreamWriter(DataSourceStreamArrowWriter):
         if not digests:
             (requested,) = attempts
             self._writer(table, requested, batch_id).commit([each.content for each in done])
+            forget_elected(table.context, batch_id)
             return
         # Another attempt completed before the last of these tasks asked for its instant.
         for requested in attempts:
             undo_own_write(table.context, requested, action_of(table.config))
-        files = [file for each in done if isinstance(each.content, Written) for file in each.content.files]
-        there = repeated(table.context, load(table.context.storage), batch_id)
+        files = [file for each in done if isinstance(each.content, WrittenFiles) for file in each.content.files]
+        there = repeated(table.context, table.context.active(), batch_id)
         assert there is not None, "a task has found the batch written"
-        replay = Replay(table.context.storage, table.config, self._options, there)
+        replay = RepeatedBatchWriter(table.context.storage, table.config, self._options, there)
         replay.commit([*digests, TaskDigest(digest_of_files(files))])
 
     def abort(self, messages: list[WriterCommitMessage | None], number: int) -> None:
@@ -166,7 +168,7 @@ class StreamWriter(DataSourceStreamArrowWriter):
         """Open the table again, because its schema may have changed since the previous micro-batch."""
         storage = open_storage(self._options.path, self._options.storage)
         try:
-            return writable(self._options, self._columns)
+            table = writable(self._options, self._columns)
         except BadInput as unfit:
             raise BadInput(
                 f"write a stream to {storage.url}: {unfit.asked}",
@@ -174,12 +176,20 @@ class StreamWriter(DataSourceStreamArrowWriter):
                 f"{unfit.remedy}; if the table's columns have changed since the query began, stop the query, change"
                 " what it selects, and start it with the same checkpoint",
             ) from None
+        if is_free(table.context) and table.config.concurrency_mode == OPTIMISTIC:
+            raise Unsupported(
+                f"write a stream to {storage.url}",
+                "its writers are optimistic and take no lock, so that the time of a request does not order it among"
+                " the commits",
+                "use foreachBatch(table.sink())",
+            )
+        return table
 
-    def _writer(self, table: Table, requested: str, batch_id: str) -> Writer:
+    def _writer(self, table: Table, requested: str, batch_id: str) -> BatchWriter:
         context, config = table.context, table.config
-        sealed = load(context.storage).until(requested)
-        task = replace(write_task(context, config, requested, sealed), digests=True)
-        return Writer(context.storage, config, replace(self._options, batch_id=batch_id), task, sealed)
+        at_request = context.active().until(requested)
+        task = replace(write_task(context, config, requested, at_request), digests=True)
+        return BatchWriter(context.storage, config, replace(self._options, batch_id=batch_id), task, at_request)
 
 
 def place_of_task() -> Place:

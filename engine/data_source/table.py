@@ -11,16 +11,17 @@ import pyarrow as pa
 
 from ..config import TableConfig
 from ..config.concurrency import concurrency_mode
+from ..config.hudi_options import NAME, check_meaning
 from ..config.options import FUNCTION, WRITE_TASKS
 from ..data.columns import IS_DELETED
-from ..definition.creation import table_config
+from ..definition.creation import arrow_schema, table_config
 from ..definition.load import BACKUP, PROPERTIES
 from ..errors import BadInput, NotATable
 from ..schema import META_COLUMNS
 from ..storage import NotFound, Storage, open_storage
 from ..table import Table, create_table, open_table
 from ..wiring import context_of
-from .options import NAME, TABLE, WriteOptions
+from .options import TABLE, WriteOptions
 
 _FIELDS: Final = {
     "name": "name",
@@ -39,6 +40,10 @@ _FIELDS: Final = {
 """Argument or option -> what it is called in a table's config."""
 
 
+BY_ORDERING: Final = {True: "EVENT_TIME_ORDERING", False: "COMMIT_TIME_ORDERING"}
+"""The merge mode of a new table without an option for it, by whether it has an ordering column, as in Hudi."""
+
+
 def open_or_create(options: WriteOptions, columns: pa.Schema) -> Table:
     """Open the table at the path in the options, or create the table if it does not exist. Raises `BadInput` if the
     options contradict the existing table or are invalid for a new table.
@@ -52,11 +57,13 @@ def open_or_create(options: WriteOptions, columns: pa.Schema) -> Table:
         if "record_key" not in options.table:
             raise NotATable(
                 f"write to {options.path}",
-                "there is no table, and the options do not make one",
+                "there is no table, and no option names a record key (nbcc generates none)",
                 f"create it, or name its key in {TABLE['record_key'][0]}",
             )
         try:
-            return create_table(context, _config(options, _data_columns(columns), {}))
+            config = _config(options, _data_columns(columns), {})
+            check_meaning(options.by_meaning, config)
+            return _in_zone(create_table(context, config), options)
         except BadInput:
             if not _exists(storage):
                 raise  # if it exists now, another process created it
@@ -64,8 +71,24 @@ def open_or_create(options: WriteOptions, columns: pa.Schema) -> Table:
     table.take_over()
     if table.config.own:
         _check_agreement(options, table.config)
+        check_meaning(options.by_meaning, table.config)
     if mode := options.table.get("concurrency_mode"):
         table.config = replace(table.config, concurrency_mode=concurrency_mode(mode))
+    return _in_zone(table, options)
+
+
+def _in_zone(table: Table, options: WriteOptions) -> Table:
+    table.config = replace(table.config, session_time_zone=options.zone)
+    return table
+
+
+def with_columns(table: Table, columns: pa.Schema) -> Table:
+    """Add the columns of a batch that the table lacks to the table, as nullable columns. Returns the table."""
+    config = table.config
+    stored = arrow_schema(_data_columns(columns), "add the columns of a batch", config.session_time_zone)
+    more = [field.with_nullable(True) for field in stored if field.name not in config.schema.names]
+    if more:
+        table.alter_schema(pa.schema([*config.schema, *more]))
     return table
 
 
@@ -99,11 +122,11 @@ def _config(options: WriteOptions, columns: pa.Schema, there: Mapping[str, Any])
         ordering_fields=given.get("ordering_fields"),
         partition_by=given.get("partition_by"),
         buckets=int(given.get("buckets", "4")),
-        merge_mode=given.get("merge_mode", "EVENT_TIME_ORDERING"),
+        merge_mode=given.get("merge_mode", BY_ORDERING[bool(given.get("ordering_fields"))]),
         table_type=given.get("table_type", "MERGE_ON_READ"),
         concurrency_mode=given.get("concurrency_mode"),
         options=options.create,
-        several_partition_columns=bool(there),
+        session_time_zone=options.zone,
     )
 
 

@@ -20,7 +20,6 @@ from pyspark.sql.datasource import DataSourceArrowWriter, WriterCommitMessage
 from pyspark.sql.types import StructType
 
 from ..actions.maintain import serve_writer
-from ..actions.upsert import action_of, write_task
 from ..config import TableConfig
 from ..config.options import IN_PROCESS, PROVIDER
 from ..context import Context
@@ -28,9 +27,10 @@ from ..data.check import problems, refuse
 from ..data.columns import conform
 from ..data.digest import Digest, digest_of
 from ..data.memory import rows_of_task
+from ..data.shape import table_shape
 from ..data.tasks import VERSIONS_PER_TASK, TableShape, WriteTask, WrittenFile
 from ..data.write import bucket_column, split_by_group, write_group
-from ..errors import Unsupported
+from ..errors import BadInput, Unsupported
 from ..lock import InProcessLock
 from ..names import RandomNames, bucket_of
 from ..schema import from_spark
@@ -40,22 +40,24 @@ from ..spark.worker import in_words
 from ..storage import Storage
 from ..storage.failures import without_user
 from ..table import Table
-from ..timeline import Timeline, load
 from ..timeline.heartbeats import StoredHeartbeats
+from ..timeline.history import Active
 from ..wiring import context_of, coordinated
+from ..writes.announced import is_announced
 from ..writes.batch import as_deletes, as_upserts
-from ..writes.commit_protocol import complete, request, undo_on_error
+from ..writes.commit_protocol import undo_on_error
 from ..writes.commits import write_commit
-from ..writes.conflicts import conflict_of
+from ..writes.data_write import action_of, publish, write_task
 from ..writes.decision_log import catch_up, uses_decision_log
 from ..writes.idempotency import Repeated, answer, check, digest_of_files, extra
+from ..writes.unlocked_request import begin_write
 from .duplicates import Fingerprints, combined, fingerprints, shared_groups
 from .options import WriteOptions
-from .table import open_or_create
+from .table import open_or_create, with_columns
 
 
 @dataclass
-class Written(WriterCommitMessage):
+class WrittenFiles(WriterCommitMessage):
     """The files that one Spark task wrote, and the fingerprints (row hashes) of its rows."""
 
     files: list[WrittenFile]
@@ -66,25 +68,42 @@ def begin(schema: StructType, overwrite: bool, options: WriteOptions) -> DataSou
     """Run the checks of a write that need no rows, then create the write's instant on the timeline. `begin` runs once
     for each write.
     """
+    from .replacing import DELETE, REPLACING, PartitionDeleter, ReplacingWriter, check_replacing
+
     check(options.batch_id, options.replay_difference)
     if overwrite:
-        raise Unsupported(
-            f"overwrite the table at {options.path}",
-            "a data source of Spark's cannot bring the rows of a base file together",
-            'use Table.insert_overwrite, or mode("append"), which upserts',
-        )
+        options = overwriting(options)
     columns = from_spark(schema)
     table = writable(options, columns)
     context, config = table.context, table.config
+    if options.operation in REPLACING and not context.active().instants:
+        options = replace(options, operation="insert")  # there is nothing to replace
+    if options.operation in (DELETE, *REPLACING):
+        check_replacing(options, config, columns)
+    if options.operation == DELETE:
+        return PartitionDeleter(context.storage, config, options, table_shape(config, context.rules))
+    writer = ReplacingWriter if options.operation in REPLACING else BatchWriter
     action = action_of(config)
     try:
-        requested, sealed = request(context, action, options.batch_id, starts=True)
+        requested, at_request = begin_write(context, config, action, options.batch_id, starts=True)
     except Repeated as written:
-        return Replay(context.storage, config, options, written)
+        return RepeatedBatchWriter(context.storage, config, options, written)
     with undo_on_error(context, requested, action):
-        task = replace(write_task(context, config, requested, sealed), digests=options.batch_id is not None)
+        task = replace(write_task(context, config, requested, at_request), digests=options.batch_id is not None)
         there = witness_of_instant(context.storage, requested)
-    return Writer(context.storage, config, options, task, sealed, there)
+    return writer(context.storage, config, options, task, at_request, there)
+
+
+def overwriting(options: WriteOptions) -> WriteOptions:
+    """Return the options of a write with ``mode("overwrite")``, which replaces all rows of the table. Hudi deletes the
+    table's folder, and its readers with it; here the older states of the table stay readable.
+    """
+    if options.operation in ("delete", "delete_partition"):
+        raise BadInput(
+            f'{options.operation.replace("_", " ")} with mode("overwrite")', "nothing would be deleted by name",
+            'use mode("append")',
+        )  # fmt: skip
+    return replace(options, operation="insert_overwrite_table")
 
 
 def writable(options: WriteOptions, columns: pa.Schema) -> Table:
@@ -100,7 +119,10 @@ def writable(options: WriteOptions, columns: pa.Schema) -> Table:
             f"Spark begins and commits the write in processes of its own, and {IN_PROCESS} excludes the threads of one",
             f"create the table with another {PROVIDER}, or use Table.upsert",
         )
-    batch_of(columns.empty_table(), options, config)
+    if options.adds_columns:
+        table = with_columns(table, columns)
+    if options.operation != "delete_partition":
+        batch_of(columns.empty_table(), options, table.config)
     return table
 
 
@@ -109,9 +131,9 @@ def batch_of(rows: pa.Table, options: WriteOptions, config: TableConfig) -> pa.T
     table.
     """
     if options.operation != "delete":
-        return as_upserts(rows, config.schema, by_value=False)
+        return as_upserts(rows, config, by_value=False)
     key = (*config.record_key, *config.partition_by)
-    return as_deletes(rows, config.schema, key, config.ordering, by_value=False)
+    return as_deletes(rows, config.schema, key, config.ordering, config.session_time_zone, by_value=False)
 
 
 @dataclass
@@ -121,7 +143,7 @@ class TaskDigest(WriterCommitMessage):
     digest: Digest
 
 
-class _TableWriter(DataSourceArrowWriter):
+class TableWriter(DataSourceArrowWriter):
     """Base class of the writers that Spark pickles and sends to the tasks and to the committing process."""
 
     def __init__(self, storage: Storage, config: TableConfig, options: WriteOptions) -> None:
@@ -136,7 +158,7 @@ class _TableWriter(DataSourceArrowWriter):
         return coordinated(context_of(None, self._storage), self._config)
 
 
-class Replay(_TableWriter):
+class RepeatedBatchWriter(TableWriter):
     """The writer of a repeated batch that has already been committed. Each task computes the digest of its rows, and
     `commit` compares the sum of the digests with the digest of the committed batch.
     """
@@ -153,7 +175,8 @@ class Replay(_TableWriter):
 
     def commit(self, messages: list[WriterCommitMessage | None]) -> None:
         digest = sum((message.digest for message in messages if isinstance(message, TaskDigest)), Digest())
-        answer(self._context(), Repeated(self._batch_id, self._instant), digest, self._options.replay_difference)
+        with in_words():
+            answer(self._context(), Repeated(self._batch_id, self._instant), digest, self._options.replay_difference)
 
     def abort(self, messages: list[WriterCommitMessage | None]) -> None:
         """Do nothing: the tasks of a repeated batch write no files, and the instant of the committed batch must not be
@@ -161,7 +184,7 @@ class Replay(_TableWriter):
         """
 
 
-class Writer(_TableWriter):
+class BatchWriter(TableWriter):
     """The writer of one batch. Spark creates the writer once, on the driver's machine. `write` runs in each Spark task,
     and `commit` or `abort` runs once in a separate process on the driver's machine.
     """
@@ -172,7 +195,7 @@ class Writer(_TableWriter):
         config: TableConfig,
         options: WriteOptions,
         task: WriteTask,
-        sealed: Timeline,
+        at_request: Active,
         there: Witness | None = None,
     ) -> None:
         """`there` is a file of the table that the driver has read. A task that cannot find this file has no access to
@@ -180,15 +203,15 @@ class Writer(_TableWriter):
         """
         super().__init__(storage, config, options)
         self._there = there
-        self._sealed = sealed
+        self._at_request = at_request
         self._task = task
 
-    def write(self, iterator: Iterator[pa.RecordBatch]) -> Written:
+    def write(self, iterator: Iterator[pa.RecordBatch]) -> WrittenFiles:
         with in_words():
             check_shared(self._storage, self._there)
             return self._written(iterator)
 
-    def _written(self, iterator: Iterator[pa.RecordBatch]) -> Written:
+    def _written(self, iterator: Iterator[pa.RecordBatch]) -> WrittenFiles:
         # The process that requested the instant has ended.
         heartbeats = StoredHeartbeats(self._storage, *self._config.coordination.heartbeat_interval)
         heartbeats.start(self._task.instant)
@@ -198,18 +221,22 @@ class Writer(_TableWriter):
         finally:
             heartbeats.stop_renewing(self._task.instant)
 
-    def put(self, found: pa.Table | None) -> Written:
+    def put(self, found: pa.Table | None) -> WrittenFiles:
         """Write `found`, the rows of the running Spark task, to data files; None means that the task has no rows."""
         if found is None:
-            return Written([])
+            return WrittenFiles([])
         here = TaskContext.get()
         number = here.partitionId() if here else 0
         # Copy on write needs all rows of a group at once: they wait in log files, which no commit will list.
         task = replace(self._task, first_version=1 + VERSIONS_PER_TASK * number, onto=None)
-        return Written(write_rows(self._storage, found, task, number), fingerprints(found, task.shape))
+        return WrittenFiles(write_rows(self._storage, found, task, number), fingerprints(found, task.shape))
 
     def commit(self, messages: list[WriterCommitMessage | None]) -> None:
-        written = [message for message in messages if isinstance(message, Written)]
+        with in_words():
+            self._commit(messages)
+
+    def _commit(self, messages: list[WriterCommitMessage | None]) -> None:
+        written = [message for message in messages if isinstance(message, WrittenFiles)]
         files = [file for message in written for file in message.files]
         digest = digest_of_files(files)  # before files are combined, which change no row of the batch
         shared = shared_groups([each.row_fingerprints for each in written if each.row_fingerprints is not None])
@@ -224,18 +251,10 @@ class Writer(_TableWriter):
         commit = write_commit(self._config, requested, self._options.operation.upper(), files, more)
         context = self._context()
         try:
-            complete(
-                context,
-                requested,
-                action_of(self._config),
-                files=files,
-                commit=commit,
-                refused_by=lambda now: conflict_of(
-                    context, self._config, requested, files, sealed=self._sealed, now=now
-                ),
+            publish(
+                context, self._config, requested, at_request=self._at_request, files=files, commit=commit,
                 batch_id=batch_id,
-                may_ask_early=True,
-            )
+            )  # fmt: skip
         except Repeated as repeated:  # another attempt was faster, and this one has taken its own back
             answer(context, repeated, digest, self._options.replay_difference)
         if self._options.services is not None:
@@ -248,7 +267,9 @@ class Writer(_TableWriter):
         context, requested = self._context(), self._task.instant
         if uses_decision_log(context):
             catch_up(context)  # what is decided is committed, whether or not its writer came to publish it
-        instant = load(context.storage).find(requested)
+        instant = context.active().find(requested)
+        if is_announced(context, requested, action_of(self._config)):
+            return  # another actor may commit it at any time
         if instant is not None and instant.completed is None:
             with suppress(_Aborted), undo_on_error(context, requested, action_of(self._config)):
                 raise _Aborted
@@ -263,17 +284,21 @@ def checked_rows(
     if rows is None:
         return None
     found = _conformed(rows, options, config)
-    refuse(problems(found, shape, deletes=options.operation != "bulk_insert"), shape)
+    refuse(problems(found, shape, deletes=options.operation in ("upsert", "insert", "delete")), shape)
     return found
 
 
 def _conformed(rows: pa.Table, options: WriteOptions, config: TableConfig) -> pa.Table:
     """Cast the batch to the types of the table, because timestamps in Spark's Arrow batches have the session's time
-    zone.
+    zone. A timestamp without a zone is converted later, by the zone that the options name.
     """
-    wanted = [config.schema.field(name) for name in rows.column_names if name in config.schema.names]
-    flags = [field for field in rows.schema if field.name not in config.schema.names]
-    return batch_of(conform(rows, pa.schema([*wanted, *flags])), options, config)
+
+    def is_kept(field: pa.Field) -> bool:
+        zoneless = pa.types.is_timestamp(field.type) and field.type.tz is None
+        return zoneless or field.name not in config.schema.names
+
+    wanted = [field if is_kept(field) else config.schema.field(field.name) for field in rows.schema]
+    return batch_of(conform(rows, pa.schema(wanted)), options, config)
 
 
 def write_rows(storage: Storage, rows: pa.Table, task: WriteTask, writer: int) -> list[WrittenFile]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, get_args
 
 import pyarrow as pa
 
-from ..arguments import texts
+from ..arguments import is_of, texts
 from ..config.archive_policy import archive_policy_of
 from ..config.concurrency import NON_BLOCKING, OPTIMISTIC
 from ..config.concurrency import concurrency_mode as mode_of
@@ -51,11 +51,8 @@ def table_config(
     concurrency_mode: str | None,
     options: Mapping[str, str],
     session_time_zone: str | None = None,
-    several_partition_columns: bool = False,
 ) -> TableConfig:
-    """Return the config of a new table. Raises `BadInput` or `Unsupported` for the first invalid argument.
-    `several_partition_columns` is True if several partition columns are allowed, as in Hudi.
-    """
+    """Return the config of a new table. Raises `BadInput` or `Unsupported` for the first invalid argument."""
     zone = checked_zone(session_time_zone, ASKED)
     columns = arrow_schema(schema, zone=zone)
     keys = _names(record_key, "record_key")
@@ -64,11 +61,11 @@ def table_config(
     mode = mode_of(concurrency_mode or (NON_BLOCKING if table_type == "MERGE_ON_READ" else OPTIMISTIC), ASKED)
     _check_modes(merge_mode, table_type, mode)
     _check_keys(columns, keys)
-    _check_partition(columns, partitions, several_partition_columns)
+    _check_partition(columns, partitions)
     _check_ordering(columns, orderings, merge_mode)
     if isinstance(buckets, bool) or not isinstance(buckets, int) or not 1 <= buckets < MOST_BUCKETS:
         raise BadInput(
-            f"{ASKED} with buckets={buckets!r}", "that is no number of file groups", "give a whole number from 1"
+            f"{ASKED} with buckets={buckets!r}", "that is not a number of file groups", "give a whole number from 1"
         )
     config = TableConfig(
         name=_table_name(name),
@@ -96,12 +93,13 @@ def arrow_schema(schema: Schema, asked: str = ASKED, zone: str | None = None) ->
     If a column's values are stored losslessly in another type, the result contains the stored type. `zone` is the time
     zone in which timestamps without a time zone are interpreted.
     """
+    if not isinstance(schema, str | pa.Schema):
+        schema = getattr(schema, "schema", schema)  # that of a DataFrame, a table or a reader
     if isinstance(schema, pa.Schema):
         return stored_schema(schema.remove_metadata(), zone)
-    if not isinstance(schema, str) and not type(schema).__module__.startswith("pyspark."):
-        raise BadInput(
-            asked, f"its schema is a {type(schema).__qualname__}", "give a pyarrow Schema, a StructType or DDL"
-        )
+    if not isinstance(schema, str) and not is_of("pyspark", schema):
+        exists = f"its schema is a {type(schema).__qualname__}"
+        raise BadInput(asked, exists, "give a pyarrow Schema, a StructType, DDL, or rows that have one")
     try:
         return stored_schema(from_spark(schema), zone)
     except (ImportError, RuntimeError, AssertionError) as failed:
@@ -127,7 +125,7 @@ def check_columns(columns: pa.Schema, asked: str = ASKED) -> None:
     for field in columns:
         if not _NAME.fullmatch(field.name):
             raise BadInput(
-                f"{asked} with the column {field.name!r}", "that is no name in Avro", "use letters, digits and _"
+                f"{asked} with the column {field.name!r}", "that is not a name in Avro", "use letters, digits and _"
             )
         if field.name.startswith("_hoodie_"):
             raise BadInput(f"{asked} with the column {field.name!r}", "_hoodie_ is for Hudi's own columns", "rename it")
@@ -152,7 +150,7 @@ def _check_inside(kind: pa.DataType, asked: str) -> None:
         if not names:
             raise BadInput(asked, "a struct in it has no fields", "give it some")
         if bad := next((name for name in names if not _NAME.fullmatch(name)), None):
-            raise BadInput(asked, f"the name of its field {bad!r} is none in Avro", "use letters, digits and _")
+            raise BadInput(asked, f"its field {bad!r} does not have a name in Avro", "use letters, digits and _")
         if len({name.lower() for name in names}) < len(names):
             raise BadInput(asked, f"Spark takes two of its fields for one ({', '.join(names)})", "rename one of them")
     for field in inner:
@@ -227,14 +225,8 @@ def _check_keys(columns: pa.Schema, keys: Sequence[str]) -> None:
         _check_type(columns, name, "record_key", is_key_type(columns.field(name).type), "string, int or bigint")
 
 
-def _check_partition(columns: pa.Schema, partitions: Sequence[str], several: bool) -> None:
+def _check_partition(columns: pa.Schema, partitions: Sequence[str]) -> None:
     _check_names(columns, partitions, "partition_by")
-    if len(partitions) > 1 and not several:
-        raise Unsupported(
-            f"{ASKED} with partition_by={list(partitions)!r}",
-            "releases of Hudi disagree on the keys of tables with several partition columns",
-            "partition by one column",
-        )
     for name in partitions:
         kind = columns.field(name).type
         _check_type(columns, name, "partition_by", is_partition_type(kind), "string, int, bigint or date")
@@ -284,7 +276,7 @@ def _from_options(options: Mapping[str, str]) -> dict[str, Any]:
         raise BadInput(f"{ASKED} with the option {unknown!r}", "there is no such option", near)
 
     def refuse(name: str, _: str, needed: str) -> BadInput:
-        return BadInput(f"{ASKED} with {name}={options[name]!r}", "that is no value of this option", f"use {needed}")
+        return BadInput(f"{ASKED} with {name}={options[name]!r}", "that is not a value of this option", f"use {needed}")
 
     texts = {name: str(value) for name, value in options.items()}
     return {

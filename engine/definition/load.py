@@ -10,14 +10,15 @@ import pyarrow as pa
 
 from ..config.coordination import is_shared
 from ..config.intact import MANDATORY, whole_properties
-from ..config.properties import encode_properties
+from ..config.properties import decode_properties, encode_properties
 from ..config.schemas import schema_versions
 from ..config.table_config import TableConfig
 from ..config.table_properties import from_properties, to_properties
 from ..errors import BadInput, Damaged, NotATable
 from ..schema import from_avro, without_meta
 from ..storage import NotFound, Storage
-from ..timeline import Timeline, load, load_commit
+from ..timeline import Timeline, load_commit
+from ..timeline.loading import Listings
 
 PROPERTIES: Final = ".hoodie/hoodie.properties"
 BACKUP: Final = ".hoodie/hoodie.properties.backup"
@@ -51,7 +52,7 @@ def open_table(storage: Storage) -> TableConfig:
         config = replace(from_properties(values, pa.schema([])), shared_store=is_shared(storage.url))
         return _as_of_now(config, values)
     from_properties(values, pa.schema([]))  # refuse first what cannot be read
-    schema = _latest_schema(storage, load(storage)) or created_with
+    schema = _latest_schema(storage, Listings().to_read(storage)) or created_with
     if schema is None:
         raise NotATable(
             f"open the table at {storage.url}", "neither commits nor properties record its columns", "write to it"
@@ -102,13 +103,25 @@ def _latest_schema(storage: Storage, timeline: Timeline) -> str | None:
 
 
 def audited_properties(storage: Storage) -> tuple[dict[str, str], str]:
-    """Return the properties of a table, and a description of any damage ('' if undamaged). For an audit, mandatory keys
-    other than the table name may be missing.
+    """Return the properties of a table, and a description of any damage ('' if undamaged). For an audit, a file with a
+    table name is enough: other keys and the checksum may be missing.
     """
     try:
         return load_properties(storage), ""
     except Damaged as damaged:
-        return _load(storage, MANDATORY[:1]), damaged.exists
+        return _named_properties(storage, damaged), damaged.exists
+
+
+def _named_properties(storage: Storage, damaged: Damaged) -> dict[str, str]:
+    """Return the properties of the first file that names the table, or raise `damaged`."""
+    for path in (PROPERTIES, BACKUP):
+        try:
+            values = decode_properties(storage.get(path))
+        except NotFound:
+            continue
+        if MANDATORY[0] in values:
+            return values
+    raise damaged
 
 
 def load_properties(storage: Storage) -> dict[str, str]:
@@ -118,11 +131,11 @@ def load_properties(storage: Storage) -> dict[str, str]:
     return _load(storage)
 
 
-def _load(storage: Storage, mandatory: Sequence[str] | None = None) -> dict[str, str]:
+def _load(storage: Storage) -> dict[str, str]:
     asked, wrong = f"open the table at {storage.url}", ""
     for path in (PROPERTIES, BACKUP):
         try:
-            found = whole_properties(storage.get(path), mandatory)
+            found = whole_properties(storage.get(path))
         except NotFound:
             continue
         if not isinstance(found, str):

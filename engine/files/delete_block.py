@@ -84,15 +84,26 @@ def encode_deletes(
 ) -> bytes:
     """Encode the deletes of one file group as one delete block.
 
-    `orderings` contains the ordering values in the exact type of the ordering column, without nulls. A delete block
-    uses only one branch of the Avro union of ordering types, because hudi-rs rejects blocks with several branches. If
+    `orderings` contains the ordering values in the exact type of the ordering column, without nulls. Timestamps are
+    written as longs and dates as ints, as Hudi's own writer does (see `_in_hudis_types`). A delete block uses only one
+    branch of the Avro union of ordering types, because hudi-rs rejects blocks with several branches. If
     `orderings` is None, the deletes win over all earlier records; Hudi stores an int 0 for this case. `schema` is the
     Avro schema (JSON) of the records in the log. `compacted` has the same meaning as in `encode_data`. Raises
     `Unsupported` if Hudi cannot store ordering values of this type in deletes.
     """
-    content = _encode_list(keys, partition, orderings)
+    content = _encode_list(keys, partition, _in_hudis_types(orderings))
     headers = {Header.INSTANT: instant, Header.SCHEMA: schema, **compacted_header(compacted)}
     return encode_block(BlockKind.DELETE, headers, _HEAD.pack(_VERSION, len(content)) + content)
+
+
+def _in_hudis_types(orderings: pa.Array | None) -> pa.Array | None:
+    """Return timestamps as longs and dates as ints; other ordering values unchanged."""
+    # Hudi 1.2.0 does not compare a row with a delete in the wrapper of dates or timestamps: an older delete wins over
+    # the row in a log. An int 0 always wins, so a block with 1970-01-01 has dates.
+    if orderings is None or not pa.types.is_temporal(orderings.type) or not is_ordering_type(orderings.type):
+        return orderings
+    numbers = orderings.cast(pa.int32() if pa.types.is_date(orderings.type) else pa.int64())
+    return orderings if pa.types.is_date(orderings.type) and pc.any(pc.equal(numbers, 0)).as_py() else numbers
 
 
 def _encode_list(keys: pa.Array, partition: str, orderings: pa.Array | None) -> bytes:

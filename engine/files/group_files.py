@@ -12,9 +12,9 @@ from ..rules import Rules
 from ..storage import Entry
 from ..timeline.archive import Archive
 from ..timeline.commits import Commits
+from ..timeline.history import Current
 from ..timeline.instant import Instant
 from ..timeline.metadata import WriteStat, decode_commit
-from ..timeline.timeline import Timeline
 
 Group = tuple[str, str]
 """(partition, file id)."""
@@ -85,7 +85,7 @@ def as_of_time(instant: Instant, rules: Rules) -> str:
 
 
 def listed_files(
-    timeline: Timeline, commits: Commits, rules: Rules, as_of: str | None = None
+    timeline: Current, commits: Commits, rules: Rules, as_of: str | None = None
 ) -> Iterator[BaseFile | LogFile]:
     """Yield the data files listed in the commits of instants that are visible as of `as_of`."""
     for instant in timeline.instants:
@@ -97,7 +97,7 @@ def listed_files(
 
 def directory_files(
     entries: Iterable[Entry],
-    timeline: Timeline,
+    timeline: Current,
     commits: Commits,
     rules: Rules,
     as_of: str | None = None,
@@ -130,7 +130,7 @@ Sizes = dict[str, tuple[int, bool]]
 """Path -> (listed size, whether several writes have appended to the file)."""
 
 
-def _listed_sizes(timeline: Timeline, commits: Commits, rules: Rules, as_of: str | None) -> Sizes:
+def _listed_sizes(timeline: Current, commits: Commits, rules: Rules, as_of: str | None) -> Sizes:
     """Return the recorded sizes of the files listed in visible commits of the active timeline. Raises `Unsupported` for
     an unknown kind of file name.
     """
@@ -199,7 +199,7 @@ def _requested(path: str) -> str | None:
     return parsed.instant if parsed else None
 
 
-def _instant(requested: str, timeline: Timeline, archive: Archive, listed: Sizes) -> Instant:
+def _instant(requested: str, timeline: Current, archive: Archive, listed: Sizes) -> Instant:
     """Return the instant that wrote a data file. If the instant is archived, record the file sizes from its commit in
     `listed`.
     """

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from ..file_names import in_partition
 from ..rules import Rules
 from ..timeline.commits import Commits
+from ..timeline.history import Current
 from ..timeline.instant import Instant
 from ..timeline.timeline import Timeline
 from .group_files import BaseFile, Group, LogFile, visible
@@ -22,7 +23,7 @@ Covers = Mapping[str, tuple[str, ...]]
 
 
 def covers_of(
-    timeline: Timeline, commits: Commits, rules: Rules, as_of: str | None = None
+    timeline: Current, commits: Commits, rules: Rules, as_of: str | None = None
 ) -> dict[str, tuple[str, ...]]:
     """Return the log files written by visible log compactions of nbcc, each with its input logs."""
     covers: dict[str, tuple[str, ...]] = {}

@@ -21,9 +21,9 @@ from ..storage.subfolder import Subfolder
 from ..timeline.cleans import cleaned_away
 from ..timeline.commits import Commits
 from ..timeline.container import embedded
-from ..timeline.loading import load_to_read
+from ..timeline.history import Current
+from ..timeline.loading import Listings
 from ..timeline.restores import file_restored_away
-from ..timeline.timeline import Timeline
 from .group_files import BaseFile, LogFile, data_file, directory_files
 from .hfile import decode_hfile
 from .log_block import BlockKind, Header, read_blocks
@@ -89,7 +89,7 @@ def _newest_slices(inside: Subfolder) -> Iterator[str]:
     """Yield the paths of the metadata table's files in merge order: for each file group the newest base file, then its
     logs.
     """
-    timeline, archive = load_to_read(inside), Commits(inside).archive_now()
+    timeline, archive = Listings().to_read(inside), Commits(inside).archive_now()
     bases: dict[str, BaseFile] = {}
     logs: dict[str, list[LogFile]] = {}
     for entry in inside.list(FILES):
@@ -162,7 +162,7 @@ def _apply(known: dict[str, _Info], newer: Mapping[str, _Info]) -> None:
 
 
 def cross_checked_files(
-    storage: Storage, timeline: Timeline, commits: Commits, rules: Rules, as_of: str | None = None
+    storage: Storage, timeline: Current, commits: Commits, rules: Rules, as_of: str | None = None
 ) -> list[BaseFile | LogFile]:
     """Return the visible data files in the partition folders.
 

@@ -15,6 +15,7 @@ from .. import html
 from ..rules import Rules
 from ..storage import Storage
 from ..timeline.commits import Commits
+from ..timeline.history import Current, Whole
 from ..timeline.instant import Instant
 from ..timeline.timeline import Timeline
 from .group_files import BaseFile, Group, LogFile, directory_files, listed_files, visible
@@ -71,26 +72,44 @@ class FileSlice:
 
 
 def load_slices(
-    storage: Storage, timeline: Timeline, commits: Commits, rules: Rules, as_of: str | None = None
+    storage: Storage,
+    timeline: Current,
+    commits: Commits,
+    rules: Rules,
+    as_of: str | None = None,
+    *,
+    with_absent: bool = False,
 ) -> tuple[FileSlice, ...]:
     """Return the file slices as of `as_of`, without slices that are needed only by reads before the clean horizon (the
     oldest readable time).
     """
-    slices = all_slices(storage, timeline, commits, rules, as_of)
+    slices = _slices(storage, timeline, commits, rules, as_of, with_absent)
     bound = commits.horizon(timeline) if rules.files == "listed" else None
     return slices if bound is None else kept_since(slices, bound, rules)
 
 
 def all_slices(
-    storage: Storage, timeline: Timeline, commits: Commits, rules: Rules, as_of: str | None = None
+    storage: Storage,
+    timeline: Whole,
+    commits: Commits,
+    rules: Rules,
+    as_of: str | None = None,
+    *,
+    with_absent: bool = False,
 ) -> tuple[FileSlice, ...]:
     """Return all file slices as of `as_of` (None means the whole timeline), sorted by partition, file id and barrier.
 
     The time `as_of` must be settled: no pending instant can still complete at or before `as_of`. File groups replaced
     by a completed replacecommit are omitted. Slices with deleted files are included, so that reading them fails instead
-    of returning fewer rows.
+    of returning fewer rows. In a table whose files are found in folders, they are included if `with_absent` is True.
     """
-    files = find_files(storage, timeline, commits, rules, as_of)
+    return _slices(storage, timeline, commits, rules, as_of, with_absent)
+
+
+def _slices(
+    storage: Storage, timeline: Current, commits: Commits, rules: Rules, as_of: str | None, with_absent: bool
+) -> tuple[FileSlice, ...]:
+    files = _files(storage, timeline, commits, rules, as_of, with_absent)
     hidden = replaced_groups(timeline, commits, rules, as_of)
     plans = pending_plans(timeline, commits, rules, as_of)
     return build_slices((file for file in files if (file.partition, file.file_id) not in hidden), plans, rules)
@@ -116,13 +135,20 @@ def _starts(piece: FileSlice, horizon: str, rules: Rules) -> bool:
     return (piece.base.requested if rules.retention == "barrier" else piece.base.completed or _UNKNOWN) <= horizon
 
 
-def find_files(
-    storage: Storage, timeline: Timeline, commits: Commits, rules: Rules, as_of: str | None = None
-) -> Iterable[BaseFile | LogFile]:
+def find_files(storage: Storage, timeline: Whole, commits: Commits, rules: Rules) -> Iterable[BaseFile | LogFile]:
     """Return the visible data files. `rules` determine whether commits, directories or Hudi's metadata table are
     searched.
 
     Logs replaced by a visible log compaction are omitted.
+    """
+    return _files(storage, timeline, commits, rules, None, with_absent=False)
+
+
+def _files(
+    storage: Storage, timeline: Current, commits: Commits, rules: Rules, as_of: str | None, with_absent: bool
+) -> Iterable[BaseFile | LogFile]:
+    """Return what `find_files` returns, as of `as_of`. If `with_absent` is True, files that completed commits list are
+    added if the search does not find them.
     """
     files: Iterable[BaseFile | LogFile]
     if rules.files == "cross_checked":
@@ -132,7 +158,11 @@ def find_files(
     elif rules.files == "directory" or rules.visibility == "any":
         files = directory_files(storage.list(""), timeline, commits, rules, as_of)
     else:
-        files = listed_files(timeline, commits, rules, as_of)
+        files, with_absent = listed_files(timeline, commits, rules, as_of), False
+    if with_absent:
+        there = {file.path: file for file in files}
+        listed = listed_files(timeline, commits, rules, as_of)
+        files = [*there.values(), *(file for file in listed if file.path not in there)]
     covers = covers_of(timeline, commits, rules, as_of)
     pending = frozenset(i.requested for i in timeline.log_compactions if not i.completed)
     return without_covered(files, covers, pending, rules) if covers or pending else files
@@ -155,14 +185,13 @@ def _done(instant: Instant, as_of: str | None, rules: Rules) -> bool:
     return instant.completed is not None and visible(instant, as_of, rules)
 
 
-def replaced_groups(timeline: Timeline, commits: Commits, rules: Rules, as_of: str | None = None) -> frozenset[Group]:
+def replaced_groups(timeline: Current, commits: Commits, rules: Rules, as_of: str | None = None) -> frozenset[Group]:
     """Return the file groups that were replaced by replacecommits visible as of `as_of`."""
     return frozenset(
-        (partition, file_id)
+        group
         for instant in timeline.completed
         if instant.action == "replacecommit" and visible(instant, as_of, rules)
-        for partition, file_ids in commits.commit(instant).replaced.items()
-        for file_id in file_ids
+        for group in commits.commit(instant).groups_replaced
     )
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from ..rules import Rules
 from ..timeline.commits import Commits
+from ..timeline.history import Whole
 from ..timeline.instant import Instant
 from ..timeline.metadata import CommitMetadata
 from ..timeline.timeline import Timeline
@@ -29,7 +30,7 @@ class WindowFiles:
     logs: tuple[LogFile, ...]
 
 
-def window_files(timeline: Timeline, commits: Commits, rules: Rules, after: str, until: str) -> tuple[WindowFiles, ...]:
+def window_files(timeline: Whole, commits: Commits, rules: Rules, after: str, until: str) -> tuple[WindowFiles, ...]:
     """Return the files of the writes that completed in (after, until], by file group, without files of table services.
     """
     bases: dict[Group, list[BaseFile]] = {}

@@ -41,6 +41,32 @@ class BetweenProcesses:
             self._threads.release()
             raise
 
+    @property
+    def wait_seconds(self) -> float:
+        return self._wait
+
+    def try_acquire(self) -> bool:
+        if not self._threads.try_acquire():
+            return False
+        try:
+            file = opened(self._url, self._path)
+            if file.lock(wait=False):
+                self._held = file
+                return True
+            file.close()
+        except BaseException:
+            self._threads.release()
+            raise
+        self._threads.release()
+        return False
+
+    def timed_out(self) -> LockTimeout:
+        return LockTimeout(
+            f"lock the table {self._url}",
+            f"another process has held {FILE} for {self._wait:g} s",
+            "wait for its operation, or look for one that hangs",
+        )
+
     def release(self) -> None:
         self._threads.check_held()
         assert self._held is not None, "only its holder releases a lock"
@@ -54,11 +80,7 @@ class BetweenProcesses:
         try:
             while not file.lock(wait=False):
                 if time.monotonic() >= until:
-                    raise LockTimeout(
-                        f"lock the table {self._url}",
-                        f"another process has held {FILE} for {self._wait:g} s",
-                        "wait for its operation, or look for one that hangs",
-                    )
+                    raise self.timed_out()
                 time.sleep(_POLL_SECONDS)
         except BaseException:
             file.close()

@@ -28,12 +28,25 @@ class InProcessLock:
 
     def acquire(self) -> None:
         if not self._lock.acquire(timeout=self._wait):
-            raise LockTimeout(
-                f"lock the table {self._name}",
-                f"another thread has held its lock for {self._wait:g} s",
-                "wait for that operation, or look for one that hangs",
-            )
+            raise self.timed_out()
         self._holder = os.getpid()
+
+    @property
+    def wait_seconds(self) -> float:
+        return self._wait
+
+    def try_acquire(self) -> bool:
+        if not self._lock.acquire(timeout=0):
+            return False
+        self._holder = os.getpid()
+        return True
+
+    def timed_out(self) -> LockTimeout:
+        return LockTimeout(
+            f"lock the table {self._name}",
+            f"another thread has held its lock for {self._wait:g} s",
+            "wait for that operation, or look for one that hangs",
+        )
 
     def release(self) -> None:
         self.check_held()

@@ -28,6 +28,15 @@ class SingleProcessLock(InProcessLock):
 
     def acquire(self) -> None:
         super().acquire()
+        self._claim_table()
+
+    def try_acquire(self) -> bool:
+        if not super().try_acquire():
+            return False
+        self._claim_table()
+        return True
+
+    def _claim_table(self) -> None:
         try:
             self._claim = _claimed(self._name, self._path)  # one thread at a time: the lock is held
         except BaseException:

@@ -21,7 +21,7 @@ from typing import Final, NamedTuple
 from ..json_text import parse_json
 from ..storage import TRANSIENT, Storage
 from ..storage.conditional import ConditionalObject, Version, conditional_object
-from ..storage.verified_puts import Replaced, replace_verified
+from ..storage.verified_puts import ReplaceResult, replace_verified
 from .waiting import DRIFT_MS, Attempts, Now, Waiting, wall_ms
 
 FILE: Final = ".hoodie/.locks/table_lock.json"
@@ -81,7 +81,7 @@ class StorageLock(Waiting):
         self._was_last = known is not None and self._released is not None and known.data == self._released.data
         return (known is None or self._is_free(known)) and self._take(known).done
 
-    def _take(self, known: Version | None) -> Replaced:
+    def _take(self, known: Version | None) -> ReplaceResult:
         until, owner = self._end(), self._attempts.begin()
         taken = replace_verified(self._file, _text(expired=False, until=until, owner=owner), known)
         if taken.done and taken.version is not None:

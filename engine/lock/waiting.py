@@ -39,6 +39,28 @@ class Waiting(ABC):
             self._threads.release()
             raise
 
+    @property
+    def wait_seconds(self) -> float:
+        return self._wait
+
+    def try_acquire(self) -> bool:
+        if not self._threads.try_acquire():
+            return False
+        taken = False
+        try:
+            taken = self.try_once()
+        finally:
+            if not taken:
+                self._threads.release()
+        return taken
+
+    def timed_out(self) -> LockTimeout:
+        return LockTimeout(
+            f"lock the table {self.url}",
+            f"{self.held_by()}, and {self._wait:g} s were not enough",
+            "wait for its operation, or look for one that hangs",
+        )
+
     def release(self) -> None:
         self._threads.check_held()
         try:
@@ -50,11 +72,7 @@ class Waiting(ABC):
         until = time.monotonic() + self._wait
         while not self.try_once():
             if time.monotonic() >= until:
-                raise LockTimeout(
-                    f"lock the table {self.url}",
-                    f"{self.held_by()}, and {self._wait:g} s were not enough",
-                    "wait for its operation, or look for one that hangs",
-                )
+                raise self.timed_out()
             time.sleep(_POLL_SECONDS)
 
     def warn_of_lease(self, failed: Exception, seconds: int) -> None:

@@ -10,37 +10,22 @@ from typing import NamedTuple
 from ..context import Context
 from ..errors import NbccError
 from ..rules import Rules
-from ..timeline import Timeline, load_settled
 from ..timeline.checkpointed import CheckpointedCommits
+from ..timeline.history import Whole
 from ..timeline.state_checkpoint import newest_checkpoint
-from .travel import settled_at
 
 
-class Loaded(NamedTuple):
+class LoadedTimeline(NamedTuple):
     """A timeline, and the context that caches its commits. `misfit` is the time of a state checkpoint that was ignored
     because it does not fit the timeline; '' if there is none.
     """
 
     context: Context
-    timeline: Timeline
+    timeline: Whole
     misfit: str = ""
 
 
-def load_present(context: Context, now: str | None = None) -> Loaded:
-    """Return the current timeline. The newest state checkpoint replaces older commits if this reduces the number of
-    storage requests.
-    """
-    return through_checkpoint(context, lambda using: load_settled(using.storage, using.rules, now, using.commits))
-
-
-def load_at(context: Context, time: str, asked: str) -> Loaded:
-    """Return the timeline of a read as of `time`; a state checkpoint at or before `time` replaces the older commits if
-    possible.
-    """
-    return through_checkpoint(context, lambda using: settled_at(using, time, asked), time)
-
-
-def through_checkpoint(context: Context, load: Callable[[Context], Timeline], until: str = "~") -> Loaded:
+def through_checkpoint(context: Context, load: Callable[[Context], Whole], until: str = "~") -> LoadedTimeline:
     """Load a timeline, starting from the newest state checkpoint at or before the time `until`. If no state checkpoint
     is usable, load the timeline with all commits instead. Warns of a state checkpoint that does not fit the timeline.
     """
@@ -49,19 +34,19 @@ def through_checkpoint(context: Context, load: Callable[[Context], Timeline], un
         using = replace(context, own_commits=commits, own_heartbeats=context.heartbeats)
         timeline = load(using)
         if commits.is_dropped:
-            context.commits.checkpointed, context.commits.has_read = None, True
-            return Loaded(context, timeline)
+            context.commits.drop_checkpoint(has_read_archive=True)
+            return LoadedTimeline(context, timeline)
         if not cleaned_by_others(using, timeline):
             if not commits.misfit:
-                return Loaded(using, timeline)
+                return LoadedTimeline(using, timeline)
             misfit = commits.checkpoint.time
             name = f"nbcc: the state checkpoint {misfit} of {context.storage.url} is ignored"
             warnings.warn(f"{name}, because {commits.misfit}", stacklevel=2)
-        context.commits.checkpointed = None
-    return Loaded(context, load(context), misfit)
+        context.commits.drop_checkpoint(has_read_archive=False)
+    return LoadedTimeline(context, load(context), misfit)
 
 
-def cleaned_by_others(context: Context, timeline: Timeline) -> bool:
+def cleaned_by_others(context: Context, timeline: Whole) -> bool:
     """Return whether another engine has cleaned the table. A table that another engine has cleaned is read without
     state checkpoints, because its horizon depends on all commits.
     """
@@ -85,7 +70,7 @@ def _commits_through(context: Context, until: str) -> CheckpointedCommits | None
     state checkpoint that it found, because it has already read all commits since that checkpoint.
     """
     commits = context.commits
-    if commits.has_read or not has_checkpoints(context.rules):
+    if commits.has_read_archive or not has_checkpoints(context.rules):
         return None
     known = commits.checkpointed
     if isinstance(known, CheckpointedCommits) and known.checkpoint.time <= until:
@@ -97,6 +82,5 @@ def _commits_through(context: Context, until: str) -> CheckpointedCommits | None
         found = CheckpointedCommits(commits, checkpoint)
     except NbccError:
         return None
-    if known is None:
-        commits.checkpointed = found
+    commits.use(found)
     return found

@@ -6,9 +6,10 @@ from ..context import Context
 from ..errors import Cleaned, Unsupported
 from ..timeline import Archive, Instant, Timeline, completion_of
 from ..timeline.container import decode_record
+from ..timeline.history import Whole
 
 
-def refuse_cleaned(context: Context, timeline: Timeline, time: str, asked: str, *, pinned: bool = False) -> None:
+def refuse_cleaned(context: Context, timeline: Whole, time: str, asked: str, *, pinned: bool = False) -> None:
     """Raise `Cleaned` if a read as of `time` may need files that cleaning has deleted. If `pinned` is True, a time is
     also accepted if a savepoint retains the table's state at that time.
     """
@@ -22,9 +23,8 @@ def cleaned(time: str, bound: str, asked: str) -> Cleaned:
     return Cleaned(f"{asked} {time}", f"cleaning has removed files from before {bound}", f"use {bound} or later")
 
 
-def refuse_undone(timeline: Timeline, time: str, asked: str) -> None:
-    """Raise `Cleaned` if a restore has undone writes that a read as of `time` needs. `timeline` must include the
-    archived instants.
+def refuse_undone(timeline: Whole, time: str, asked: str) -> None:
+    """Raise `Cleaned` if a restore has undone writes that a read as of `time` needs.
     """
     for plan in timeline.restores:
         saved = timeline.find(plan.savepoint)
@@ -37,7 +37,7 @@ def refuse_undone(timeline: Timeline, time: str, asked: str) -> None:
             )
 
 
-def horizon(context: Context, timeline: Timeline) -> str | None:
+def horizon(context: Context, timeline: Whole) -> str | None:
     """Return the horizon: the completion time before which reads are refused because of cleaning; None if no clean has
     deleted files.
 
@@ -66,16 +66,16 @@ def _earliest_retained(context: Context, clean: Instant) -> str | None:
     return record.get("earliestCommitToRetain") or clean.requested
 
 
-def archived_completions(context: Context, timeline: Timeline) -> list[str]:
+def archived_completions(context: Context, timeline: Whole) -> list[str]:
     """Return the completion times of the archived writes, in ascending order."""
-    return Archive(context.storage).completions() if timeline.archived else []
+    return Archive(context.storage).completions() if timeline.lacks_archived else []
 
 
 def refuse_unlisted(context: Context, timeline: Timeline, asked: str) -> None:
     """Raise `Unsupported` if another engine has archived commits of an nbcc table, because reads would miss the files
     in these commits.
     """
-    if context.rules.files == "listed" and timeline.archived:
+    if context.rules.files == "listed" and timeline.lacks_archived:
         raise Unsupported(
             asked,
             "another engine has archived commits of this table, which this release does not look into",
@@ -83,7 +83,7 @@ def refuse_unlisted(context: Context, timeline: Timeline, asked: str) -> None:
         )
 
 
-def refuse_archived_window(context: Context, timeline: Timeline, after: str, asked: str) -> None:
+def refuse_archived_window(context: Context, timeline: Whole, after: str, asked: str) -> None:
     """Raise `Unsupported` if writes that completed after `after` may have been archived already."""
     archived = archived_completions(context, timeline)
     if archived and after < archived[-1]:

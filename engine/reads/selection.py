@@ -17,10 +17,10 @@ from ..data.ranges import LogRanges, decode_ranges
 from ..data.tasks import LogInput, ReadTask, TableShape
 from ..errors import BadInput
 from ..files.group_files import Group
-from ..timeline import Timeline
+from ..timeline.history import Whole
 from ..timeline.metadata import RANGES
 from ..writes.batch import named_paths
-from .tasks import completed_write, selected
+from .tasks import selected
 from .whole_numbers import compared, inside, is_number
 
 Triple = tuple[str, str, Any]
@@ -39,7 +39,7 @@ _FORMS: Final = 'give a pyarrow expression, or triples like ("day", ">=", "2026-
 
 
 @dataclass(frozen=True, slots=True)
-class Selection:
+class ReadSelection:
     """The columns, the row condition and the partitions that a read selects. An empty tuple or None selects everything.
     """
 
@@ -55,7 +55,7 @@ class Selection:
         return groups_to_read(self.where, shape, kept) if self.where and config.own else kept
 
     def tasks(
-        self, context: Context, config: TableConfig, timeline: Timeline, tasks: Sequence[ReadTask]
+        self, context: Context, config: TableConfig, timeline: Whole, tasks: Sequence[ReadTask]
     ) -> list[ReadTask]:
         """Return the subset of `tasks` that can contain selected rows, each restricted to the selected columns."""
         if not tasks:
@@ -83,7 +83,7 @@ class Selection:
         return self.where is not None or context.jobs.takes_conditions_later
 
 
-EVERYTHING: Final = Selection()
+EVERYTHING: Final = ReadSelection()
 
 
 def selection(
@@ -92,7 +92,7 @@ def selection(
     columns: Sequence[str] = (),
     where: Where | None = None,
     partitions: Collection[str] | None = None,
-) -> Selection:
+) -> ReadSelection:
     """Validate and return the selection of a read. `schema` contains the columns that can be selected. Raises
     `BadInput` for an unknown column, an invalid condition, or a path that is not a partition of the table.
     """
@@ -101,7 +101,7 @@ def selection(
     if partitions is not None:
         asked = "read the partition"
         paths = frozenset(named_paths(partitions, config, asked) if config.own else [*partitions])
-    return Selection(names, None if where is None else predicate(where, schema), paths)
+    return ReadSelection(names, None if where is None else predicate(where, schema), paths)
 
 
 def predicate(where: Where, schema: pa.Schema) -> Predicate:
@@ -167,7 +167,7 @@ def _refusal(expression: pc.Expression, schema: pa.Schema) -> str | None:
 class RangesOfLogs:
     """Looks up the value range of each column of a log file in the commit that lists the log file."""
 
-    def __init__(self, context: Context, timeline: Timeline) -> None:
+    def __init__(self, context: Context, timeline: Whole) -> None:
         self._context = context
         self._timeline = timeline
         self._listed: dict[str, dict[str, LogRanges]] = {}
@@ -184,7 +184,7 @@ class RangesOfLogs:
         return self._listed[log.requested].get(log.path)
 
     def _decoded(self, requested: str) -> dict[str, LogRanges]:
-        instant = completed_write(self._context, self._timeline, requested)
+        instant = self._timeline.find(requested)
         if instant is None or instant.completed is None:
             return {}
         commit = self._context.commits.commit(instant)

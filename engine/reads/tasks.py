@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 
@@ -17,22 +17,25 @@ from ..errors import BadInput
 from ..files.group_files import BaseFile, LogFile, visible
 from ..files.slices import FileSlice, all_slices, load_slices, merge_position, to_read
 from ..rules import HUDI, Rules
-from ..timeline import Instant, Timeline
+from ..timeline import Instant
+from ..timeline.history import Whole
 from .retention import refuse_cleaned, refuse_undone, refuse_unlisted
 
 
-def slices_as_of(context: Context, timeline: Timeline, time: str | None = None) -> tuple[FileSlice, ...]:
+def slices_as_of(
+    context: Context, timeline: Whole, time: str | None = None, *, with_absent: bool = False
+) -> tuple[FileSlice, ...]:
     """Return all file slices as of `time`; if `time` is None, as of the end of `timeline`. `time` must be settled in
-    `timeline`: no further instant can complete at or before `time`.
+    `timeline`: no further instant can complete at or before `time`. `with_absent` is an argument of `all_slices`.
 
     Raises `Cleaned` if files that the read needs were deleted. Raises `Unsupported` if another engine has archived
     commits.
     """
     _refuse_lost(context, timeline, time)
-    return load_slices(context.storage, timeline, context.commits, context.rules, time)
+    return load_slices(context.storage, timeline, context.commits, context.rules, time, with_absent=with_absent)
 
 
-def _refuse_lost(context: Context, timeline: Timeline, time: str | None, pinned: bool = False) -> None:
+def _refuse_lost(context: Context, timeline: Whole, time: str | None, pinned: bool = False) -> None:
     refuse_unlisted(context, timeline, "look for the files of the table")
     if time is not None:
         refuse_undone(timeline, time, "read the table as of")
@@ -40,31 +43,37 @@ def _refuse_lost(context: Context, timeline: Timeline, time: str | None, pinned:
 
 
 def state_tasks(
-    context: Context, config: TableConfig, timeline: Timeline, time: str | None = None
+    context: Context, config: TableConfig, timeline: Whole, time: str | None = None
 ) -> tuple[ReadTask, ...]:
     """Return the tasks that read the table as of `time`, one for each file group. `time` may precede the horizon (the
     oldest readable time) if a savepoint retains the table's state at `time`.
+
+    A file that a completed commit lists, and that a snapshot needs, is an input of its task even if it is missing: the
+    task then raises `Missing`. Readers of Hudi that list folders return no row of such a file.
     """
     _refuse_lost(context, timeline, time, pinned=True)
     if context.rules.files == "listed":
         context.commits.fetch(i for i in timeline.completed if i.writes and visible(i, time, context.rules))
-    slices = all_slices(context.storage, timeline, context.commits, context.rules, time)
+    # Another engine does not record which slices it has cleaned, so a file that only an as-of read needs may be absent.
+    must_exist = not config.own and time is None
+    slices = all_slices(context.storage, timeline, context.commits, context.rules, time, with_absent=must_exist)
     return tuple(
-        read_task(piece, config, group_rules(context, timeline, piece.base.requested if piece.base else None))
+        read_task(piece, config, group_rules(context, timeline.find, piece.base.requested if piece.base else None))
         for piece in to_read(slices, context.rules)
         if piece.base or piece.logs
     )
 
 
-def group_rules(context: Context, timeline: Timeline, base: str | None) -> Rules:
-    """Return the merge rules of a file group whose base file has the requested time `base`.
+def group_rules(context: Context, find: Callable[[str], Instant | None], base: str | None) -> Rules:
+    """Return the merge rules of a file group whose base file has the requested time `base`. `find` returns the write
+    with a requested time.
 
     In an nbcc table, Hudi's rules apply to a file group whose base file another engine wrote (docs/contract.md,
     Assumptions). Other engines may drop deletes in a compaction, and may merge the logs of a file group by requested
     time.
     """
     looks = context.rules.files == "listed" and context.rules.unmarked == "by_its_engine"
-    instant = completed_write(context, timeline, base) if base and looks else None
+    instant = find(base) if base and looks else None
     if instant is None or instant.completed is None or context.commits.commit(instant).own:
         return context.rules
     return with_foreign_base(context.rules)
@@ -73,12 +82,6 @@ def group_rules(context: Context, timeline: Timeline, base: str | None) -> Rules
 def with_foreign_base(rules: Rules) -> Rules:
     """Return the rules by which an nbcc table merges a file group whose base file another engine wrote."""
     return replace(rules, fold=HUDI.fold, merge_order=HUDI.merge_order)
-
-
-def completed_write(context: Context, timeline: Timeline, requested: str) -> Instant | None:
-    """Return the completed write with the given requested time, found in the timeline or in the archive."""
-    found = timeline.find(requested)
-    return found or context.commits.find(context.unretired(timeline), requested)
 
 
 def read_task(piece: FileSlice, config: TableConfig, rules: Rules) -> ReadTask:

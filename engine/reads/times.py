@@ -1,5 +1,5 @@
-"""Converts a user's time to an instant string; accepts an `Instant` (its completion time), an instant string or an
-aware datetime.
+"""Converts a user's time to an instant string. Python, the options of the data source and the command line all use this
+parser.
 """
 
 from __future__ import annotations
@@ -16,14 +16,20 @@ Time = Instant | str | datetime
 BEGINNING: Final = "0" * 17
 """Before every instant; what Hudi's readers write as "0" or "000"."""
 
-_FORMS: Final = "a time is an Instant, 17 digits yyyyMMddHHmmssSSS in UTC, or a datetime with a time zone"
+_FORMS: Final = (
+    "a time is an Instant, 17 digits yyyyMMddHHmmssSSS in UTC, a text such as '2026-11-28 16:00:00' (in UTC),"
+    " or a datetime with a time zone"
+)
 
 
 def instant_of(time: Time, asked: str) -> str:
     """Return `time` as a 17-digit instant string. `asked` is the phrase with which error messages begin, such as "read
-    the table as of". Raises `BadInput` if `time` is not a valid time. A string of 14 digits means the end of that
-    second, as in Hudi; a string of zeros means the beginning of the table. A datetime is truncated to whole
-    milliseconds.
+    the table as of". Raises `BadInput` if `time` is not a valid time.
+
+    A string of 14 digits means the end of that second, as in Hudi. A string of zeros, or "earliest", means the
+    beginning of the table. Other strings are ISO 8601 dates or times, also with a blank in place of the T, as Hudi's
+    `as.of.instant` accepts them. They are in UTC, like the digits of an instant, unless they name a time zone. A date
+    is its midnight. Fractions of a millisecond are dropped.
     """
     if isinstance(time, Instant):
         return _completion(time, asked)
@@ -55,15 +61,18 @@ def _of_datetime(moment: datetime, asked: str) -> str:
         return of_moment(moment.astimezone(UTC))
     except OverflowError:
         given = moment.isoformat(sep=" ")
-        raise BadInput(f"{asked} {given}", "in UTC that is no year of four digits", _FORMS) from None
+        raise BadInput(f"{asked} {given}", "in UTC its year does not have four digits", _FORMS) from None
 
 
 def _of_text(text: str, asked: str) -> str:
-    if text and not text.strip("0"):
+    if text.lower() == "earliest" or (text and not text.strip("0")):
         return BEGINNING
-    instant = text + "999" if len(text) == 14 else text
     try:
+        if not text.isdecimal():
+            moment = datetime.fromisoformat(text)
+            return _of_datetime(moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment, asked)
+        instant = text + "999" if len(text) == 14 else text
         to_millis(instant)
     except ValueError:
-        raise BadInput(f"{asked} {text!r}", "that is no time", _FORMS) from None
+        raise BadInput(f"{asked} {text!r}", "that is not a time", _FORMS) from None
     return instant

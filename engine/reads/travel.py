@@ -5,18 +5,59 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from ..context import Context
 from ..errors import BadInput
 from ..lock import held
-from ..timeline import Timeline, completion_of, load
+from ..timeline import Timeline, completion_of
 from ..timeline.decisions import Decision
-from ..timeline.loading import list_again
-from ..writes.commit_protocol import take_time
-from ..writes.decision_log import catch_up, decide, uses_decision_log
+from ..timeline.history import Active, History, Whole
+from ..writes.claims import new_time
+from ..writes.deciding import tick
+from ..writes.decision_log import catch_up, decide, is_free, uses_decision_log
 
 
-def settled_at(context: Context, time: str, asked: str) -> Timeline:
+def settled(context: Context, now: str | None = None) -> Whole:
+    """Return a timeline that contains every instant completed at or before some time T, and no instant completed after
+    T.
+
+    Because a single listing may show a newer instant and miss an older one, the timeline is listed twice. T is the
+    greatest completion time in the first listing. The second listing shows every instant that completed at or before T.
+    Instants archived between the first and the second listing are found in the archive, which is read after each
+    listing. With `Rules(listing="once")`, the timeline is listed only once. With `Rules(read_time="clock")`, `now`
+    replaces the greatest completion time, although instants may still complete at or before `now`.
+    """
+    listed = list_once(context)
+    is_by_clock = now is not None and context.rules.read_time == "clock"
+    time = (now if is_by_clock else listed.greatest_completion) or ""
+    if context.rules.listing == "twice":
+        listed = list_again(context, listed, time)
+    return listed.until(time)
+
+
+def list_again(context: Context, listed: Timeline, time: str) -> Whole:
+    """List the timeline again until the listing contains all instants that the previous listing showed as completed at
+    or before `time`.
+
+    If a restore deletes instants during a listing, the listing may show some deleted instants but not the restore. The
+    next listing shows the restore's plan, which names the deleted instants.
+    """
+    again = list_once(context)
+    while again.misses(listed, time):
+        listed, again = again, list_once(context)
+    return again
+
+
+def list_once(context: Context) -> Whole:
+    """Return the timeline from one listing, joined with the archive if the rules require it."""
+    active = context.commits.active_to_read()
+    if context.rules.archive_lookup == "never" and context.rules.files == "listed":
+        return History(replace(active, lacks_archived=False)).whole
+    return context.history(active).whole
+
+
+def settled_at(context: Context, time: str, asked: str) -> Whole:
     """Return a timeline with every instant that completed at or before `time`; the timeline may also contain newer
     instants.
 
@@ -25,27 +66,31 @@ def settled_at(context: Context, time: str, asked: str) -> Timeline:
     whether `time` is settled, but may miss instants that are published during the listing. A second listing finds the
     instants that the first listing missed. Raises `BadInput` if `time` is in the future.
     """
-    timeline = load(context.storage)
+    timeline = context.active()
     if (timeline.greatest_completion or "") < time:
         now = _settle(context, timeline)
         if now < time:
             raise BadInput(
                 f"{asked} {time}", f"now is {now}, and what has not happened yet cannot be read", "use an earlier time"
             )
-    return list_again(timeline, time, context.storage, context.rules, context.commits)
+    return list_again(context, timeline, time)
 
 
-def _settle(context: Context, timeline: Timeline) -> str:
-    """Return a new time, generated under the lock; every later commit has a greater completion time."""
+def _settle(context: Context, timeline: Active) -> str:
+    """Return a new time, generated under the lock or by the decision log; every later commit has a greater completion
+    time.
+    """
+    if is_free(context):
+        return tick(context)
     with held(context.lock):
         while True:
             last = catch_up(context) if uses_decision_log(context) else None
-            time = take_time(context, timeline)
+            time = new_time(context, timeline, claimed=False)
             if last is None or decide(context, Decision(last.number + 1, "time", time, "", time)):
                 return time
 
 
-def refuse_requested_time(timeline: Timeline, time: str, asked: str) -> None:
+def refuse_requested_time(timeline: Whole, time: str, asked: str) -> None:
     """Raise `BadInput` if `time` is the requested time of a write. Writes become visible in the order of completion
     times, so a requested time does not determine which rows a read shows.
 
@@ -66,7 +111,7 @@ def refuse_requested_time(timeline: Timeline, time: str, asked: str) -> None:
     raise BadInput(f"{asked} {time}", exists, remedy)
 
 
-def refuse_before_first(timeline: Timeline, time: str, asked: str, archived: Sequence[str] = ()) -> None:
+def refuse_before_first(timeline: Whole, time: str, asked: str, archived: Sequence[str] = ()) -> None:
     """Raise `BadInput` if no write had completed at or before `time`. `archived` contains the completion times of the
     archived writes.
     """

@@ -13,12 +13,12 @@ from ..errors import BadInput, Unsupported
 from ..file_names import in_partition
 from ..files.group_files import BaseFile, Group
 from ..files.window import WindowFiles, window_files
-from ..timeline import Timeline, WriteStat, completion_of, load_settled
-from ..timeline.loading import list_again
+from ..timeline import WriteStat, completion_of
+from ..timeline.history import Whole
 from .retention import refuse_archived_window, refuse_cleaned, refuse_undone, refuse_unlisted
 from .tasks import base_input, log_inputs, slices_as_of
 from .times import BEGINNING, Time, instant_of
-from .travel import settled_at
+from .travel import list_again, settled, settled_at
 
 ASKED = "read a window"
 
@@ -27,13 +27,13 @@ class Window(NamedTuple):
     """The window (after, until] of an incremental read, and a timeline with every instant that completed in the window.
     """
 
-    timeline: Timeline
+    timeline: Whole
     after: str
     until: str
 
 
 @dataclass(frozen=True, slots=True)
-class Replaced:
+class ReplacedPartition:
     """A completed replacing write (insert overwrite or delete partition) of one partition. Reads as of `completed` or
     later ignore writes to `partition` that completed before `requested`. `partition` is the path of a partition; it is
     '' in an unpartitioned table.
@@ -56,11 +56,11 @@ def settled_window(context: Context, after: Time, until: Time | None, asked: str
         if start > end:
             raise BadInput(f"{asked} after {start} until {end}", "the start is after the end", "exchange the two")
         return Window(settled_at(context, end, f"{asked} until"), start, end)
-    timeline = load_settled(context.storage, context.rules, commits=context.commits)
+    timeline = settled(context)
     end = timeline.greatest_completion or BEGINNING
     if any(plan.requested == end for plan in timeline.restores):
         # The restore may have been planned between the two listings. Then they omit what completed before its request.
-        timeline = list_again(timeline, end, context.storage, context.rules, context.commits)
+        timeline = list_again(context, timeline, end)
     if start > end:
         return Window(settled_at(context, start, f"{asked} after"), start, start)
     return Window(timeline, start, end)
@@ -108,7 +108,7 @@ def refuse_replacements(context: Context, window: Window, *, clustering: bool) -
         if clustering or context.commits.commit(instant).operation != "CLUSTER":
             raise Unsupported(
                 f"{ASKED} after {window.after} until {window.until}",
-                f"{instant.file_name} replaces whole file groups, which is no list of changed rows",
+                f"{instant.file_name} replaces whole file groups, which does not list changed rows",
                 f"end one window before {instant.completed}, read a snapshot there, and start the next one after it",
             )
 

@@ -10,6 +10,8 @@ from ..audit.removed_instants import removed_instants
 
 _ANOTHER: Final = "any of them may have written it, and file names do not identify the writer"
 
+_LISTS_NOTHING: Final = "its instant lists no file at all, so that the content of the instant may have been lost"
+
 
 @dataclass(frozen=True, slots=True)
 class Orphan:
@@ -43,7 +45,12 @@ def orphan_files(audit: Audit) -> tuple[Orphan, ...]:
         for file in audit.orphans
     ]
     late = [
-        Orphan(file.path, file.size, f"its instant {file.requested} is completed and does not list it")
+        Orphan(
+            file.path,
+            file.size,
+            f"its instant {file.requested} is completed and does not list it",
+            "" if audit.commits[file.requested].stats else _LISTS_NOTHING,
+        )
         for file in audit.unlisted
     ]
     doubtful = [

@@ -10,26 +10,34 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from ..audit.amounts import several
+from ..clock import to_millis
 from ..errors import BadInput, Conflict
-from ..storage import Entry, NotFound, Storage, confined, put_unique
+from ..storage import Entry, Listable, NotFound, Storage, confined, put_unique
 from ..storage.conditional import ConditionalObject, conditional_object
 from ..timeline.timeline import FOLDER as TIMELINE
 
 FOLDER: Final = ".hoodie/.nbcc/quarantine"
+ADDED: Final = "added"
+"""The folder of a repair with copies of the timeline files that it put in the place of others."""
+MIN_AGE_MS: Final = 7 * 86_400_000
+"""Only a repair of this age may be purged: a missing row is often noticed days later."""
 
 
 @dataclass(frozen=True, slots=True)
 class Quarantined:
     """What one repair moved into the quarantine. `name` is the time of the repair; `files` are the paths that the files
-    had, data files first; `size` is their total size in bytes.
+    had, data files first; `size` is their total size in bytes. `added` are the paths of the timeline files that the
+    repair put.
     """
 
     name: str
     files: tuple[str, ...]
     size: int
+    added: tuple[str, ...] = ()
 
 
-class QuarantiningStorage:
+class QuarantiningStorage(Listable):
     """A storage wrapper that moves deleted data files and timeline files into the quarantine. Other files, such as
     heartbeats and markers, are deleted.
 
@@ -58,6 +66,8 @@ class QuarantiningStorage:
 
     def put(self, path: str, data: bytes) -> None:
         self._storage.put(path, data)
+        if path.startswith(f"{TIMELINE}/"):  # the undo of the repair must take it back
+            self._storage.put(f"{FOLDER}/{self._name}/{ADDED}/{confined(path)}", data)
 
     def delete(self, path: str) -> None:
         if not path.startswith(".hoodie/") or path.startswith(f"{TIMELINE}/"):
@@ -85,10 +95,15 @@ def quarantined(storage: Storage) -> tuple[Quarantined, ...]:
     for entry in storage.list(FOLDER):
         name, _, path = entry.path.removeprefix(f"{FOLDER}/").partition("/")
         files.setdefault(name, []).append(entry._replace(path=path))
-    return tuple(
-        Quarantined(name, tuple(sorted((entry.path for entry in each), key=_order)), sum(entry.size for entry in each))
-        for name, each in sorted(files.items())
-    )
+    return tuple(_part(name, each) for name, each in sorted(files.items()))
+
+
+def _part(name: str, entries: Sequence[Entry]) -> Quarantined:
+    prefix = f"{ADDED}/"
+    moved = [entry for entry in entries if not entry.path.startswith(prefix)]
+    added = tuple(entry.path.removeprefix(prefix) for entry in entries if entry.path.startswith(prefix))
+    files = tuple(sorted((entry.path for entry in moved), key=_order))
+    return Quarantined(name, files, sum(entry.size for entry in moved), added)
 
 
 def find_quarantined(storage: Storage, name: str, verb: str) -> Quarantined:
@@ -111,14 +126,32 @@ def put_back(storage: Storage, part: Quarantined) -> None:
         if _content(storage, path) not in (None, data):
             asked, exists = f"put back the quarantine {part.name}", f"{path} exists, with other content"
             raise Conflict(asked, exists, "compare the two, and move the one away that is wrong")
+    for path in part.added:
+        if _content(storage, path) not in (None, storage.get(f"{FOLDER}/{part.name}/{ADDED}/{path}")):
+            asked, exists = f"put back the quarantine {part.name}", f"{path} has changed since the repair"
+            raise Conflict(asked, exists, "compare it with the copy in the quarantine")
     for path, data in contents.items():
         storage.put_if_absent(path, data)
-    purge(storage, part)
+    storage.delete_all([path for path in part.added if path not in part.files])
+    _delete(storage, part)
 
 
-def purge(storage: Storage, part: Quarantined) -> None:
-    """Delete the files of a repair for good."""
-    storage.delete_all([f"{FOLDER}/{part.name}/{path}" for path in part.files])
+def purge(storage: Storage, part: Quarantined, now: str, min_age_ms: int = MIN_AGE_MS) -> None:
+    """Delete the files of a repair for good. `now` is a timestamp. Raises `Conflict` if the repair is younger than
+    `min_age_ms`.
+    """
+    age = to_millis(now) - to_millis(part.name)
+    if age < min_age_ms:
+        exists = (
+            f"it is {several(age // 3_600_000, 'hour')} old, and must be {several(min_age_ms // 3_600_000, 'hour')}"
+        )
+        raise Conflict(f"purge the quarantine {part.name}", exists, "wait, or state another age with --min-age")
+    _delete(storage, part)
+
+
+def _delete(storage: Storage, part: Quarantined) -> None:
+    copies = (*part.files, *(f"{ADDED}/{path}" for path in part.added))
+    storage.delete_all([f"{FOLDER}/{part.name}/{path}" for path in copies])
 
 
 def _order(path: str) -> tuple[bool, str]:

@@ -59,7 +59,7 @@ def _correction(audit: Audit, requested: str, now: str) -> Retiming:
     )
     if not completions:
         return _pending_change(audit, requested, now, asked)
-    if audit.properties.get(DECISION) == "log":
+    if audit.properties.get(DECISION, "lock") != "lock":
         raise BadInput(asked, f"the table's completion times are entries of a log ({DECISION})", "leave them")
     if len({each.completes_as for each in completions}) > 1:
         names = ", ".join(each.file_name for each in completions)

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 _PRIMITIVES: Final[tuple[tuple[pa.DataType, str, str], ...]] = (  # Arrow, DDL, class
     (pa.bool_(), "BOOLEAN", "BooleanType"),
+    (pa.int8(), "TINYINT", "ByteType"),  # no table stores it: `accepted.stored_schema` makes it an int
+    (pa.int16(), "SMALLINT", "ShortType"),
     (pa.int32(), "INT", "IntegerType"),
     (pa.int64(), "BIGINT", "LongType"),
     (pa.float32(), "FLOAT", "FloatType"),

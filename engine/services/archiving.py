@@ -13,15 +13,16 @@ from typing import Final
 
 from ..context import Context
 from ..errors import BadInput, Damaged
-from ..files.planned_slices import planned_slices
 from ..files.slices import to_read
 from ..storage import NotFound
-from ..timeline import Archived, Instant, Timeline, completion_of, decode_commit, decode_plan
+from ..timeline import Archived, Instant, completion_of, decode_commit, decode_plan
 from ..timeline.cleans import decode_clean_plan
 from ..timeline.container import decode_record
-from ..timeline.decisions import Decision
+from ..timeline.decisions import LogEntry
+from ..timeline.history import Active, History
 from ..timeline.instant import COMPLETES_AS, PENDING
 from ..timeline.timeline import FOLDER
+from .upkeep import current_slices
 
 RETAINED = 20
 """How many writes stay on the active timeline (hoodie.keep.min.commits)."""
@@ -40,22 +41,21 @@ def refuse_retained(retained: int) -> None:
 
 
 def archivable(
-    context: Context, timeline: Timeline, unretired: Timeline, retained: int, last: Decision | None
+    context: Context, history: History, retained: int, last: LogEntry | None, floor: str = "~"
 ) -> tuple[Instant, ...]:
-    """Return the instants of the active timeline that may be archived, ordered by requested time. The caller of
-    `archivable` holds the table's lock.
-
-    `unretired` is the active timeline joined with the archived instants that table services need. `last` is the newest
-    entry of the decision log; None without a decision log.
+    """Return the instants of the active timeline that may be archived, ordered by requested time: those that completed
+    at or before the `floor`. The caller of `archivable` holds the table's lock, or `history` has nothing that completed
+    after `last`. `last` is the newest entry of the decision log; None without a decision log.
     """
-    stay = _stay(context, timeline, unretired, retained, last)
+    timeline = history.active
+    stay = _stay(context, history, retained, last)
     waits = context.rules.archive_bound == "pending"
     bound = min((i.requested for i in (*timeline.pending, *timeline.savepoints) if waits), default="~")
     found = []
     for instant in sorted(timeline.completed, key=lambda i: (i.requested, i.action)):
         if instant.requested >= bound:
             break
-        stays = instant in stay or completion_of(instant) >= bound
+        stays = instant in stay or completion_of(instant) >= bound or completion_of(instant) > floor
         if stays and instant.writes:
             break
         if not stays:
@@ -63,9 +63,7 @@ def archivable(
     return tuple(found)
 
 
-def _stay(
-    context: Context, timeline: Timeline, unretired: Timeline, retained: int, last: Decision | None
-) -> frozenset[Instant]:
+def _stay(context: Context, history: History, retained: int, last: LogEntry | None) -> frozenset[Instant]:
     """Return the completed instants that must remain on the active timeline.
 
     The newest writes are not archived, and neither is the newest clean, which records the horizon (the oldest readable
@@ -73,18 +71,19 @@ def _stay(
     archived, because hudi-rs does not read the archive and would miss their rows (docs/hudi-format.md). The instant of
     the last decision-log entry is not archived, because the next writer looks it up on the active timeline.
     """
+    timeline = history.active
     newest = [instant for instant in timeline.completed if instant.writes][-retained:]
     cleans = [instant for instant in timeline.completed if instant.action == "clean"][-1:]
     restores = [instant for instant in timeline.completed if instant.action == "restore"]
-    decided = [instant for instant in timeline.completed if last and instant.requested == last.requested]
-    slices = planned_slices(context.storage, unretired, context.commits, context.rules)
+    decided = [instant for instant in timeline.completed if last and last.item(instant.requested)]
+    slices = current_slices(context, history.current)
     live = (log for piece in to_read(slices, context.rules) for log in piece.logs)
     logs = {each.requested for log in live for each in log.files}
     with_logs = (instant for instant in timeline.completed if instant.writes and instant.requested in logs)
     return frozenset((*newest, *cleans, *restores, *decided, *with_logs))
 
 
-def pending_files(timeline: Timeline, instants: Iterable[Instant]) -> Iterator[str]:
+def pending_files(timeline: Active, instants: Iterable[Instant]) -> Iterator[str]:
     """Return the file names of the requested and inflight states of completed instants, whether or not the files exist.
     """
     for instant in instants:
@@ -92,12 +91,12 @@ def pending_files(timeline: Timeline, instants: Iterable[Instant]) -> Iterator[s
             yield Instant(instant.requested, begun_as(timeline, instant), state).file_name
 
 
-def begun_as(timeline: Timeline, instant: Instant) -> str:
+def begun_as(timeline: Active, instant: Instant) -> str:
     """Return the action that a completed instant had while pending, such as `compaction` for a `commit`."""
     return timeline.begun_as.get(instant.key, instant.action)
 
 
-def to_archived(context: Context, timeline: Timeline, instant: Instant) -> Archived:
+def to_archived(context: Context, timeline: Active, instant: Instant) -> Archived:
     """Convert a completed instant to an archive entry with the contents of its completed timeline file and its plan, if
     any.
 

@@ -7,20 +7,20 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import islice, takewhile
-from typing import Final, Literal, get_args
+from typing import Final
 
 from ..clock import to_instant, to_millis
+from ..config.maintenance import POLICIES, PolicyName
 from ..context import Context
 from ..errors import BadInput
 from ..files.group_files import Group
 from ..files.log_compaction import input_logs
 from ..files.slices import FileSlice, all_slices, kept_since
-from ..timeline import Commits, Instant, Timeline, completion_of
+from ..timeline import Commits, Instant, completion_of
 from ..timeline.cleans import CleanPlan
+from ..timeline.history import Current, History
 from ..timeline.savepoints import by_partition
 from .savepoints import pinned_files
-
-PolicyName = Literal["KEEP_LATEST_COMMITS", "KEEP_LATEST_BY_HOURS", "KEEP_LATEST_FILE_VERSIONS"]
 
 HOUR_MS: Final = 3_600_000
 
@@ -38,8 +38,8 @@ class Policy:
     retained: int
 
     def __post_init__(self) -> None:
-        if self.name not in get_args(PolicyName):
-            known = ", ".join(get_args(PolicyName))
+        if self.name not in POLICIES:
+            known = ", ".join(POLICIES)
             raise BadInput(f"clean by the policy {self.name!r}", f"the policies are {known}", "choose one of these")
         if not isinstance(self.retained, int) or isinstance(self.retained, bool) or self.retained < 1:
             raise BadInput(
@@ -50,7 +50,7 @@ class Policy:
 
 
 def horizon_of(
-    policy: Policy, timeline: Timeline, commits: Commits, slices: Iterable[FileSlice], now: str
+    policy: Policy, timeline: Current, commits: Commits, slices: Iterable[FileSlice], now: str
 ) -> str | None:
     """Return the completion time before which reads are refused after the clean; None if the policy retains the entire
     history.
@@ -65,7 +65,7 @@ def horizon_of(
     return max(_oldest_versions(slices, policy.retained), default=None)
 
 
-def is_write(timeline: Timeline, commits: Commits, instant: Instant) -> bool:
+def is_write(timeline: Current, commits: Commits, instant: Instant) -> bool:
     """Return whether a completed instant can change rows. A compaction changes no rows, unless it belongs to a
     replacing write.
     """
@@ -84,16 +84,17 @@ def _oldest_versions(slices: Iterable[FileSlice], retained: int) -> Iterable[str
 
 
 def plan_clean(
-    context: Context, timeline: Timeline, slices: tuple[FileSlice, ...], policy: Policy, horizon: str
+    context: Context, history: History, slices: tuple[FileSlice, ...], policy: Policy, horizon: str
 ) -> CleanPlan | None:
     """Return the plan of a clean with the given horizon (the oldest readable time); None if no file can be deleted. The
     clean plan omits files that a savepoint or a pending log compaction needs.
     """
+    timeline = history.current
     kept = kept_since(slices, horizon, context.rules)
     stay = {id(piece) for piece in kept}
     gone = {path for piece in slices if id(piece) not in stay for path in piece.paths}
     keep = pinned_files(context, timeline) | planned_inputs(context, timeline)
-    files = by_partition((gone | skipped_by_cleans(context, timeline, horizon)) - keep)
+    files = by_partition((gone | skipped_by_cleans(context, history, horizon)) - keep)
     if not files:
         return None
     newest = next((instant.requested for instant in reversed(timeline.instants) if instant.completed), "")
@@ -101,7 +102,7 @@ def plan_clean(
     return CleanPlan(policy.name, files, _earliest(timeline, kept, horizon), newest, horizon, saved)
 
 
-def planned_inputs(context: Context, timeline: Timeline) -> frozenset[str]:
+def planned_inputs(context: Context, timeline: Current) -> frozenset[str]:
     """Return the input logs of all pending log compactions. A clean keeps the inputs of a pending log compaction even
     if a replacing write has hidden their file slice.
     """
@@ -109,24 +110,23 @@ def planned_inputs(context: Context, timeline: Timeline) -> frozenset[str]:
     return frozenset(path for instant in pending for path in input_logs(instant, context.commits))
 
 
-def skipped_by_cleans(context: Context, timeline: Timeline, horizon: str) -> frozenset[str]:
+def skipped_by_cleans(context: Context, history: History, horizon: str) -> frozenset[str]:
     """Return the files that earlier cleans kept for savepoints or log compactions, and that no read needs any more.
 
     A clean must search all slices for files that earlier cleans skipped, because `load_slices` omits the slices before
     the horizon.
     """
-    done = timeline.cleans
+    done = history.current.cleans
     summaries = (context.commits.clean_summary(clean.requested) for clean in done)
-    if not any(summary.savepoints for summary in summaries) and not _during_log_compactions(timeline, done):
+    if not any(summary.savepoints for summary in summaries) and not _during_log_compactions(history.current, done):
         return frozenset()
-    whole = context.commits.with_retired(timeline)
-    every = all_slices(context.storage, whole, context.commits, context.rules)
+    every = all_slices(context.storage, history.whole, context.commits, context.rules)
     stay = {path for piece in kept_since(every, horizon, context.rules) for path in piece.paths}
     deleted = (path for clean in done for path in context.commits.clean(clean.requested).paths)
     return frozenset(path for piece in every for path in piece.paths) - stay - {*deleted}
 
 
-def _during_log_compactions(timeline: Timeline, cleans: Iterable[Instant]) -> bool:
+def _during_log_compactions(timeline: Current, cleans: Iterable[Instant]) -> bool:
     """Return whether a log compaction was pending when any of `cleans` was planned. A retired log compaction does not
     count, because a later clean has already deleted its inputs.
     """
@@ -134,7 +134,7 @@ def _during_log_compactions(timeline: Timeline, cleans: Iterable[Instant]) -> bo
     return any(i.requested < clean.requested < (i.completed or "~") for clean in cleans for i in plans)
 
 
-def _earliest(timeline: Timeline, kept: Iterable[FileSlice], horizon: str) -> Instant | None:
+def _earliest(timeline: Current, kept: Iterable[FileSlice], horizon: str) -> Instant | None:
     """Return the write with the earliest requested time among those that Hudi's readers may read after the clean."""
     first: dict[Group, str] = {}
     for piece in kept:

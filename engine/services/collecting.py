@@ -14,9 +14,9 @@ from typing import Final, NamedTuple
 from ..clock import to_instant, to_millis
 from ..context import Context
 from ..file_names import marked_file
-from ..storage import paths_below
-from ..timeline import Timeline
 from ..timeline.heartbeats import FOLDER as HEARTBEATS
+from ..timeline.history import Current, History
+from ..writes.claims import requests_without_lock
 from ..writes.idempotency import FOLDER as BATCHES
 
 MARKERS: Final = ".hoodie/.temp"
@@ -36,7 +36,7 @@ class Leftovers(NamedTuple):
         return {kind: len(paths) for kind, paths in self._asdict().items()}
 
 
-class Listing(NamedTuple):
+class MarkerPaths(NamedTuple):
     """The paths of the table's markers, heartbeats and batch ids, listed before the timeline."""
 
     markers: Sequence[str]
@@ -44,16 +44,17 @@ class Listing(NamedTuple):
     batch_ids: Sequence[str]
 
     @classmethod
-    def of(cls, context: Context) -> Listing:
-        return cls(*(sorted(paths_below(context.storage, folder)) for folder in (MARKERS, HEARTBEATS, BATCHES)))
+    def of(cls, context: Context) -> MarkerPaths:
+        return cls(*(sorted(context.storage.paths(folder)) for folder in (MARKERS, HEARTBEATS, BATCHES)))
 
 
 def leftovers(
-    context: Context, timeline: Timeline, listing: Listing, batch_hours: int, leftover_seconds: int
+    context: Context, history: History, listing: MarkerPaths, batch_hours: int, leftover_seconds: int
 ) -> Leftovers:
-    """Return the leftover files of a table. `timeline` is joined with the archived instants that are not retired. The
-    caller must first create `listing`, and then list the timeline under the lock.
+    """Return the leftover files of a table. The caller must first create `listing`, and then list the timeline under
+    the lock.
     """
+    timeline = history.current
     newest = timeline.greatest_completion
     if newest is None:
         return Leftovers()
@@ -62,10 +63,11 @@ def leftovers(
     files = set[str]()
     for path, requested in markers.items():
         file = marked_file(requested, path)
-        if file is not None and file not in _listed(context, timeline, requested):
+        if file is not None and file not in _listed(context, history, requested):
             files.add(file)
     beats = (path for path, _ in _ended(timeline, listing.heartbeats, bound))
-    ids = _batch_ids(context, timeline, listing.batch_ids, _before(newest, batch_hours * 3_600_000))
+    passed = history.active.newest_archived if requests_without_lock(context) else "~"
+    ids = _batch_ids(history, listing.batch_ids, _before(newest, batch_hours * 3_600_000), passed)
     return Leftovers(tuple(sorted(files)), tuple(markers), tuple(beats), tuple(ids))
 
 
@@ -73,7 +75,7 @@ def _before(time: str, millis: int) -> str:
     return to_instant(max(to_millis(time) - millis, 0))
 
 
-def _ended(timeline: Timeline, paths: Iterable[str], bound: str) -> Iterator[tuple[str, str]]:
+def _ended(timeline: Current, paths: Iterable[str], bound: str) -> Iterator[tuple[str, str]]:
     """Yield the path and the requested time of each marker or heartbeat whose instant was requested before `bound` and
     is no longer pending. An instant that the timeline does not contain is retired or was undone.
     """
@@ -83,19 +85,22 @@ def _ended(timeline: Timeline, paths: Iterable[str], bound: str) -> Iterator[tup
             yield path, requested
 
 
-def _listed(context: Context, timeline: Timeline, requested: str) -> frozenset[str]:
-    done = (instant for instant in context.commits.at(timeline, requested) if instant.writes)
+def _listed(context: Context, history: History, requested: str) -> frozenset[str]:
+    done = (instant for instant in history.at(requested) if instant.writes)
     return frozenset(stat.path for instant in done for stat in context.commits.commit(instant).stats)
 
 
-def _batch_ids(context: Context, timeline: Timeline, claims: Iterable[str], bound: str) -> Iterator[str]:
-    """Yield the batch id files of writes that were undone, or that completed before `bound`.
+def _batch_ids(history: History, paths: Iterable[str], bound: str, passed: str) -> Iterator[str]:
+    """Yield the batch id files of writes that were undone, or that completed before `bound`. A write that is not on the
+    timeline was undone only if it was requested before `passed`: its writer may put the id before the request.
 
-    `claims` are ordered by batch. No batch id file is deleted while a write of its batch is pending, because the
+    `paths` are ordered by batch. No batch id file is deleted while a write of its batch is pending, because the
     pending write reads all files of the batch.
     """
-    find = context.commits.find
-    for _, batch in groupby(claims, key=lambda path: path.rpartition("/")[0]):
-        attempts = [(path, find(timeline, path.rpartition("/")[2])) for path in batch]
+    for _, batch in groupby(paths, key=lambda path: path.rpartition("/")[0]):
+        attempts = [(path, history.write_at(path.rpartition("/")[2])) for path in batch]
         if not any(instant is not None and not instant.completed for _, instant in attempts):
-            yield from (path for path, instant in attempts if instant is None or (instant.completed or "") < bound)
+            for path, instant in attempts:
+                requested = path.rpartition("/")[2]
+                if requested < passed if instant is None else (instant.completed or "") < bound:
+                    yield path

@@ -13,7 +13,8 @@ from ..errors import BadInput
 from ..json_text import parse_json
 from ..reads.times import BEGINNING
 from ..storage import NotFound
-from ..timeline import Timeline, completion_of
+from ..timeline import completion_of
+from ..timeline.history import History
 from .cleaning import HOUR_MS, is_write
 
 FOLDER: Final = ".hoodie/.nbcc/consumers"
@@ -55,22 +56,21 @@ def progress_of_consumers(context: Context) -> Mapping[str, str]:
     return found
 
 
-def waits_for_consumers(context: Context, timeline: Timeline, horizon: str, now: str, hours: int) -> str | None:
+def waits_for_consumers(context: Context, history: History, horizon: str, now: str, hours: int) -> str | None:
     """Return the earlier of the clean's horizon and the progress of the slowest consumer; None if nothing may be
     cleaned.
 
-    A clean ignores a consumer whose oldest unprocessed write completed more than `hours` ago. `timeline` is joined with
-    the archived instants that are not retired.
+    A clean ignores a consumer whose oldest unprocessed write completed more than `hours` ago.
     """
-    last = context.commits.horizon(timeline) or ""
+    last = context.commits.horizon(history.current) or ""
     for progress in progress_of_consumers(context).values():
         if progress < horizon:
             # An earlier clean may have passed this consumer: then the oldest write it has not read may be retired.
-            whole = context.commits.with_retired(timeline) if progress < last else timeline
+            timeline = history.whole if progress < last else history.current
             unread = (
                 completion_of(instant)
-                for instant in whole.completed
-                if instant.writes and completion_of(instant) > progress and is_write(whole, context.commits, instant)
+                for instant in timeline.completed
+                if instant.writes and completion_of(instant) > progress and is_write(timeline, context.commits, instant)
             )
             oldest = min(unread, default=None)
             if oldest is not None and to_millis(now) - to_millis(oldest) <= hours * HOUR_MS:

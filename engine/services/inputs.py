@@ -8,16 +8,16 @@ from ..context import Context
 from ..data.tasks import BaseInput, LogInput
 from ..errors import Damaged
 from ..file_names import in_partition, parse_base, parse_log
-from ..reads.tasks import completed_write
-from ..timeline import CompactionOperation, Timeline, WriteStat
+from ..timeline import CompactionOperation, Instant, WriteStat
+from ..timeline.history import Active
 
 
 class PlanInputs:
     """The input files of one compaction plan. Each commit that lists an input file is read only once."""
 
-    def __init__(self, context: Context, timeline: Timeline, requested: str) -> None:
+    def __init__(self, context: Context, active: Active, requested: str) -> None:
         self.context = context
-        self.timeline = timeline
+        self.active = active
         self._requested = requested
         self._stats: dict[str, dict[str, WriteStat]] = {}
 
@@ -46,10 +46,14 @@ class PlanInputs:
             return LogInput(path, named.instant)
         return LogInput(path, named.instant, stat.size, checksum=stat.checksum)
 
+    def find(self, requested: str) -> Instant | None:
+        """Return the write with the given requested time. The archive is read only if the write is not active."""
+        return self.active.find(requested) or self.context.history(self.active).write_at(requested)
+
     def _stat(self, path: str, instant: str) -> WriteStat | None:
         """Return the write stat of a file in a commit; None if no completed instant lists the file."""
         if instant not in self._stats:
-            write = completed_write(self.context, self.timeline, instant)
+            write = self.find(instant)
             stats = self.context.commits.commit(write).stats if write is not None and write.completed else ()
             self._stats[instant] = {stat.path: stat for stat in stats}
         return self._stats[instant].get(path)

@@ -10,15 +10,16 @@ from ..context import Context
 from ..file_names import split_path
 from ..files.group_files import LogFile
 from ..files.log_compaction import pending_groups
-from ..files.planned_slices import planned_slices
 from ..files.slices import FileSlice, pending_plans, to_read
 from ..reads.retention import refuse_unlisted
 from ..reads.tasks import group_rules, in_merge_order
 from ..rules import Rules
-from ..timeline import CompactionOperation, CompactionPlan, Timeline, own_extra
+from ..timeline import CompactionOperation, CompactionPlan, own_extra
+from ..timeline.history import Current
+from .upkeep import current_slices
 
 
-def worth_compacting(context: Context, timeline: Timeline) -> tuple[FileSlice, ...]:
+def worth_compacting(context: Context, timeline: Current) -> tuple[FileSlice, ...]:
     """Return the slices that a compaction can merge: those with logs, in file groups without a pending plan.
 
     Under `Rules(scheduling="serial")`, the result is empty while a write is pending.
@@ -27,20 +28,20 @@ def worth_compacting(context: Context, timeline: Timeline) -> tuple[FileSlice, .
     if rules.scheduling == "serial" and any(instant.action == "deltacommit" for instant in timeline.pending):
         return ()
     refuse_unlisted(context, timeline, "schedule a compaction")
-    slices = planned_slices(context.storage, timeline, context.commits, rules)
+    slices = current_slices(context, timeline, rules)
     planned = pending_plans(timeline, context.commits, rules)
     busy = {*planned, *pending_groups(timeline, context.commits)}
     return tuple(piece for piece in to_read(slices, rules) if piece.logs and piece.group not in busy)
 
 
-def worth_log_compacting(context: Context, timeline: Timeline) -> tuple[FileSlice, ...]:
+def worth_log_compacting(context: Context, timeline: Current) -> tuple[FileSlice, ...]:
     """Return the slices that a log compaction can compact: the newest slice of each file group, if it contains several
     completed logs.
 
     File groups are omitted if they have a pending log compaction, or if Hudi's merge rules apply to them.
     """
     refuse_unlisted(context, timeline, "schedule a log compaction")
-    newest = {s.group: s for s in planned_slices(context.storage, timeline, context.commits, context.rules)}
+    newest = {s.group: s for s in current_slices(context, timeline)}
     busy = pending_groups(timeline, context.commits)
     completed = (replace(s, logs=tuple(log for log in s.logs if log.completed)) for s in newest.values())
     return tuple(
@@ -48,7 +49,7 @@ def worth_log_compacting(context: Context, timeline: Timeline) -> tuple[FileSlic
         for piece in completed
         if len(piece.logs) > 1
         and piece.group not in busy
-        and group_rules(context, timeline, piece.base.requested if piece.base else None) == context.rules
+        and group_rules(context, timeline.find, piece.base.requested if piece.base else None) == context.rules
     )
 
 
@@ -85,14 +86,14 @@ def takes(log: LogFile, barrier: str, rules: Rules) -> bool:
 
 
 def make_plan(
-    context: Context, config: TableConfig, timeline: Timeline, slices: Iterable[FileSlice], barrier: str
+    context: Context, config: TableConfig, timeline: Current, slices: Iterable[FileSlice], barrier: str
 ) -> CompactionPlan:
     """Build the compaction plan with the requested time `barrier`; slices without logs to compact are omitted."""
     operations = []
     for piece in slices:
         taken = replace(piece, logs=tuple(log for log in piece.logs if takes(log, barrier, context.rules)))
         if taken.logs:
-            rules = group_rules(context, timeline, piece.base.requested if piece.base else None)
+            rules = group_rules(context, timeline.find, piece.base.requested if piece.base else None)
             operations.append(_operation(taken, rules))
     return CompactionPlan(tuple(operations), own_extra(config.avro_schema))
 

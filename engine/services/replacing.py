@@ -3,9 +3,9 @@ that were committed before it was requested.
 
 Under non-blocking concurrency control, a replacing write is planned as a compaction without input files. The plan of a
 replacing write contains every file group of the replaced partitions. Each replaced file group gets a base file,
-possibly empty, with its new rows (docs/contract.md, SNAP). As soon as the plan is published, the write's requested time
-separates the old and the new slice of each file group. A log that completes after the replacing write's requested time
-belongs to the new slice, and is merged with the new rows.
+possibly empty, with its new rows (docs/contract.md, SNAP). As soon as the plan is on the timeline, the write's
+requested time separates the old and the new slice of each file group. A log that completes after the replacing write's
+requested time belongs to the new slice, and is merged with the new rows.
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ from ..errors import BadInput, Conflict, Unsupported
 from ..file_names import partition_metadata
 from ..files.group_files import Group
 from ..files.slices import pending_plans
-from ..lock import held
 from ..timeline import (
     REPLACES,
     CompactionOperation,
     CompactionPlan,
     Instant,
-    Timeline,
     encode_plan,
-    load,
     own_extra,
     put_inflight,
 )
-from ..writes.claims import new_time
+from ..timeline.decisions import AUTHOR
+from ..timeline.history import Active
+from ..writes.announced import complete_announced
 from ..writes.commit_protocol import complete, stop_heartbeat_on_error, undo_on_error
 from ..writes.commits import replace_commit
-from ..writes.conflicts import conflict_of
-from ..writes.decision_log import latest_decision, put_plan
+from ..writes.conflicts import NO_READS, conflict_of, footprint_of
+from ..writes.decided_plans import history_of, own_decision, plan_time, put_plan
+from ..writes.decision_log import in_order, is_free
 from ..writes.file_ids import BucketIds, found_file_ids
 
 ACTION = "compaction"
@@ -60,28 +60,33 @@ def replace_partitions(
         for partition in sorted(partitions)
         for bucket in range(config.buckets or 1)
     )
-    requested, sealed = _schedule(context, config, groups, operation)
+    requested, at_request = _schedule(context, config, groups, operation)
     with undo_on_error(context, requested, ACTION):
         put_inflight(context.storage, requested, ACTION)
         files = _written(context, config, requested, groups, data, file_ids)
 
-    def refused_by(known: Timeline | None) -> Conflict | None:
-        now = known or load(context.storage)
+    commit = replace_commit(config, requested, operation, files)
+    if is_free(context):
+        footprint = footprint_of(context, config, files, at_request, NO_READS)
+        return complete_announced(context, requested, ACTION, files=files, commit=commit, footprint=footprint)
+
+    def refused_by(known: Active | None) -> Conflict | None:
+        now = known or context.active()
         taken = _already_taken(requested, operation, now)
-        return taken or conflict_of(context, config, requested, files, sealed=sealed, now=now)
+        return taken or conflict_of(context, config, requested, files, at_request=at_request, now=now)
 
     return complete(
         context,
         requested,
         ACTION,
         files=files,
-        commit=replace_commit(config, requested, operation, files),
+        commit=commit,
         refused_by=refused_by,
         may_ask_early=True,
     )
 
 
-def _already_taken(requested: str, operation: str, now: Timeline) -> Conflict | None:
+def _already_taken(requested: str, operation: str, now: Active) -> Conflict | None:
     """Return a `Conflict` if another engine has mistaken the plan for a compaction and completed it; otherwise None."""
     found = now.find(requested, ACTION)
     if found is None or found.completed is None:
@@ -99,13 +104,14 @@ def _refuse_where_unsupported(context: Context, config: TableConfig, operation: 
         raise Unsupported(asked, "the table is COPY_ON_WRITE", "delete its rows and write the new ones")
 
 
-def _schedule(context: Context, config: TableConfig, groups: Iterable[Group], operation: str) -> tuple[str, Timeline]:
-    """Choose the requested time of a replacing write and publish its plan, both while holding the table's lock. Returns
-    the plan's requested time and the timeline listed under the lock.
+def _schedule(context: Context, config: TableConfig, groups: Iterable[Group], operation: str) -> tuple[str, Active]:
+    """Choose the requested time of a replacing write and put its plan, both while holding the table's lock. Returns
+    the plan's requested time and the timeline listed under the lock. Without the lock, the time is one that an entry of
+    this writer reserves, and the timeline has what completed before it.
     """
-    with held(context.lock):
-        last = latest_decision(context)
-        timeline = load(context.storage)
+    with in_order(context):
+        last = own_decision(context)
+        timeline = history_of(context, last).active
         planned = pending_plans(timeline, context.commits, context.rules)
         if taken := next((group for group in groups if group in planned), None):
             raise Conflict(
@@ -114,7 +120,7 @@ def _schedule(context: Context, config: TableConfig, groups: Iterable[Group], op
                 "and no reader of Hudi's takes two of a file group",
                 "complete it (run_compaction), or roll it back if its writer has failed (rollback), and try again",
             )
-        requested = new_time(context, timeline)
+        requested = plan_time(context, last, AUTHOR, timeline)
         operations = tuple(CompactionOperation(*group, requested, None, ()) for group in groups)
         plan = encode_plan(CompactionPlan(operations, own_extra(config.avro_schema, {REPLACES: operation})))
         with stop_heartbeat_on_error(context, requested):
@@ -122,6 +128,8 @@ def _schedule(context: Context, config: TableConfig, groups: Iterable[Group], op
             there = put_plan(context, last, requested, ACTION, plan)
         if there is None:
             context.heartbeats.stop(requested)
+            if is_free(context):  # another plan was decided first
+                return _schedule(context, config, groups, operation)
             raise Conflict(
                 operation.lower().replace("_", " "),
                 "its lock was lost, and something was decided meanwhile that it has not seen",
@@ -142,7 +150,7 @@ def _written(
     if elsewhere := sorted(partition for partition, _ in filled - set(groups)):
         raise BadInput(
             "replace partitions",
-            f"there are rows of {elsewhere[0]!r}, which is none of them",
+            f"there are rows of {elsewhere[0]!r}, which is not among them",
             "name it, or leave them out",
         )
     left = [group for group in groups if group not in filled]

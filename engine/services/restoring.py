@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from ..context import Context
 from ..errors import BadInput
-from ..timeline import Instant, Timeline, completion_of
+from ..timeline import Instant, completion_of
+from ..timeline.history import Active
 from ..timeline.restores import RestorePlan
 
 
-def plan_restore(context: Context, timeline: Timeline, saved: Instant, requested: str) -> RestorePlan:
+def plan_restore(context: Context, timeline: Active, saved: Instant, requested: str) -> RestorePlan:
     """Build the plan of a restore to the savepoint `saved`: pending instants first, then completed instants, newest
     first. The caller of `plan_restore` holds the table's lock.
     """
@@ -32,7 +33,7 @@ def plan_restore(context: Context, timeline: Timeline, saved: Instant, requested
     return RestorePlan(requested, saved.requested, tuple((i.requested, i.action) for i in order))
 
 
-def pinned_by(timeline: Timeline, saved: Instant) -> Instant:
+def pinned_by(timeline: Active, saved: Instant) -> Instant:
     """Return the completed instant that was savepointed."""
     found = timeline.find(saved.requested)
     if found is None or not found.completed:
@@ -44,7 +45,7 @@ def pinned_by(timeline: Timeline, saved: Instant) -> Instant:
     return found
 
 
-def refuse_newer(timeline: Timeline, saved: Instant) -> None:
+def refuse_newer(timeline: Active, saved: Instant) -> None:
     """Raise `BadInput` if a newer savepoint retains an instant that the restore would undo."""
     since = completion_of(pinned_by(timeline, saved))
     newer = [each for each in timeline.savepoints if completion_of(pinned_by(timeline, each)) > since]

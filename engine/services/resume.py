@@ -11,26 +11,31 @@ from ..data.tasks import WrittenFile
 from ..errors import BadInput, Cleaned, Conflict
 from ..reads.times import Time
 from ..storage import NotFound
-from ..timeline import Instant, Timeline, load
-from ..writes.commit_protocol import complete, forget_markers, marked_files
+from ..timeline import Instant, Timeline
+from ..timeline.history import Active
+from ..writes.announced import complete_plan
+from ..writes.attempts import forget_markers, marked_files
+from ..writes.commit_protocol import complete
+from ..writes.decision_log import is_free
 
 P = TypeVar("P")
 
 
-def timeline_with(context: Context, action: str, instant: Time | None) -> Timeline:
-    """Return the active timeline, joined with the archive if the active timeline does not contain `instant`. A pending
+def timelines_with(context: Context, action: str, instant: Time | None) -> tuple[Active, Timeline]:
+    """Return the active timeline, and the timeline that shows `instant`: the active one, or else the whole. A pending
     state of an archived instant does not count, because a stalled actor put it late.
     """
-    timeline = context.without_late_states(load(context.storage))
-    return timeline if instant is None or timeline.find(_named(instant), action) else context.whole(timeline)
+    active = context.without_late_states(context.active())
+    is_active = instant is None or active.find(_named(instant), action)
+    return active, active if is_active else context.history(active).whole
 
 
 class Resumed(NamedTuple, Generic[P]):
-    """The plan that a service runs: the timeline that shows the plan's instant, the instant, and the plan if it is
-    pending. `instant` is None if no plan is pending.
+    """The plan that a service runs: the active timeline, the plan's instant, and the plan if it is pending. `instant`
+    is None if no plan is pending.
     """
 
-    timeline: Timeline
+    active: Active
     instant: Instant | None
     plan: P | None
 
@@ -45,14 +50,15 @@ def resumed(
     """Return what `plan_to_resume` returns, and the plan that `read` reads. If another process removes a plan after the
     listing, the timeline is listed again.
     """
-    timeline = timeline_with(context, action, instant)
+    active, timeline = timelines_with(context, action, instant)
     while True:
         try:
             found = plan_to_resume(timeline, action, instant, partial(among, timeline))
             plan = None if found is None or found.completed else read(found.requested)
-            return Resumed(timeline, found, plan)
+            return Resumed(active, found, plan)
         except (NotFound, Cleaned):
-            listed, timeline = timeline, timeline_with(context, action, instant)
+            listed = timeline
+            active, timeline = timelines_with(context, action, instant)
             if timeline.instants == listed.instants:
                 raise
 
@@ -87,7 +93,8 @@ def _completed_by_another(context: Context, action: str, requested: str) -> Inst
     """Return the instant if another process has completed it, None if it is pending, and `Conflict` if its plan was
     removed.
     """
-    there = timeline_with(context, action, requested).find(requested, action)
+    _, timeline = timelines_with(context, action, requested)
+    there = timeline.find(requested, action)
     if there is None:
         return Conflict(
             f"complete the {action} {requested}",
@@ -130,6 +137,8 @@ def completed(
     plan first, delete `files` and return that process's instant.
     """
     faster = partial(_completed_by_another, context, action, requested)
+    if is_free(context):
+        return complete_plan(context, requested, action, files=files, commit=commit, by_another=faster)
     return complete(context, requested, action, files=files, commit=commit, completed_by_another=faster, beats=False)
 
 

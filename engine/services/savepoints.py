@@ -8,7 +8,8 @@ from ..context import Context
 from ..errors import BadInput
 from ..files.slices import all_slices, to_read
 from ..reads.times import Time
-from ..timeline import Instant, Timeline, completion_of
+from ..timeline import Instant, completion_of
+from ..timeline.history import Active, Current, Whole
 from ..timeline.savepoints import Savepoint, decode_savepoint
 
 
@@ -17,7 +18,7 @@ def decoded(context: Context, saved: Instant) -> Savepoint:
     return decode_savepoint(context.commits.content(saved), saved.file_name)
 
 
-def pinned_files(context: Context, timeline: Timeline) -> frozenset[str]:
+def pinned_files(context: Context, timeline: Current) -> frozenset[str]:
     """Return the paths that a clean must keep because a savepoint on the timeline lists them."""
     if context.rules.savepoint_keeps == "nothing":
         return frozenset()
@@ -26,7 +27,7 @@ def pinned_files(context: Context, timeline: Timeline) -> frozenset[str]:
     return frozenset(path for path in paths if every or path.endswith(".parquet"))
 
 
-def files_as_of(context: Context, timeline: Timeline, time: str) -> frozenset[str]:
+def files_as_of(context: Context, timeline: Whole, time: str) -> frozenset[str]:
     """Return the files that a read as of `time` opens, together with the input logs of log compactions. `time` must be
     settled: no pending instant can still complete at or before it.
     """
@@ -34,7 +35,7 @@ def files_as_of(context: Context, timeline: Timeline, time: str) -> frozenset[st
     return frozenset(path for piece in to_read(slices, context.rules) for path in piece.paths)
 
 
-def to_pin(timeline: Timeline, instant: Time | None) -> Instant:
+def to_pin(timeline: Active, instant: Time | None) -> Instant:
     """Return the instant that the user names for a new savepoint; the default is the newest completed write or
     compaction.
     """
@@ -51,7 +52,7 @@ def to_pin(timeline: Timeline, instant: Time | None) -> Instant:
     return pinned
 
 
-def to_use(timeline: Timeline, instant: Time | None, asked: str) -> Instant:
+def to_use(timeline: Active, instant: Time | None, asked: str) -> Instant:
     """Return the completed savepoint that the user names; the default is the newest savepoint."""
     there = timeline.savepoints
     if instant is None and there:

@@ -11,15 +11,16 @@ from ..files.group_files import BaseFile, LogFile
 from ..files.slices import all_slices, to_read
 from ..reads.checkpointed import cleaned_by_others
 from ..reads.retention import horizon
-from ..timeline import CommitMetadata, Instant, Timeline, completion_of, encode_commit
+from ..reads.travel import list_again, list_once
+from ..timeline import CommitMetadata, Instant, completion_of, encode_commit
 from ..timeline.archive_files import Archived
-from ..timeline.loading import list_again, list_once, read_time
-from ..timeline.metadata import COVERS, OWN_KEY, REPLACES
+from ..timeline.history import Whole
+from ..timeline.metadata import COVERS, OWN_KEY
 from ..timeline.state_checkpoint import StateCheckpoint
 from .cleaning import planned_inputs
 
-_NEEDED: Final = frozenset({OWN_KEY, COVERS, REPLACES})
-"""The extra metadata that a read of file slices uses."""
+_NEEDED: Final = frozenset({OWN_KEY, COVERS})
+"""The extra metadata that a snapshot and a read as of a time use. Windows do not read state checkpoints."""
 
 
 class Listed(NamedTuple):
@@ -28,7 +29,7 @@ class Listed(NamedTuple):
     `archived` had completed by `time`. `active` contains the writes requested later that had completed by `time`.
     """
 
-    timeline: Timeline
+    timeline: Whole
     time: str
     archived: str
     active: frozenset[Instant]
@@ -38,10 +39,9 @@ def list_twice(context: Context) -> Listed:
     """List the timeline twice, and return the instants that had completed by the greatest completion time in the first
     listing.
     """
-    storage, rules, commits = context.storage, context.rules, context.commits
-    listed = list_once(storage, rules, commits)
-    archived, time = commits.archive.newest(), read_time(listed, rules, None)
-    timeline = list_again(listed, time, storage, rules, commits).until(time)
+    listed = list_once(context)
+    archived, time = context.commits.archive.newest(), listed.greatest_completion or ""
+    timeline = list_again(context, listed, time).until(time)
     active = frozenset(i for i in timeline.completed if i.writes and i.requested > archived)
     return Listed(timeline, time, archived, active)
 
@@ -69,7 +69,7 @@ def state_checkpoint(context: Context, listed: Listed) -> StateCheckpoint | None
     return StateCheckpoint(listed.time, listed.archived, horizon(context, timeline) or "", tuple(rows))
 
 
-def _live_files(context: Context, timeline: Timeline) -> Iterator[BaseFile | LogFile]:
+def _live_files(context: Context, timeline: Whole) -> Iterator[BaseFile | LogFile]:
     """Yield the files of the slices that a snapshot reads. The input logs of log compactions are included, because they
     determine the merge order.
     """

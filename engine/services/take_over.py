@@ -32,8 +32,7 @@ from ..lock import held
 from ..names import bucket_of
 from ..reads.tasks import read_task
 from ..rules import NBCC
-from ..timeline import load
-from ..writes.claims import learn
+from ..writes.claims import advance_clock, refuse_torn
 from ..writes.file_ids import found_file_ids
 
 METADATA: Final = ("hoodie.table.metadata.partitions", "hoodie.table.metadata.partitions.inflight")
@@ -55,8 +54,9 @@ def taken_config(context: Context, config: TableConfig, options: OpenOptions) ->
     table, and `BadInput` if the number of buckets is unknown or wrong.
     """
     _check_columns(config)
-    timeline = load(context.storage)
-    slices = to_read(load_slices(context.storage, timeline, context.commits, context.rules), context.rules)
+    active = context.active()
+    whole = context.history(active).whole
+    slices = to_read(load_slices(context.storage, whole, context.commits, context.rules), context.rules)
     taken = replace(
         config,
         own=True,
@@ -64,20 +64,19 @@ def taken_config(context: Context, config: TableConfig, options: OpenOptions) ->
         writer_features=WRITER_FEATURES | {FOUND_FILE_IDS},
         coordination=options.coordination,
     )
-    used = {bucket for _, bucket in found_file_ids(context, taken, timeline)}
+    used = {bucket for _, bucket in found_file_ids(context, taken, active)}
     buckets = options.buckets or max(used, default=-1) + 1
     if not buckets:
         raise _unknown_buckets(config.name, "it has no files that show its buckets")
     taken = replace(taken, buckets=buckets)
     _check_sample(context, taken, slices, given=options.buckets is not None)
     ours = replace(context, rules=NBCC)
-    whole = ours.whole(timeline)
-    listed = to_read(all_slices(context.storage, whole, ours.commits, NBCC), NBCC)
+    listed = to_read(all_slices(context.storage, ours.history(active).whole, ours.commits, NBCC), NBCC)
     if _paths(listed) != _paths(slices):
         raise Unsupported(
             f"write to the table {config.name}",
             "its commits do not list the files in its folders",
-            "copy it into a table made by Table.create",
+            "copy it (nbcc table PATH copy DEST, or Table.copy)",
         )
     return taken
 
@@ -93,7 +92,9 @@ def take_over(context: Context, config: TableConfig) -> None:
         values = definition.load_properties(context.storage)
         changed = {name: text for name, text in values.items() if name not in METADATA}
         if "nbcc.format" not in values:
-            learn(context, load(context.storage))
+            active = context.active()
+            refuse_torn(active)
+            advance_clock(context, active)
             changed |= _own_properties(config)
         if changed != values:
             context.storage.put(definition.PROPERTIES, encode_properties(changed))

@@ -11,13 +11,14 @@ from typing import NamedTuple
 from ..clock import to_millis
 from ..config.maintenance import MaintenancePolicy
 from ..context import Context
-from ..files.planned_slices import planned_slices
 from ..files.slices import FileSlice, to_read
 from ..reads.checkpointed import has_checkpoints
-from ..timeline import Instant, Timeline, completion_of, load
+from ..timeline import Instant, completion_of
+from ..timeline.history import Active, Current
 from ..timeline.state_checkpoint import WRITES_BETWEEN, checkpoint_paths, writes_since
 from .cleaning import is_write
 from .plan import worth_compacting, worth_log_compacting
+from .upkeep import current_slices
 
 Reasons = Mapping[str, int]
 """The triggers that fired, each with the number that it counted; empty if the service is not due."""
@@ -41,7 +42,7 @@ def logs_of(slices: Iterable[FileSlice]) -> list[Logs]:
     ]
 
 
-def compaction_due(context: Context, timeline: Timeline, policy: MaintenancePolicy) -> Reasons:
+def compaction_due(context: Context, timeline: Current, policy: MaintenancePolicy) -> Reasons:
     """Return the compaction triggers of the policy that have fired, with their counts. Only file groups without a
     pending plan are counted, because a pending plan is run before a new one is made.
     """
@@ -60,7 +61,7 @@ def compaction_due(context: Context, timeline: Timeline, policy: MaintenancePoli
     return {name: count for name, (count, most) in counted.items() if most is not None and count >= most}
 
 
-def log_compaction_due(context: Context, timeline: Timeline, policy: MaintenancePolicy) -> Reasons:
+def log_compaction_due(context: Context, timeline: Current, policy: MaintenancePolicy) -> Reasons:
     """If some slice has at least `policy.log_compact_logs` logs, return the greatest number of logs in a slice;
     otherwise, return an empty result.
     """
@@ -68,7 +69,7 @@ def log_compaction_due(context: Context, timeline: Timeline, policy: Maintenance
     return {"logs": most} if most >= policy.log_compact_logs else {}
 
 
-def clean_due(context: Context, timeline: Timeline, policy: MaintenancePolicy) -> Reasons:
+def clean_due(context: Context, timeline: Current, policy: MaintenancePolicy) -> Reasons:
     """If there were at least `policy.clean_commits` writes since the newest clean, return their number; otherwise,
     return an empty result.
     """
@@ -77,7 +78,7 @@ def clean_due(context: Context, timeline: Timeline, policy: MaintenancePolicy) -
     return {"commits": writes} if writes >= policy.clean_commits else {}
 
 
-def archive_due(timeline: Timeline, policy: MaintenancePolicy) -> Reasons:
+def archive_due(timeline: Active, policy: MaintenancePolicy) -> Reasons:
     """If archiving is due, return the number of completed writes on the active timeline; otherwise, return an empty
     result.
 
@@ -96,11 +97,11 @@ def checkpoint_due(context: Context) -> Reasons:
     """
     if not has_checkpoints(context.rules):
         return {}
-    writes = writes_since(checkpoint_paths(context.storage), load(context.storage))
+    writes = writes_since(checkpoint_paths(context.storage), context.active())
     return {"commits": writes} if writes >= WRITES_BETWEEN else {}
 
 
-def held_writes(timeline: Timeline) -> list[Instant]:
+def held_writes(timeline: Active) -> list[Instant]:
     """Return the writes that cannot be archived yet: those that completed after a pending instant or a savepoint was
     requested.
     """
@@ -108,19 +109,19 @@ def held_writes(timeline: Timeline) -> list[Instant]:
     return [instant for instant in timeline.completed if instant.writes and completion_of(instant) >= oldest]
 
 
-def _writes_since(context: Context, timeline: Timeline, time: str) -> int:
+def _writes_since(context: Context, timeline: Current, time: str) -> int:
     since = takewhile(lambda instant: completion_of(instant) > time, reversed(timeline.completed))
     return sum(instant.writes and is_write(timeline, context.commits, instant) for instant in since)
 
 
-def measure(context: Context, timeline: Timeline) -> dict[str, int]:
+def measure(context: Context, timeline: Active) -> dict[str, int]:
     """Return the quantities that a maintenance policy limits: active instants, active writes, pending instants, and
     logs per slice.
 
     `held_writes` counts the writes that a pending instant or savepoint keeps on the active timeline. A dead writer's
     instant remains pending until its heartbeat has expired and a rollback has ended.
     """
-    slices = planned_slices(context.storage, context.unretired(timeline), context.commits, context.rules)
+    slices = current_slices(context, context.history(timeline).current)
     logs = logs_of(to_read(slices, context.rules))
     return {
         "active_instants": len(timeline.instants),

@@ -32,7 +32,7 @@ _INSTALL_SPARK: Final = install("spark")
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class CheckResult:
     """The result of one check of the installation, with a remedy if the check failed."""
 
     name: str
@@ -46,33 +46,33 @@ class Finding:
         return head if self.ok else f"{head}, needed {self.needed}: {self.remedy}"
 
 
-def checks() -> list[Finding]:
+def checks() -> list[CheckResult]:
     """Return the results of all checks of the installation."""
     return [check() for check in CHECKS]
 
 
-def python() -> Finding:
+def python() -> CheckResult:
     needed = f"Python {'.'.join(map(str, PYTHON_FLOOR))} or later"
     remedy = "install a newer Python and create the environment again with it"
-    return Finding("Python", sys.version_info[:2] >= PYTHON_FLOOR, platform.python_version(), needed, remedy)
+    return CheckResult("Python", sys.version_info[:2] >= PYTHON_FLOOR, platform.python_version(), needed, remedy)
 
 
-def java() -> Finding:
+def java() -> CheckResult:
     """Check that the Java runtime used by Spark's launcher has a supported version."""
     needed = f"a Java {' or '.join(map(str, JAVA_VERSIONS))} runtime"
     command = java_command()
     if command is None:
         where = "at JAVA_HOME or on PATH" if os.environ.get("JAVA_HOME") else "on PATH"
-        return Finding("Java", False, f"none {where}", needed, _install_java())
+        return CheckResult("Java", False, f"none {where}", needed, _install_java())
     text = _output(command, "-version")
     version = re.search(r'version "(?:1\.)?(\d+)([^"]*)"', text or "")
     if version is None:
-        return Finding("Java", False, f"{command}, which does not run", needed, _install_java())
+        return CheckResult("Java", False, f"{command}, which does not run", needed, _install_java())
     found = f"{version[1]}{version[2]} at {command}"
-    return Finding("Java", int(version[1]) in JAVA_VERSIONS, found, needed, _install_java())
+    return CheckResult("Java", int(version[1]) in JAVA_VERSIONS, found, needed, _install_java())
 
 
-def java_vector_module() -> Finding:
+def java_vector_module() -> CheckResult:
     """Check for the Java module `jdk.incubator.vector`, which Spark's launcher requires. Java runtimes built by jlink
     often do not contain `jdk.incubator.vector`.
     """
@@ -80,42 +80,42 @@ def java_vector_module() -> Finding:
     modules = None if command is None else _output(command, "--list-modules")
     there = re.search(rf"^{re.escape(VECTOR_MODULE)}(@|$)", modules or "", re.MULTILINE) is not None
     found = VECTOR_MODULE if there else "a runtime without it" if modules else "no runtime to ask"
-    return Finding("Java modules", there, found, f"the module {VECTOR_MODULE}", _install_java())
+    return CheckResult("Java modules", there, found, f"the module {VECTOR_MODULE}", _install_java())
 
 
-def pyspark() -> Finding:
+def pyspark() -> CheckResult:
     needed = f"PySpark {SPARK_FLOOR[0]}.x, {SPARK_FLOOR[0]}.{SPARK_FLOOR[1]} or later"
     try:
         version = importlib.metadata.version("pyspark")
     except importlib.metadata.PackageNotFoundError:
-        return Finding("PySpark", False, "none", needed, _INSTALL_SPARK)
+        return CheckResult("PySpark", False, "none", needed, _INSTALL_SPARK)
     parts = tuple(int(part) for part in re.findall(r"\d+", version)[:2])
-    return Finding("PySpark", SPARK_FLOOR <= parts < (SPARK_FLOOR[0] + 1,), version, needed, _INSTALL_SPARK)
+    return CheckResult("PySpark", SPARK_FLOOR <= parts < (SPARK_FLOOR[0] + 1,), version, needed, _INSTALL_SPARK)
 
 
-def spark_home() -> Finding:
+def spark_home() -> CheckResult:
     """Check SPARK_HOME: PySpark starts the Spark installation in that folder, even if its version differs from
     PySpark's.
     """
     home = os.environ.get("SPARK_HOME")
     needed = "none, or the one inside the installed PySpark"
     if not home:
-        return Finding("SPARK_HOME", True, "none", needed, "")
+        return CheckResult("SPARK_HOME", True, "none", needed, "")
     package = importlib.util.find_spec("pyspark")
     own = Path(package.origin).parent if package and package.origin else None
     same = own is not None and Path(home).resolve() == own.resolve()
-    return Finding("SPARK_HOME", same, home, needed, "unset SPARK_HOME")
+    return CheckResult("SPARK_HOME", same, home, needed, "unset SPARK_HOME")
 
 
-def disk() -> Finding:
+def disk() -> CheckResult:
     folder = tempfile.gettempdir()
     free = shutil.disk_usage(folder).free
     remedy = f"free some space in {folder}, or set TMPDIR to a folder that has it"
     found, needed = f"{free / 2**30:.1f} GiB free in {folder}", f"{DISK_FLOOR / 2**30:.0f} GiB"
-    return Finding("Disk", free >= DISK_FLOOR, found, needed, remedy)
+    return CheckResult("Disk", free >= DISK_FLOOR, found, needed, remedy)
 
 
-CHECKS: Final[tuple[Callable[[], Finding], ...]] = (python, java, java_vector_module, pyspark, spark_home, disk)
+CHECKS: Final[tuple[Callable[[], CheckResult], ...]] = (python, java, java_vector_module, pyspark, spark_home, disk)
 
 
 def java_command() -> str | None:

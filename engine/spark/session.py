@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Any, Final
 from uuid import uuid4
 
 from ..errors import CannotRun
-from .checks import Finding, checks
+from .checks import CheckResult, checks
+from .console import show_notices
 from .interpreter import is_local, prepare_workers, workers_have_nbcc
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["Finding", "checks", "jvm_log", "session"]
+__all__ = ["CheckResult", "checks", "jvm_log", "session"]
 
 _UTC: Final = "-Duser.timezone=UTC"
 
@@ -68,7 +69,9 @@ def session(
     settings |= ALONE if local else {}
     wanted = SparkConf().setAll(list((settings | dict(conf or {})).items()))
     if not made_by_user:
-        _launch(wanted, Path(log) if log is not None else jvm_log())
+        own_log = Path(log) if log is not None else jvm_log()
+        _launch(wanted, own_log)
+        show_notices(own_log)
         if log is None:
             atexit.register(jvm_log().unlink, missing_ok=True)  # it is of use only while this process runs
     spark = SparkSession.builder.config(conf=wanted).getOrCreate()

@@ -38,7 +38,7 @@ def witness(storage: Storage, paths: Iterable[str]) -> Witness | None:
     """Return a `Witness` with the path and digest of the first existing file in `paths`. Return None if no file exists,
     or if the table is not in a local folder.
     """
-    if not _is_local(storage):
+    if not in_local_folder(storage):
         return None
     for path in paths:
         digest = _digest(storage, path)
@@ -57,7 +57,7 @@ def check_shared(storage: Storage, there: Witness | None) -> None:
 
 def check_table(storage: Storage) -> None:
     """Raise `CannotRun` if the table is in a local folder and this executor cannot read the table's properties."""
-    if _is_local(storage) and _digest(storage, PROPERTIES) is None:
+    if in_local_folder(storage) and _digest(storage, PROPERTIES) is None:
         raise _other_disk(storage, f"has no {PROPERTIES}")
 
 
@@ -81,7 +81,8 @@ def _other_disk(storage: Storage, exists: str) -> CannotRun:
     )
 
 
-def _is_local(storage: Storage) -> bool:
+def in_local_folder(storage: Storage) -> bool:
+    """Return whether the table is in a local folder."""
     return urlsplit(storage.url).scheme == "file"
 
 

@@ -6,6 +6,7 @@ import gc
 import os
 import platform
 import sys
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -64,6 +65,18 @@ def in_words() -> Iterator[None]:
     except NbccError:
         os.environ["SPARK_HIDE_TRACEBACK"] = "1"  # of this error alone: Spark ends a worker that raised an error
         raise
+
+
+def tell_user(text: str) -> None:
+    """Show a warning on the driver's console. PySpark captures ``sys.stderr`` in the processes that plan reads and
+    writes, and writes Python's warnings to a log that few users open.
+    """
+    console = sys.__stderr__
+    if "PYSPARK_SPARK_SESSION_UUID" in os.environ and console is not None:
+        console.write(f"{text}\n")
+        console.flush()
+    else:
+        warnings.warn(text, stacklevel=2)
 
 
 def host() -> str:

@@ -4,13 +4,13 @@
 
 from __future__ import annotations
 
-from .ahead import ListedAhead, listed_ahead, together
+from .ahead import listed_ahead, together
 from .failures import TRANSIENT
-from .local_storage import LocalStorage, paths_below, sizes_but
+from .local_storage import LocalStorage
 from .object_storage import ObjectStorage
 from .opening import open_storage
 from .paths import confined, confined_folder
-from .protocol import Entry, NotFound, Storage
+from .protocol import Entry, Listable, NotFound, Storage
 from .ranged import ByteRange, RangedStorage, merged_ranges
 from .time_limit import under_lease
 from .verified_puts import put_file, put_own, put_unique
@@ -19,7 +19,7 @@ __all__ = [
     "TRANSIENT",
     "ByteRange",
     "Entry",
-    "ListedAhead",
+    "Listable",
     "LocalStorage",
     "NotFound",
     "ObjectStorage",
@@ -30,11 +30,9 @@ __all__ = [
     "listed_ahead",
     "merged_ranges",
     "open_storage",
-    "paths_below",
     "put_file",
     "put_own",
     "put_unique",
-    "sizes_but",
     "together",
     "under_lease",
 ]

@@ -22,7 +22,7 @@ def together(storage: Storage, calls: Sequence[Callable[[], T]]) -> list[T]:
     """Run calls that access `storage`, and return their results in the order of `calls`. The calls must not depend on
     each other, because an object store receives them concurrently.
     """
-    if isinstance(storage, ObjectStorage) and len(calls) > 1:
+    if storage.is_remote and len(calls) > 1:
         return in_parallel(calls)
     return [call() for call in calls]
 
@@ -35,22 +35,26 @@ class ListedAhead(ObjectStorage):
     longer.
     """
 
+    lists_ahead = True
+
     def __init__(self, storage: ObjectStorage, folders: Sequence[str]) -> None:
         vars(self).update(vars(storage))
+        self._storage = storage
         self._listings: dict[tuple[str, str], Future[list[Entry]]] = {}
-        pool = ThreadPoolExecutor(len(folders), thread_name_prefix="nbcc-listing")
         for folder in folders:
-            after = storage.last_seen(folder)
-            listing = pool.submit(copy_context().run, storage.list, folder, after)
-            self._listings[folder, after] = listing
-        pool.shutdown(wait=False)
+            self.list_ahead(folder)
 
     def list(self, prefix: str, after: str = "") -> list[Entry]:
         listing = self._listings.get((prefix, after))
         return super().list(prefix, after) if listing is None else listing.result()
 
-    def forget(self) -> None:
-        """Drop the listings that were started in advance, so that later calls list the folders again."""
+    def list_ahead(self, folder: str) -> None:
+        after = self._storage.last_seen(folder)
+        pool = ThreadPoolExecutor(1, thread_name_prefix="nbcc-listing")
+        self._listings[folder, after] = pool.submit(copy_context().run, self._storage.list, folder, after)
+        pool.shutdown(wait=False)
+
+    def forget_listings(self) -> None:
         self._listings.clear()
 
 

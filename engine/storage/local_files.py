@@ -30,7 +30,8 @@ _SEARCH: Final = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY
 _LINK: Final = (errno.ELOOP, errno.ENOTDIR)
 _UNFIT: Final = (errno.EEXIST, errno.ENOTDIR, errno.EACCES, errno.EPERM, errno.EROFS, errno.ENAMETOOLONG, errno.ELOOP)
 _KNOWN: Final = 4096
-_TRIES: Final = 10
+# Each failed try means that another process has removed the folder again. On a busy machine, ten in a row were seen.
+_TRIES: Final = 1000
 
 
 class LocalFiles:

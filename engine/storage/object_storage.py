@@ -24,7 +24,7 @@ from .forked import refuse_forked
 from .options import as_duration, is_durable, store_arguments
 from .parallel import in_parallel
 from .paths import confined, confined_folder
-from .protocol import Entry, NotFound
+from .protocol import Entry, Listable, NotFound
 from .ranged import ByteRange
 from .time_limit import request_limit
 
@@ -53,8 +53,10 @@ RANGE_GAP: Final = 64 << 10
 """Ranges of an object that are at most this many bytes apart are read by one request."""
 
 
-class ObjectStorage:
+class ObjectStorage(Listable):
     """The storage of a table in an object store."""
+
+    is_remote = True
 
     def __init__(self, url: str, options: Mapping[str, Any] | None = None) -> None:
         self.url = url
@@ -172,14 +174,13 @@ class ObjectStorage:
             if not is_checksum(item["path"].rpartition("/")[2])
         )
 
+    def list_new(self, folder: str) -> Sequence[Entry]:
+        return self.list(folder, self.last_seen(folder))
+
     def last_seen(self, folder: str) -> str:
-        """Return the path after which the next listing of the folder starts, or '' if no listing has found an object in
-        the folder.
-        """
         return self._last_seen.get(folder, "")
 
     def remember(self, folder: str, path: str) -> None:
-        """Make later listings of the folder start after `path`, and so omit earlier objects."""
         self._last_seen[folder] = path
 
     def delete(self, path: str) -> None:

@@ -1,5 +1,5 @@
 """Validates storage options: nbcc's option `durable`, and obstore's options for object stores
-(docs/storage-options.md).
+(docs/options.md).
 """
 
 from __future__ import annotations
@@ -160,6 +160,6 @@ def _plain(name: str, kind: str) -> str:
 
 def _unknown(name: str, plain: str, kind: str, url: str, known: Iterable[str]) -> BadInput:
     near = get_close_matches(plain, known, 1)
-    remedy = f"did you mean {near[0]!r}" if near else "docs/storage-options.md lists the options"
+    remedy = f"did you mean {near[0]!r}" if near else "docs/options.md lists the options"
     exists = f"a store of {url.partition(':')[0]}: has no such option"
     return BadInput(f"open an object store with the storage option {name!r}", exists, remedy)

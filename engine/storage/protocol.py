@@ -21,7 +21,63 @@ class Entry(NamedTuple):
     modified: float = 0.0
 
 
-class Storage(Protocol):
+class Listable(Protocol):
+    """How the objects of a storage are listed. The defaults are those of a wrapper and of a storage in memory, whose
+    every listing is a call of `list`.
+
+    `is_remote` states whether a request is a round trip to an object store, which answers several at the same time.
+    `lists_ahead` states whether the listings were started before they were needed. `may_tear` states whether a power
+    cut can leave a file empty or cut short, which no object store does.
+    """
+
+    is_remote: bool = False
+    lists_ahead: bool = False
+    may_tear: bool = False
+
+    def list(self, prefix: str) -> list[Entry]:
+        """Return all objects below the folder `prefix` ('' is the root), sorted by path; checksum side files are
+        omitted.
+        """
+        ...
+
+    def paths(self, prefix: str) -> Sequence[str]:
+        """Return the paths of all objects below `prefix`, in any order. On a file system, listing only paths takes a
+        fifth of the time of listing paths with sizes and modification times.
+        """
+        return [entry.path for entry in self.list(prefix)]
+
+    def sizes_but(self, folder: str) -> tuple[dict[str, int], Sequence[str]]:
+        """List all objects in one pass. Returns a mapping from path to size for all objects outside `folder`, and the
+        paths of all objects inside it.
+        """
+        entries, head = self.list(""), f"{folder}/"
+        sizes = {entry.path: entry.size for entry in entries if not entry.path.startswith(head)}
+        return sizes, [entry.path for entry in entries if entry.path.startswith(head)]
+
+    def list_new(self, folder: str) -> Sequence[Entry]:
+        """List a folder; in an object store, list it after `last_seen`."""
+        return self.list(folder)
+
+    def last_seen(self, folder: str) -> str:
+        """Return the path after which `list_new` starts; '' if no path is remembered."""
+        return ""
+
+    def remember(self, folder: str, path: str) -> None:
+        """Make later listings of the folder by `list_new` start after `path`, and so omit earlier objects. Only an
+        object store remembers: a file system lists the whole folder in any case.
+        """
+        return
+
+    def list_ahead(self, folder: str) -> None:
+        """Start to list a folder, if listings are started before they are needed. An earlier listing is dropped."""
+        return
+
+    def forget_listings(self) -> None:
+        """Drop the listings that were started in advance, so that later calls list the folders again."""
+        return
+
+
+class Storage(Listable, Protocol):
     """The storage of the objects below one table's root. Object paths are relative to the table's root and separated by
     '/'.
 
@@ -47,12 +103,6 @@ class Storage(Protocol):
 
     def get(self, path: str) -> bytes:
         """Return the content of `path`; raises `NotFound` if there is no object at `path`."""
-        ...
-
-    def list(self, prefix: str) -> list[Entry]:
-        """Return all objects below the folder `prefix` ('' is the root), sorted by path; checksum side files are
-        omitted.
-        """
         ...
 
     def delete(self, path: str) -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from .conditional import ConditionalObject, conditional_object
+from .conditional import ConditionalObject, Version, conditional_object
 from .paths import confined, confined_folder
-from .protocol import Entry, NotFound, Storage
+from .protocol import Entry, Listable, NotFound, Storage
 from .verified_puts import put_unique
 
 
@@ -14,7 +14,7 @@ def _nothing(_path: str) -> None:
     ...
 
 
-class Recording:
+class Recording(Listable):
     """The storage of one operation, which records all puts and deletes. `put_paths` and `deleted` list the paths of all
     puts and deletes, in order.
 
@@ -91,15 +91,33 @@ class Recording:
         self.deleted.extend(paths)
 
     def conditional_object(self, path: str) -> ConditionalObject:
-        """Return the object at `path` in the wrapped storage as a `ConditionalObject`. A dry run does not simulate
-        writes to the returned object, because only locks write to it, and a dry run acquires no lock.
-        """
-        return conditional_object(self._storage, path)
+        """Return the object at `path` as a `ConditionalObject`. A dry run simulates its writes."""
+        return _Simulated(self, path) if self._dry else conditional_object(self._storage, path)
 
     def _holds(self, path: str) -> bool:
         if path in self._pretended:
             return True
         return path not in self.deleted and any(entry.path == path for entry in self._storage.list(_folder(path)))
+
+
+class _Simulated:
+    """A conditional object in a dry run, which no other process replaces."""
+
+    def __init__(self, storage: Recording, path: str) -> None:
+        self._storage, self._path = storage, path
+
+    def read(self) -> Version | None:
+        try:
+            return Version(self._storage.get(self._path))
+        except NotFound:
+            return None
+
+    def write(self, data: bytes, known: Version | None) -> Version | None:
+        current = self.read()
+        if (current and current.data) != (known and known.data):
+            return None
+        self._storage.put(self._path, data)
+        return Version(data)
 
 
 def _folder(path: str) -> str:

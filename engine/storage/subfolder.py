@@ -7,10 +7,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from .paths import confined, confined_folder
-from .protocol import Entry, Storage
+from .protocol import Entry, Listable, Storage
 
 
-class Subfolder:
+class Subfolder(Listable):
     """The storage of the objects below `folder` in another storage. Paths are relative to `folder`."""
 
     def __init__(self, storage: Storage, folder: str) -> None:

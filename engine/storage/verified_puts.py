@@ -63,14 +63,14 @@ def put_unique(storage: Storage, path: str, data: bytes) -> bool:
     return put_own(storage, path, data)
 
 
-class Replaced(NamedTuple):
+class ReplaceResult(NamedTuple):
     """The result of `replace_verified`: whether the put succeeded, and the object's current version."""
 
     done: bool
     version: Version | None
 
 
-def replace_verified(target: ConditionalObject, data: bytes, known: Version | None) -> Replaced:
+def replace_verified(target: ConditionalObject, data: bytes, known: Version | None) -> ReplaceResult:
     """Replace the content of an object with `data` if the object's version equals `known`. `data` must be unique to
     this put.
 
@@ -83,7 +83,7 @@ def replace_verified(target: ConditionalObject, data: bytes, known: Version | No
     for _ in range(ATTEMPTS):
         try:
             if written := target.write(data, known):
-                return Replaced(True, written)
+                return ReplaceResult(True, written)
             error = None
         except TRANSIENT as failed:
             if isinstance(failed, StorageError) and not failed.unsure:
@@ -91,12 +91,12 @@ def replace_verified(target: ConditionalObject, data: bytes, known: Version | No
             error = failed
         now = target.read()
         if now is not None and now.data == data:
-            return Replaced(True, now)
+            return ReplaceResult(True, now)
         if (now and now.data) != (known and known.data):
-            return Replaced(False, now)
+            return ReplaceResult(False, now)
     if error is not None:
         raise error
-    return Replaced(False, now)
+    return ReplaceResult(False, now)
 
 
 def put_own(storage: Storage, path: str, data: bytes) -> bool:

@@ -5,27 +5,22 @@ from __future__ import annotations
 from .archive import Archive
 from .archive_files import Archived
 from .commits import Commits
-from .instant import Instant, parse_instant
-from .loading import load, load_settled
-from .metadata import (
+from .compaction_plans import (
     LOG_COMPACTION,
-    REPLACES,
     SORT_BY,
-    CommitMetadata,
     CompactionOperation,
     CompactionPlan,
-    WriteStat,
-    decode_commit,
     decode_plan,
-    encode_commit,
     encode_plan,
-    load_commit,
     load_plan,
-    own_extra,
 )
+from .index import completion_of
+from .instant import Instant, parse_instant
+from .loading import load
+from .metadata import REPLACES, CommitMetadata, WriteStat, decode_commit, encode_commit, load_commit, own_extra
 from .publish import put_completed, put_inflight, put_requested
 from .rollbacks import RollbackPlan, decode_rollback_plan, encode_rollback, encode_rollback_plan, load_rollback_plan
-from .timeline import Timeline, completion_of
+from .timeline import Timeline
 
 __all__ = [
     "LOG_COMPACTION",
@@ -53,7 +48,6 @@ __all__ = [
     "load_commit",
     "load_plan",
     "load_rollback_plan",
-    "load_settled",
     "own_extra",
     "parse_instant",
     "put_completed",

@@ -15,6 +15,7 @@ from ..file_names import parse_base, parse_log
 
 _INSTANT: Final = re.compile(r"[0-9]{14}(?:[0-9]{3})?")
 _ACTION: Final = re.compile(r"[a-z]+")
+_UNSAFE: Final = re.compile(r"[/\\\0]")
 _HIDDEN: Final = ".hoodie"
 
 
@@ -45,7 +46,7 @@ class Checked:
     def name(self, value: Any) -> str:
         """Return `value` if it is a valid file name or file id (a single path component); otherwise, raise `Damaged`.
         """
-        if isinstance(value, str) and value not in ("", ".", "..") and not {"/", "\\", "\0"}.intersection(value):
+        if isinstance(value, str) and value not in ("", ".", "..") and not _UNSAFE.search(value):
             return value
         raise self._refusal(value, "a file name")
 

@@ -8,6 +8,7 @@ from typing import Final
 from .archive_files import Archived
 from .cleans import CleanSummary
 from .commits import Commits
+from .history import Active, ArchivedInstants, Current, History
 from .instant import Instant
 from .metadata import CommitMetadata, decode_commit
 from .state_checkpoint import StateCheckpoint
@@ -23,15 +24,15 @@ class CheckpointedCommits(Commits):
     checkpoint. The commits of instants that completed after the checkpoint's time are read from the timeline or the
     archive. A `CheckpointedCommits` object shares its cache with the table's `Commits` object.
 
-    `misfit` states why the checkpoint does not fit the timeline that `whole` was last given; '' if it fits. Raises
+    `misfit` states why the checkpoint does not fit the timeline that `history` was last given; '' if it fits. Raises
     `NotATable` if a commit in the checkpoint cannot be decoded.
 
-    `is_dropped` is True once `whole` was given a timeline with a restore that is newer than the checkpoint. From then
+    `is_dropped` is True once `history` was given a timeline with a restore that is newer than the checkpoint. From then
     on, the object is equal to the table's `Commits` object, so that the reader need not list the timeline again.
     """
 
     def __init__(self, commits: Commits, checkpoint: StateCheckpoint) -> None:
-        vars(self).update(vars(commits))
+        super().__init__(commits._storage, commits.decoded, commits.archive)
         self.checkpoint = checkpoint
         self.misfit = ""
         self.is_dropped = False
@@ -40,22 +41,19 @@ class CheckpointedCommits(Commits):
             name: decode_commit(row.metadata, name) for name, row in self._rows.items() if row.metadata is not None
         }
 
-    def whole(self, timeline: Timeline) -> Timeline:
+    def history(self, active: Active) -> History:
         """Join a listed timeline with the checkpoint and with the archive files that may contain writes newer than the
         checkpoint.
         """
-        self.is_dropped = self.is_dropped or not self.checkpoint.holds_in(timeline)
+        self.is_dropped = self.is_dropped or not self.checkpoint.holds_in(active)
         if self.is_dropped:
             self.misfit = ""
-            return super().whole(timeline)
-        self.archive.refresh(timeline.archived)
+            return super().history(active)
+        self.archive.refresh(active.lacks_archived)
         later = self.archive.states_after(self.checkpoint.archived)
-        self.misfit = self.checkpoint.misfit(timeline, self.archive.newest(), later)
-        return timeline.with_archived(Timeline.of((*(row.instant for row in self.checkpoint.rows), *later)))
-
-    def unretired(self, timeline: Timeline) -> Timeline:
-        """Return the same as `whole`."""
-        return self.whole(timeline)
+        self.misfit = self.checkpoint.misfit(active, self.archive.newest(), later)
+        summarised = Timeline.of((*(row.instant for row in self.checkpoint.rows), *later))
+        return History(active, ArchivedInstants(summarised))
 
     def commit(self, instant: Instant) -> CommitMetadata:
         """Return the metadata of a completed instant; if the checkpoint covers the instant, only its live files are
@@ -77,7 +75,7 @@ class CheckpointedCommits(Commits):
             return CleanSummary(self.checkpoint.horizon or None)
         return super().clean_summary(requested)
 
-    def horizon(self, timeline: Timeline) -> str | None:
+    def horizon(self, timeline: Current) -> str | None:
         """Return the horizon (the oldest readable time) that results from all cleans, before and after the checkpoint.
         """
         summarised = "" if self.is_dropped else self.checkpoint.horizon

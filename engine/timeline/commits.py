@@ -1,6 +1,4 @@
-"""Caches the decoded commits and plans of one table. Each timeline file is read once, because the content of a timeline
-file never changes.
-"""
+"""The cache of one table's timeline in a process: the last listing, the archive, and decoded commits and plans."""
 
 from __future__ import annotations
 
@@ -8,85 +6,94 @@ from collections.abc import Iterable
 from functools import partial
 
 from ..errors import Unsupported
-from ..storage import NotFound, ObjectStorage, Storage, together
+from ..storage import NotFound, Storage, together
 from .archive import Archive
 from .archive_files import Archived
 from .cleans import CleanPlan, CleanSummary, decode_clean_plan
+from .compaction_plans import LOG_COMPACTION, CompactionPlan, decode_plan
+from .decisions import LogEntry
+from .history import Active, ArchivedInstants, Current, History
 from .instant import Instant
-from .metadata import LOG_COMPACTION, CommitMetadata, CompactionPlan, decode_commit, decode_plan
+from .loading import Listings
+from .metadata import CommitMetadata, decode_commit
 from .restores import restored_away
 from .timeline import FOLDER, Timeline
 
 
-class Commits:
-    """The cached content of one table's timeline files. One `Commits` object serves all timelines of a table while the
-    table is open.
-
-    `has_read` is True after `whole` or `unretired` has read the archived timeline. `checkpointed` contains the commits
-    loaded from a state checkpoint, if this process uses one.
+class Decoded:
+    """The content of a table's timeline files that a process has decoded. It never goes stale, because a timeline file
+    never changes. `tail` is the last entry of the decision log that the process has read, and `created` the number of
+    the last one that it has created.
     """
 
-    def __init__(self, storage: Storage) -> None:
+    def __init__(self) -> None:
+        self.commits: dict[str, CommitMetadata] = {}
+        self.plans: dict[str, CompactionPlan] = {}
+        self.cleans: dict[str, CleanSummary] = {}
+        self.listings = Listings()
+        self.tail: LogEntry | None = None
+        self.created = 0
+
+
+class Commits:
+    """Lists the active timeline of one table, joins it with the archive, and returns the content of its timeline files.
+    What it has listed, read and decoded it caches. A context holds one `Commits` object while the table is open, and
+    no other object caches the timeline.
+
+    `has_read_archive` is True after `history` has read the archived timeline: a state checkpoint, which would save that
+    reading, is of no use then. `checkpointed` contains the commits loaded from a
+    state checkpoint, if this process uses one.
+    """
+
+    def __init__(self, storage: Storage, decoded: Decoded | None = None, archive: Archive | None = None) -> None:
         self._storage = storage
-        self.archive = Archive(storage)
-        self._commits: dict[str, CommitMetadata] = {}
-        self._plans: dict[str, CompactionPlan] = {}
-        self._cleans: dict[str, CleanSummary] = {}
-        self.has_read = False
+        self.archive = archive or Archive(storage)
+        self.decoded = decoded or Decoded()
+        self.has_read_archive = False
         self.checkpointed: Commits | None = None
 
+    def use(self, checkpointed: Commits) -> None:
+        """Remember the commits loaded from a state checkpoint, for the next read of this process."""
+        self.checkpointed = self.checkpointed or checkpointed
+
+    def drop_checkpoint(self, *, has_read_archive: bool) -> None:
+        """Forget the commits loaded from a state checkpoint, because it does not fit the timeline. `has_read_archive`
+        is True if the archived timeline was read in its place.
+        """
+        self.checkpointed = None
+        self.has_read_archive = self.has_read_archive or has_read_archive
+
     def unread(self) -> Commits:
-        """Return commits that share the decoded content with these, but have not read the archived timeline."""
-        commits = Commits(self._storage)
-        commits._commits, commits._plans, commits._cleans = self._commits, self._plans, self._cleans
-        return commits
-
-    def whole(self, timeline: Timeline) -> Timeline:
-        """Return the listed timeline together with the archived instants. The result contains every instant that ever
-        completed, because the archive is read after the listing.
+        """Return commits that share the decoded content with these, but have not read the archived timeline, so that
+        they can use a state checkpoint.
         """
-        self.has_read = True
-        self.archive.refresh(timeline.archived)
-        return timeline.with_archived(self.archive.whole())
+        return Commits(self._storage, self.decoded)
 
-    def unretired(self, timeline: Timeline) -> Timeline:
-        """Return the listed timeline together with the archived instants that table services need. If a restore has
-        changed which files are live, services need all archived instants.
-        """
-        if timeline.restores:
-            return self.whole(timeline)
-        self.has_read = True
-        self.archive.refresh(timeline.archived)
-        archived = self.archive.timeline()
-        return timeline.without(self.archive.retired).with_archived(archived)
+    def active(self, through: Storage | None = None) -> Active:
+        """List the active timeline. `through` is a storage of the same table, if not the storage of these commits."""
+        return self.decoded.listings.active(through or self._storage)
 
-    def without_late_states(self, timeline: Timeline) -> Timeline:
+    def active_to_read(self) -> Active:
+        """List the active timeline for a reader, without looking for torn files."""
+        return self.decoded.listings.to_read(self._storage)
+
+    def history(self, active: Active) -> History:
+        """Return the history of which `active` was listed; the archive is read now."""
+        self.has_read_archive = True
+        self.archive.refresh(active.lacks_archived)
+        return History(active, self.archive.archived())
+
+    def without_late_states(self, active: Active) -> Active:
         """Return the listed timeline without the pending states of instants that are archived.
 
         An actor that stalls before it puts a state, and wakes after others have completed and archived the instant,
         puts the state again. The archive is read only if a pending instant is not newer than the newest archived one.
         """
-        if all(instant.requested > timeline.newest_archived for instant in timeline.pending):
-            return timeline
-        self.archive.refresh(timeline.archived)
-        late = late_states(timeline, self.archive.whole())
-        return timeline.without({instant.key for instant in late}) if late else timeline
-
-    def with_retired(self, timeline: Timeline) -> Timeline:
-        """Return a result of `unretired` together with the retired instants."""
-        return timeline.with_states(self.archive.retired.states()) if self.archive.retired else timeline
-
-    def find(self, timeline: Timeline, requested: str) -> Instant | None:
-        """Return the write with the given requested time, from a result of `unretired` or among the retired instants.
-        """
-        return timeline.find(requested) or self.archive.retired.find(requested)
-
-    def at(self, timeline: Timeline, requested: str) -> tuple[Instant, ...]:
-        """Return the instants of all actions with the given requested time, from a result of `unretired` and among the
-        retired instants.
-        """
-        found, retired = timeline.at(requested), self.archive.retired.find(requested)
-        return found if retired is None or retired in found else (*found, retired)
+        if all(instant.requested > active.newest_archived for instant in active.pending):
+            return active
+        self.archive.refresh(active.lacks_archived)
+        late = late_states(active, self.archive.archived())
+        return active.without({instant.key for instant in late}) if late else active
 
     def retire(self, instants: Iterable[Instant], timeline: Timeline) -> None:
         """Record the archived instants that no table service needs any more, and remove them and their content from the
@@ -97,45 +104,45 @@ class Commits:
             self.archive.retire(retired, timeline)
         for instant in retired:
             if instant.key in self.archive.retired:
-                self._commits.pop(instant.file_name, None)
-                self._plans.pop(instant.requested, None)
+                self.decoded.commits.pop(instant.file_name, None)
+                self.decoded.plans.pop(instant.requested, None)
 
     def archive_now(self) -> Archive:
-        """Return a new view of the archived timeline, as of now."""
+        """Return a new `Archive`, which reads the current manifest. `self.archive` is as of its last refresh."""
         return Archive(self._storage)
 
     def commit(self, instant: Instant) -> CommitMetadata:
         """Return the metadata of a completed instant, active or archived."""
         name = instant.file_name
-        if name not in self._commits:
-            self._commits[name] = decode_commit(self.content(instant), name)
-        return self._commits[name]
+        if name not in self.decoded.commits:
+            self.decoded.commits[name] = decode_commit(self.content(instant), name)
+        return self.decoded.commits[name]
 
     def fetch(self, instants: Iterable[Instant]) -> None:
         """Read the commits of the given instants concurrently from an object store. On a file system, commits are read
         only when they are needed.
         """
-        if not isinstance(self._storage, ObjectStorage):
+        if not self._storage.is_remote:
             return
-        wanted = [i for i in instants if i.file_name not in self._commits and not self.archive.holds(i)]
+        wanted = [i for i in instants if i.file_name not in self.decoded.commits and not self.archive.holds(i)]
         reads = [partial(_content_or_none, self._storage, f"{FOLDER}/{instant.file_name}") for instant in wanted]
         for instant, data in zip(wanted, together(self._storage, reads), strict=True):
             if data is not None:
-                self._commits[instant.file_name] = decode_commit(data, instant.file_name)
+                self.decoded.commits[instant.file_name] = decode_commit(data, instant.file_name)
 
     def plan(self, requested: str) -> CompactionPlan:
         """Return the compaction plan with the requested time `requested`."""
-        if requested not in self._plans:
+        if requested not in self.decoded.plans:
             instant = Instant(requested, "compaction", "requested")
-            self._plans[requested] = decode_plan(self._planned(instant, "commit"), instant.file_name)
-        return self._plans[requested]
+            self.decoded.plans[requested] = decode_plan(self._planned(instant, "commit"), instant.file_name)
+        return self.decoded.plans[requested]
 
     def log_plan(self, requested: str) -> CompactionPlan:
         """Return the log compaction plan with the requested time `requested`."""
-        if requested not in self._plans:
+        if requested not in self.decoded.plans:
             instant = Instant(requested, LOG_COMPACTION, "requested")
-            self._plans[requested] = decode_plan(self._planned(instant, "deltacommit"), instant.file_name)
-        return self._plans[requested]
+            self.decoded.plans[requested] = decode_plan(self._planned(instant, "deltacommit"), instant.file_name)
+        return self.decoded.plans[requested]
 
     def clean(self, requested: str) -> CleanPlan:
         """Read the clean plan with the requested time `requested`; an empty plan if another engine left no plan file.
@@ -150,10 +157,10 @@ class Commits:
         """Return the horizon and the savepoints of a clean plan. They stay cached without the plan's file names, which
         are as many as all files that were ever deleted.
         """
-        if requested not in self._cleans:
+        if requested not in self.decoded.cleans:
             plan = self.clean(requested)
-            self._cleans[requested] = CleanSummary(plan.horizon, plan.savepoints)
-        return self._cleans[requested]
+            self.decoded.cleans[requested] = CleanSummary(plan.horizon, plan.savepoints)
+        return self.decoded.cleans[requested]
 
     def content(self, instant: Instant) -> bytes:
         """Return the bytes of a completed instant's file, from the active timeline or the archive."""
@@ -211,7 +218,7 @@ class Commits:
             )
         return archived
 
-    def horizon(self, timeline: Timeline) -> str | None:
+    def horizon(self, timeline: Current) -> str | None:
         """Return the horizon that nbcc's completed and pending cleans imply: the completion time before which reads are
         refused.
         """
@@ -219,7 +226,7 @@ class Commits:
         return max((clean.horizon for clean in cleans if clean.horizon), default=None)
 
 
-def late_states(timeline: Timeline, archived: Timeline) -> dict[Instant, Instant]:
+def late_states(timeline: Active, archived: ArchivedInstants) -> dict[Instant, Instant]:
     """Return the pending instants of a listed timeline that are in the archive, each with the archived instant."""
     found = ((pending, archived.find(pending.requested, pending.action)) for pending in timeline.pending)
     return {pending: instant for pending, instant in found if instant is not None and instant.completed}

@@ -32,6 +32,10 @@ _SCHEMAS: Final = {
     "restore": schemas.RESTORE,
 }
 
+DIGEST: Final = "nbcc.sync"
+"""The key of a container's header whose value `MD5` says that the sync marker is a digest of schema and record."""
+MD5: Final = "md5"
+
 _MAGIC: Final = b"Obj\x01"
 _CODECS: Final = (b"null", b"deflate")
 
@@ -49,15 +53,37 @@ def _parsed(kind: str) -> Any:
 def encode_record(kind: str, record: dict[str, Any]) -> bytes:
     """Encode one record as an Avro container; `kind` is the name of the record's schema in `_SCHEMAS`.
 
-    Equal records have equal encodings, because the sync marker is a digest of the record (Avro's own writer uses a
-    random marker).
+    Avro's own writer uses a random sync marker. Here it is a digest of the schema and the record, which a reader
+    verifies, so equal records have equal encodings. Readers of Hudi ignore the key `DIGEST` of the header.
     """
     content = io.BytesIO()
     fastavro.schemaless_writer(content, _parsed(kind), record)
-    marker = hashlib.md5(content.getvalue(), usedforsecurity=False).digest()
+    start, schema = _start_of(kind)
+    block, marker = content.getvalue(), _digest(schema, content.getvalue())
+    return b"".join((start, marker, _encoded(1), _encoded(len(block)), block, marker))
+
+
+@cache
+def _start_of(kind: str) -> tuple[bytes, bytes]:
+    """Return the header of a container without its sync marker, and the schema in it."""
     container = io.BytesIO()
-    fastavro.writer(container, _parsed(kind), [record], codec="null", sync_marker=marker)
-    return container.getvalue()
+    metadata = {DIGEST: MD5}
+    fastavro.writer(container, _parsed(kind), [], codec="null", sync_marker=bytes(_MARKER), metadata=metadata)
+    header = container.getvalue()
+    return header[:-_MARKER], _header(io.BytesIO(header[len(_MAGIC) :]))["avro.schema"]
+
+
+def _digest(schema: bytes, block: bytes) -> bytes:
+    return hashlib.md5(schema + block, usedforsecurity=False).digest()
+
+
+def _encoded(number: int) -> bytes:
+    """Return a small number in Avro's variable-length zigzag encoding."""
+    number, digits = number << 1, bytearray()
+    while number >= 0x80:
+        digits.append(number & 0x7F | 0x80)
+        number >>= 7
+    return bytes((*digits, number))
 
 
 def decode_record(data: bytes, name: str) -> dict[str, Any]:
@@ -73,7 +99,7 @@ def decode_record(data: bytes, name: str) -> dict[str, Any]:
     except Exception as broken:  # the Avro reader raises arbitrary errors for invalid bytes
         raise Damaged(
             f"read the timeline file {name}",
-            f"its {len(data)} bytes are no Avro container with one record ({broken or type(broken).__name__})",
+            f"its {len(data)} bytes are not an Avro container with one record ({broken or type(broken).__name__})",
             "restore the file, or roll the instant back with the tool that wrote it",
         ) from None
 
@@ -98,7 +124,7 @@ def is_whole(data: bytes) -> bool:
     The record inside the container is not decoded, so it may still be invalid.
     """
     try:
-        _framed(data)
+        _framed(data)  # a flipped bit tears nothing, so the digest is not verified
     except (ValueError, IndexError):  # IndexError: the bytes end inside a number
         return False
     return True
@@ -108,15 +134,17 @@ def block_of(data: bytes, name: str = "a timeline file") -> tuple[dict[str, byte
     """Return the header and the decompressed record bytes of an Avro container with exactly one record; raises
     `ValueError` for other data.
     """
-    meta, block = _framed(data)
+    meta, block, marker = _framed(data)
+    if meta.get(DIGEST) == MD5.encode() and marker != _digest(meta["avro.schema"], block):
+        raise ValueError("its schema and its record differ from their checksum")
     codec = meta.get("avro.codec", b"null")
     if codec not in _CODECS:
         raise ValueError(f"its codec is {codec!r}, and Hudi writes null or deflate")
     return meta, _unpacked(block, codec, name)
 
 
-def _framed(data: bytes) -> tuple[dict[str, bytes], bytes]:
-    """Return the header of an Avro container and the possibly compressed bytes of its record."""
+def _framed(data: bytes) -> tuple[dict[str, bytes], bytes, bytes]:
+    """Return the header of an Avro container, the possibly compressed bytes of its record, and the sync marker."""
     source = io.BytesIO(data)
     if source.read(len(_MAGIC)) != _MAGIC:
         raise ValueError("it does not begin like one")
@@ -126,7 +154,7 @@ def _framed(data: bytes) -> tuple[dict[str, bytes], bytes]:
     block = source.read(size)
     if count != 1 or size < 0 or len(block) != size or source.read() != marker or len(marker) != _MARKER:
         raise ValueError("it is cut short, or holds something else than one record")
-    return meta, block
+    return meta, block, marker
 
 
 def _unpacked(block: bytes, codec: bytes, name: str) -> bytes:

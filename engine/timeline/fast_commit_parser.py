@@ -1,5 +1,4 @@
-"""A fast parser of commits for audits: one regular expression reads the required fields of each file listed in a
-commit.
+"""A fast parser of commits: one regular expression reads the required fields of each file listed in a commit.
 
 A commit contains a record of about thirty fields for each data file, nearly all of them nullable numbers and strings. A
 regular expression can match the Avro encoding of nullable numbers and strings, but cannot check the length stored
@@ -15,7 +14,7 @@ import re
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from operator import length_hint
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import fastavro
 
@@ -24,8 +23,13 @@ from ..limits import Limits, limits
 from .container import LONGEST_NUMBER, block_of, embedded
 
 _STATS: Final = "partitionToWriteStats"
-_TEXTS: Final = ("path", "fileId")
-_NUMBERS: Final = ("fileSizeInBytes", "numWrites", "numDeletes", "totalLogFilesCompacted")
+_TEXTS: Final = ("path", "fileId", "prevCommit", "prevBaseFile", "logFiles")
+_NUMBERS: Final = (
+    "fileSizeInBytes", "numWrites", "numDeletes", "numInserts", "numUpdateWrites", "logVersion",
+    "totalLogRecords", "totalLogBlocks", "totalLogFilesCompacted", "totalLogSizeCompacted",
+)  # fmt: skip
+FIELDS: Final = (*_TEXTS, *_NUMBERS)
+"""The fields of a listed file that nbcc uses, in the order in which `skim_commit` returns their values."""
 
 _NUMBER: Final = rb"[\x80-\xff]{0,8}+[\x00-\x7f]"  # seven bits a byte; a set eighth bit: more bytes follow
 _PRINTED: Final = rb"[ -~]*+"
@@ -39,20 +43,9 @@ class Odd(ValueError):
     """
 
 
-class Skimmed(NamedTuple):
-    """A file listed in a commit, with its size in bytes and its numbers of written and deleted rows. `merged` is the
-    number of log files merged into the file.
-    """
-
-    path: str
-    size: int | None
-    writes: int | None
-    deletes: int | None
-    merged: int | None
-
-
-def skim_commit(data: bytes) -> tuple[dict[str, list[Skimmed]], dict[str, Any]]:
-    """Return the files of a commit by partition, and its other fields in the form that `decode_record` returns.
+def skim_commit(data: bytes) -> dict[str, Any]:
+    """Return the record of a commit in the form that `decode_record` returns, but with the values of `FIELDS` in the
+    place of each listed file. `logFiles` is a tuple or None.
 
     Raises an exception for any input that the fast parser cannot read, including any input that `decode_record`
     rejects.
@@ -68,7 +61,7 @@ def skim_commit(data: bytes) -> tuple[dict[str, list[Skimmed]], dict[str, Any]]:
     record: Any = fastavro.schemaless_reader(content, rest, None)
     if content.read(1):
         raise Odd("its record ends before its block does")
-    return stats, record
+    return {_STATS: stats, **record}
 
 
 @lru_cache(maxsize=64)
@@ -138,17 +131,18 @@ class _Listed:
         self._found: dict[str, int] = {}
         fields = [self._pattern(field["type"], field["name"]) for field in record["fields"]]
         self._match = re.compile(b"".join(fields)).match
-        self._wanted = [self._found[name] for name in (*_TEXTS, *_NUMBERS)]
+        self._wanted = [self._found[name] for name in FIELDS]
 
-    def read(self, cursor: _Cursor) -> Skimmed:
+    def read(self, cursor: _Cursor) -> tuple[Any, ...]:
         match = self._match(cursor.data, cursor.at)
         if match is None or _lengths(match.group(*self._lengths)) != (*map(length_hint, match.group(*self._texts)),):
             raise Odd("a file record of another form")
         cursor.at = match.end()
-        path, file_id, *numbers = match.group(*self._wanted)
+        path, file_id, before, base, logs, *numbers = match.group(*self._wanted)
         if path is None or file_id is None:
             raise Odd("a file without a name")
-        return Skimmed(path.decode(), *map(_number, numbers))
+        listed = None if logs is None else (logs.decode(),)
+        return path.decode(), _text(file_id), _text(before), _text(base), listed, *map(_number, numbers)
 
     def _pattern(self, kind: Any, name: str = "") -> bytes:
         """Return the regular expression for one Avro field."""
@@ -159,7 +153,7 @@ class _Listed:
             case "string":
                 return self._text(name)
             case "array" if _named(kind["items"]) == "string":  # a list of at most one text
-                return rb"(?:\x00|\x02%s\x00)" % self._text()
+                return rb"(?:\x00|\x02%s\x00)" % self._text(name)
             case "record":
                 return b"".join(self._pattern(field["type"]) for field in kind["fields"])
             case "int" | "long" if name in _NUMBERS:
@@ -176,6 +170,12 @@ class _Listed:
         self._groups += 1
         self._found[name] = self._groups
         return self._groups
+
+
+@lru_cache(maxsize=1 << 12)
+def _text(encoded: bytes | None) -> str | None:
+    """Decode a text that other files and commits repeat, so that it is in memory once."""
+    return None if encoded is None else encoded.decode()
 
 
 @lru_cache(maxsize=1 << 12)

@@ -1,15 +1,16 @@
-"""Encodes and decodes commit metadata and compaction plans (docs/hudi-format.md)."""
+"""Encodes and decodes commit metadata (docs/hudi-format.md)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from dataclasses import dataclass, field
+from typing import Any, Final, NamedTuple
 
 from ..json_text import parse_json
 from ..storage import Storage
 from .checked import Checked
 from .container import decode_record, encode_record, understood
+from .fast_commit_parser import FIELDS, skim_commit
 from .instant import Instant
 from .timeline import FOLDER
 
@@ -32,24 +33,17 @@ CHECKSUMS: Final = "nbcc.checksums"
 """Extra metadata of a write of nbcc: the CRC-32 of each log, as 8 hexadecimal digits, comma-separated in the order of
 the partitions' paths and of the files in each partition; empty for a file that is not a log."""
 
-LOG_COMPACTION: Final = "logcompaction"
-
-_LOG_COMPACTOR: Final = "org.apache.hudi.table.action.compact.LogCompactionExecutionHelper"
-
-SORT_BY: Final = "nbcc.sort_by"
-"""Extra metadata of a plan: the comma-separated columns by which its base files are sorted."""
-
-_PLAN_VERSION: Final = 2  # operations hold file names, not full paths
+_STATS: Final = "partitionToWriteStats"
 
 
-@dataclass(frozen=True, slots=True)
-class WriteStat:
+class WriteStat(NamedTuple):
     """The statistics of one data file in a commit. `path` is relative to the table's root, `size` is in bytes, and
     `writes`, `deletes`, `inserts` and `updates` count rows.
 
     For a log file, `log_version` is set, and `log_files` contains the name of the log file itself. For a compacted base
-    file, `prev_base_file` is the replaced base file, and the fields `log_*` count the merged logs. `checksum` is the
-    CRC-32 of a log that nbcc wrote; '' for other files, because base files contain their checksums.
+    file, `prev_base_file` is the replaced base file, and the fields `log_*` count the merged logs;
+    `log_files_compacted` is None if another engine has not recorded the number. `checksum` is the CRC-32 of a log that
+    nbcc wrote; '' for other files, because base files contain their checksums.
     """
 
     file_id: str
@@ -66,7 +60,7 @@ class WriteStat:
     prev_base_file: str | None = None
     log_records: int = 0
     log_blocks: int = 0
-    log_files_compacted: int = 0
+    log_files_compacted: int | None = 0
     log_size_compacted: int = 0
     checksum: str = ""
 
@@ -94,6 +88,16 @@ class CommitMetadata:
         return OWN_KEY in self.extra
 
     @property
+    def schema(self) -> str | None:
+        """The Avro schema with which the rows were written; None if the commit does not record it."""
+        return self.extra.get("schema")
+
+    @property
+    def groups_replaced(self) -> tuple[tuple[str, str], ...]:
+        """The pair (partition, file id) of each file group in `replaced`."""
+        return tuple((partition, file_id) for partition, ids in self.replaced.items() for file_id in ids)
+
+    @property
     def replaces(self) -> bool:
         """Return whether the commit is a replacing write, which hides all older writes in its file groups."""
         return REPLACES in self.extra
@@ -107,53 +111,6 @@ class CommitMetadata:
         return {
             path: tuple(path[: path.rfind("/") + 1] + name for name in names) for path, names in names_by_log.items()
         }
-
-
-@dataclass(frozen=True, slots=True)
-class CompactionOperation:
-    """One file group of a compaction plan: the name of the base file (or None), and the names of the logs in merge
-    order.
-
-    `base_instant` is the requested time of the base file, or of the first log if there is no base file.
-    """
-
-    partition: str
-    file_id: str
-    base_instant: str
-    base_file: str | None
-    logs: tuple[str, ...]
-    log_bytes: int = 0
-    base_bytes: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class CompactionPlan:
-    """The plan of a compaction, log compaction or replacing write. In every file group of the plan, the plan's
-    requested time separates the old file slice from the new one.
-    """
-
-    operations: tuple[CompactionOperation, ...]
-    extra: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def groups(self) -> frozenset[tuple[str, str]]:
-        """The pair (partition, file id) of every file group in the plan."""
-        return frozenset((operation.partition, operation.file_id) for operation in self.operations)
-
-    @property
-    def own(self) -> bool:
-        """Return whether nbcc wrote the plan."""
-        return OWN_KEY in self.extra
-
-    @property
-    def replaces(self) -> bool:
-        """Return whether the plan belongs to a replacing write."""
-        return REPLACES in self.extra
-
-    @property
-    def sort_by(self) -> tuple[str, ...]:
-        """The columns by which the compaction sorts the rows of its base files; () if the rows are not sorted."""
-        return tuple(filter(None, self.extra.get(SORT_BY, "").split(",")))
 
 
 def own_extra(schema: str, more: Mapping[str, str] | None = None) -> dict[str, str]:
@@ -172,7 +129,7 @@ def encode_commit(commit: CommitMetadata) -> bytes:
     if any(stat.checksum for stat in commit.stats):
         extra[CHECKSUMS] = ",".join(stat.checksum for stat in sorted(commit.stats, key=lambda stat: stat.partition))
     record = {
-        "partitionToWriteStats": stats,
+        _STATS: stats,
         "compacted": commit.compacted,
         "extraMetadata": extra,
         "version": 1,
@@ -188,21 +145,27 @@ def decode_commit(data: bytes, name: str = "commit") -> CommitMetadata:
     """Decode the content of a completed commit file; raises `Damaged` if it is invalid. `name` is the name of the file
     in error messages.
     """
-    record, checked = decode_record(data, name), Checked(name)
+    checked = Checked(name)
     with understood(name):
-        by_partition = record.get("partitionToWriteStats") or {}
+        try:
+            record = skim_commit(data)
+        except Exception:  # not plain: the complete decoder reads it, or reports what is wrong
+            record = _decoded(data, name)
+        by_partition = record.get(_STATS) or {}
         replaced = record.get("partitionToReplaceFileIds") or {}
         extra = record.get("extraMetadata") or {}
-        stats = [
-            _stat(stat, checked.partition(partition), checked)
-            for partition in sorted(by_partition)
-            for stat in by_partition[partition]
-            if stat.get("path")
+        listed = [
+            (partition, values)
+            for partition in map(checked.partition, sorted(by_partition))
+            for values in by_partition[partition]
+            if values[0]
         ]  # skip the stats of a workload profile, which have no file
-        checksums = checksums_of(extra, len(stats))
         commit = CommitMetadata(
-            stats=tuple(replace(s, checksum=c) if c else s for s, c in zip(stats, checksums, strict=True)),
-            operation=record.get("operationType") or "UNKNOWN",
+            stats=tuple(
+                _stat(values, partition, checked, checksum)
+                for (partition, values), checksum in zip(listed, _checksums(extra, len(listed)), strict=True)
+            ),
+            operation=record.get("operationType") or "",
             compacted=bool(record.get("compacted")),
             extra=extra,
             replaced={checked.partition(p): tuple(map(checked.name, ids)) for p, ids in replaced.items()},
@@ -213,43 +176,17 @@ def decode_commit(data: bytes, name: str = "commit") -> CommitMetadata:
         return commit
 
 
-def encode_plan(plan: CompactionPlan, action: str = "compaction") -> bytes:
-    """Encode the content of a plan file, such as ``<b>.compaction.requested``; `action` is the plan's action."""
-    of_logs = action == LOG_COMPACTION
-    return encode_record(
-        "compaction",
-        {
-            "operations": [_operation_record(operation) for operation in plan.operations],
-            "extraMetadata": dict(plan.extra),
-            "version": _PLAN_VERSION,
-            "strategy": {"compactorClassName": _LOG_COMPACTOR, "strategyParams": {}, "version": 1} if of_logs else None,
-            "preserveHoodieMetadata": of_logs,
-            "missingSchedulePartitions": [],
-        },
-    )
-
-
-def decode_plan(data: bytes, name: str = "plan") -> CompactionPlan:
-    """Decode the content of a plan file; raises `Damaged` if it is invalid. `name` is the name of the file in error
-    messages.
-    """
-    record, checked = decode_record(data, name), Checked(name)
-    with understood(name):
-        operations = tuple(_operation(each, checked) for each in record.get("operations") or ())
-        return CompactionPlan(operations, record.get("extraMetadata") or {})
+def _decoded(data: bytes, name: str) -> dict[str, Any]:
+    """Return the record of a commit in the form that `skim_commit` returns."""
+    record = decode_record(data, name)
+    listed = record.get(_STATS) or {}
+    stats = {partition: [tuple(map(stat.get, FIELDS)) for stat in listed[partition]] for partition in listed}
+    return {**record, _STATS: stats}
 
 
 def load_commit(storage: Storage, instant: Instant) -> CommitMetadata:
     """Return the metadata of a completed instant on the active timeline."""
     return decode_commit(storage.get(f"{FOLDER}/{instant.file_name}"), instant.file_name)
-
-
-def load_plan(storage: Storage, requested: str, action: str = "compaction") -> CompactionPlan:
-    """Return the compaction or log compaction plan with the requested time `requested`. Raises `NotFound` if the plan
-    file is missing.
-    """
-    name = Instant(requested, action, "requested").file_name
-    return decode_plan(storage.get(f"{FOLDER}/{name}"), name)
 
 
 def _stat_record(stat: WriteStat) -> dict[str, Any]:
@@ -283,7 +220,7 @@ def _stat_record(stat: WriteStat) -> dict[str, Any]:
     }
 
 
-def checksums_of(extra: Mapping[str, str], files: int) -> list[str]:
+def _checksums(extra: Mapping[str, str], files: int) -> list[str]:
     """Return the checksums of the files of a commit, in the order of `CHECKSUMS`; '' for a file without one. Raises
     ValueError if the commit records the checksums of another number of files.
     """
@@ -293,56 +230,26 @@ def checksums_of(extra: Mapping[str, str], files: int) -> list[str]:
     return texts
 
 
-def _stat(record: Mapping[str, Any], partition: str, checked: Checked) -> WriteStat:
-    before = record.get("prevBaseFile")
+def _stat(values: tuple[Any, ...], partition: str, checked: Checked, checksum: str) -> WriteStat:
+    """Return the statistics of a file whose `FIELDS` have the given values."""
+    path, file_id, prev_commit, base, logs, size, *numbers = values
+    writes, deletes, inserts, updates, version, log_records, log_blocks, compacted, compacted_size = numbers
     return WriteStat(
-        file_id=checked.name(record["fileId"]),
-        path=checked.path(record["path"]),
-        partition=partition,
-        size=checked.size(record.get("fileSizeInBytes")),
-        prev_commit=record.get("prevCommit") or "null",
-        writes=record.get("numWrites") or 0,
-        deletes=record.get("numDeletes") or 0,
-        inserts=record.get("numInserts") or 0,
-        updates=record.get("numUpdateWrites") or 0,
-        log_version=record.get("logVersion"),
-        log_files=tuple(record.get("logFiles") or ()),
-        prev_base_file=checked.name(before) if before else None,
-        log_records=record.get("totalLogRecords") or 0,
-        log_blocks=record.get("totalLogBlocks") or 0,
-        log_files_compacted=record.get("totalLogFilesCompacted") or 0,
-        log_size_compacted=record.get("totalLogSizeCompacted") or 0,
-    )
-
-
-def _operation_record(operation: CompactionOperation) -> dict[str, Any]:
-    mebibyte = 2.0**20
-    read = operation.log_bytes + operation.base_bytes
-    return {
-        "baseInstantTime": operation.base_instant,
-        "deltaFilePaths": list(operation.logs),
-        "dataFilePath": operation.base_file,
-        "fileId": operation.file_id,
-        "partitionPath": operation.partition,
-        "metrics": {  # all five are required: Hudi's Spark executor unboxes them
-            "TOTAL_LOG_FILES": float(len(operation.logs)),
-            "TOTAL_LOG_FILES_SIZE": float(operation.log_bytes),
-            "TOTAL_IO_READ_MB": read // mebibyte,
-            "TOTAL_IO_WRITE_MB": operation.base_bytes // mebibyte,
-            "TOTAL_IO_MB": (read + operation.base_bytes) // mebibyte,
-        },
-        "bootstrapFilePath": None,
-    }
-
-
-def _operation(record: Mapping[str, Any], checked: Checked) -> CompactionOperation:
-    metrics = record.get("metrics") or {}
-    base = record.get("dataFilePath")
-    return CompactionOperation(
-        partition=checked.partition(record.get("partitionPath") or ""),
-        file_id=checked.name(record["fileId"]),
-        base_instant=checked.instant_or_none(record.get("baseInstantTime")),
-        base_file=checked.name(base.rpartition("/")[2]) if base else None,
-        logs=tuple(checked.name(path.rpartition("/")[2]) for path in record.get("deltaFilePaths") or ()),
-        log_bytes=int(metrics.get("TOTAL_LOG_FILES_SIZE", 0)),
+        checked.name(file_id),
+        checked.path(path),
+        partition,
+        checked.size(size),
+        prev_commit or "null",
+        writes or 0,
+        deletes or 0,
+        inserts or 0,
+        updates or 0,
+        version,
+        tuple(logs or ()),
+        checked.name(base) if base else None,
+        log_records or 0,
+        log_blocks or 0,
+        compacted,
+        compacted_size or 0,
+        checksum,
     )

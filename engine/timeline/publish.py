@@ -1,5 +1,5 @@
-"""Publishes each state of an instant (requested, inflight, completed) as a timeline file. A timeline file is created
-atomically and never replaced.
+"""Puts the states of an instant (requested, inflight, completed) as timeline files; the put of the completed state
+publishes the instant. A timeline file is created atomically and never replaced.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from .timeline import FOLDER
 
 
 def put_requested(storage: Storage, requested: str, action: str, data: bytes = b"") -> Instant:
-    """Publish the requested state of an instant as ``<requested>.<action>.requested``. The caller must still hold the
+    """Put the requested state of an instant as ``<requested>.<action>.requested``. The caller must still hold the
     lock under which it obtained the requested time.
 
     `data` is the content of the file: a plan, or the writer's token. An existing file with equal content counts as
@@ -21,8 +21,8 @@ def put_requested(storage: Storage, requested: str, action: str, data: bytes = b
 
 
 def put_inflight(storage: Storage, requested: str, action: str, data: bytes = b"", again: bool = False) -> Instant:
-    """Publish the inflight state of an instant as ``<requested>.<action>.inflight``. `again` is True if another process
-    may already have published the inflight state of the same instant.
+    """Put the inflight state of an instant as ``<requested>.<action>.inflight``. `again` is True if another process
+    may already have put the inflight state of the same instant.
     """
     return _put(storage, Instant(requested, action, "inflight"), data, again)
 

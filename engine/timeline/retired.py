@@ -7,10 +7,11 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from copy import copy
+from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from .instant import Instant
-from .timeline import Key, completion_of
+from .index import Key, completion_of
+from .instant import COMPLETES_AS, Instant
 
 _KINDS: Final = (
     ("commit", "commit"),
@@ -40,19 +41,22 @@ class _Rows(NamedTuple):
         return Instant(_text(self.requested[place]), action, "completed", _text(self.completed[place]))
 
 
+_NONE: Final = _Rows(array("q"), array("q"), array("b"))
+
+
+@dataclass(frozen=True, slots=True)
 class RetiredInstants:
     """Archived commits and delta commits that no table service needs any more, ordered by requested time.
 
     The history of a table grows without limit. A long-lived service process therefore stores 17 bytes for each of these
-    instants instead of an `Instant`. Other threads may read while one thread adds, because `add` replaces all entries
-    in one atomic step.
+    instants instead of an `Instant`.
     """
 
-    def __init__(self) -> None:
-        self._rows = _Rows(array("q"), array("q"), array("b"))
+    _rows: _Rows = _NONE
 
-    def add(self, instants: Iterable[tuple[Instant, str]]) -> set[Key]:
-        """Add instants, each with the action that it had while it was pending. Return the keys of the added instants.
+    def adding(self, instants: Iterable[tuple[Instant, str]]) -> tuple[RetiredInstants, set[Key]]:
+        """Return these and further instants, each given with the action that it had while it was pending, and the keys
+        of those that were added.
 
         An instant is not added if its times do not have 17 digits, if its actions are not those of a commit or delta
         commit, or if another instant has the same requested time.
@@ -70,17 +74,20 @@ class RetiredInstants:
                 rows.completed.insert(place, completed)
                 rows.kinds.insert(place, _KINDS.index(kind))
                 added.add(instant.key)
-        self._rows = rows
-        return added
+        return RetiredInstants(rows), added
 
-    def find(self, requested: str) -> Instant | None:
-        """Return the instant with the given requested time; None if it is not retired, or if `requested` is no time."""
+    def find(self, requested: str, action: str | None = None) -> Instant | None:
+        """Return the instant with the given requested time and action; None if it is not retired, or if `requested` is
+        not a time. `action` may be a pending action.
+        """
         if not _TIME.fullmatch(requested):
             return None
         rows = self._rows
         place = rows.place(int(requested))
         is_there = place < len(rows.requested) and rows.requested[place] == int(requested)
-        return rows.instant(place) if is_there else None
+        instant = rows.instant(place) if is_there else None
+        is_other = instant is not None and action is not None and instant.action != COMPLETES_AS.get(action, action)
+        return None if is_other else instant
 
     def __contains__(self, key: object) -> bool:
         return isinstance(key, tuple) and (found := self.find(key[0])) is not None and found.key == key

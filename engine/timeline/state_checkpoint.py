@@ -24,8 +24,10 @@ from ..checksums import write_sealed
 from ..errors import NbccError
 from ..storage import NotFound, Storage
 from .archive_files import Archived, decode_rows, rows_table
+from .history import Active
+from .index import completion_of
 from .instant import Instant
-from .timeline import Timeline, completion_of
+from .timeline import Timeline
 
 FOLDER: Final = ".hoodie/.nbcc/state"
 WRITES_BETWEEN: Final = 10
@@ -55,13 +57,13 @@ class StateCheckpoint:
     horizon: str
     rows: tuple[Archived, ...]
 
-    def holds_in(self, timeline: Timeline) -> bool:
+    def holds_in(self, timeline: Active) -> bool:
         """Return True if every restore on the timeline was planned before the checkpoint. A newer restore may have
         undone writes in the checkpoint, or brought back files that the checkpoint omits.
         """
         return all(plan.requested <= self.time for plan in timeline.restores)
 
-    def misfit(self, listed: Timeline, newest_archived: str, archived_since: Iterable[Instant]) -> str:
+    def misfit(self, listed: Active, newest_archived: str, archived_since: Iterable[Instant]) -> str:
         """Return why the checkpoint does not fit the timeline; '' if it fits. `listed` is the active timeline.
         `archived_since` contains the instants in archive files with requested times after `archived`.
 
@@ -127,7 +129,7 @@ def newest_checkpoint(storage: Storage, until: str = "~") -> StateCheckpoint | N
     return None
 
 
-def writes_since(checkpoints: Iterable[str], timeline: Timeline) -> int:
+def writes_since(checkpoints: Iterable[str], timeline: Active) -> int:
     """Return the number of writes and compactions that completed after the newest of the state checkpoints with the
     paths `checkpoints`, or at least `WRITES_BETWEEN` if some of them may be archived. `timeline` is the active
     timeline. Checkpoints with a time after the newest completion are ignored.
@@ -135,7 +137,7 @@ def writes_since(checkpoints: Iterable[str], timeline: Timeline) -> int:
     newest = timeline.greatest_completion or ""
     since = max((time for time in map(time_of, checkpoints) if time <= newest), default="")
     later = [completion_of(instant) > since for instant in timeline.completed if instant.writes]
-    return max(sum(later), WRITES_BETWEEN if timeline.archived and all(later) else 0)
+    return max(sum(later), WRITES_BETWEEN if timeline.lacks_archived and all(later) else 0)
 
 
 def time_of(path: str) -> str:

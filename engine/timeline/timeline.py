@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Final
+from typing import Final, Self
 
 from .. import html
+from .index import Index, Key, completion_of
 from .instant import ACTIONS, COLUMNS, COMPLETES_AS, HOME, Instant
 from .restores import RestorePlan
 
 FOLDER: Final = HOME
 
-_ADVANCE: Final = {"requested": 0, "inflight": 1, "completed": 2}
-Key = tuple[str, str]
-"""Requested time and completed action, which identify an instant."""
-
-_MANY: Final = ("commit", "deltacommit")
 _WRITTEN_AS: Final = ("commit", "deltacommit", "replacecommit")
 """Completed actions of instants that add data files."""
 
@@ -29,106 +24,83 @@ _COMPLETED_ACTIONS: Final = sorted(ACTIONS - COMPLETES_AS.keys())
 class Timeline:
     """All instants of one listing, each in the most advanced state that the listing shows, ordered by requested time.
 
-    `begun_as` maps (requested time, completed action) to the pending action if the two actions differ. `begun_as`
-    distinguishes the commit of a compaction from the commit of a copy-on-write writer. `archived` is True if some
-    instants are in the archive. `newest_archived` is the greatest requested time in the names of the archive files.
-    `instants` omits the instants undone by a restore. `undone` contains instants that a restore has undone but whose
-    timeline files still exist. `torn` contains completed instants whose files are empty or truncated, for example after
-    a power failure.
+    `index` contains the instants, without those that a restore has undone. `begun_as` maps (requested time, completed
+    action) to the pending action if the two actions differ. `begun_as` distinguishes the commit of a compaction from
+    the commit of a copy-on-write writer. `lacks_archived` is True if the archive has instants that were not joined to
+    this timeline. `newest_archived` is the greatest requested time in the names of the archive files. `undone` contains
+    instants that a restore has undone but whose timeline files still exist. `torn` contains completed instants whose
+    files are empty or truncated, for example after a power failure.
     """
 
-    instants: tuple[Instant, ...] = ()
+    index: Index = field(default_factory=Index)
     begun_as: Mapping[tuple[str, str], str] = field(default_factory=dict)
-    archived: bool = False
+    lacks_archived: bool = False
     newest_archived: str = ""
     restores: tuple[RestorePlan, ...] = ()
     undone: tuple[Instant, ...] = ()
     torn: tuple[Instant, ...] = ()
 
     @classmethod
-    def of(cls, states: Iterable[Instant], archived: bool = False) -> Timeline:
+    def of(cls, states: Iterable[Instant], lacks_archived: bool = False) -> Timeline:
         """Return the timeline that consists of the given instant states."""
-        return cls().with_states(states, archived)
+        return cls().with_states(states, lacks_archived)
 
-    def with_states(self, states: Iterable[Instant], archived: bool = False) -> Timeline:
+    def with_states(self, states: Iterable[Instant], lacks_archived: bool = False) -> Timeline:
         """Return this timeline with additional instant states, given in any order."""
-        highest, begun_as = dict(self._highest), dict(self.begun_as)
-        added, ended, is_renamed = dict[Key, Instant](), list[Instant](), False
-        for instant in states:
-            action = instant.action
-            key = (instant.requested, COMPLETES_AS.get(action, action))
-            if action in COMPLETES_AS:
-                begun_as[key] = action
-            home = highest if key in highest else added
-            other = home.get(key)
-            if other is not None and not _supersedes(instant, other):
-                continue
-            is_renamed = is_renamed or (other is not None and other.state == "completed")
-            home[key] = instant
-            if instant.completed:
-                ended.append(instant)
-        _insert(highest, added)
-        timeline = replace(self, instants=tuple(highest.values()), begun_as=begun_as, archived=archived)
-        vars(timeline)["_highest"] = highest  # fill the cached properties, which would compute the same
-        if "completed" in vars(self) and not is_renamed:
-            vars(timeline)["completed"] = _with_ended(self.completed, ended)
-        return timeline
+        states = tuple(states)
+        begun = {i.key: i.action for i in states if i.action in COMPLETES_AS}
+        begun_as = {**self.begun_as, **begun}
+        return replace(self, index=self.index.advanced(states), begun_as=begun_as, lacks_archived=lacks_archived)
 
     def with_archived(self, archived: Timeline) -> Timeline:
         """Return this timeline joined with the instants in the archive."""
         if not archived.instants:
-            return replace(self, archived=False)
-        _ = archived.completed  # computed once for all timelines that are joined with this one
-        whole = archived.with_states(self.instants)
-        begun_as = {**whole.begun_as, **self.begun_as}
-        joined = replace(whole, begun_as=begun_as, restores=self.restores, undone=self.undone)
-        vars(joined).update({"_highest": whole._highest, "completed": whole.completed, "parts": (self, archived)})
-        return joined
+            return replace(self, lacks_archived=False)
+        return replace(
+            archived,
+            index=self.index.joined(archived.index),
+            begun_as={**archived.begun_as, **self.begun_as},
+            lacks_archived=False,
+            restores=self.restores,
+            undone=self.undone,
+        )
 
-    @property
-    def parts(self) -> tuple[Timeline, Timeline] | None:
-        """The listed and the archived timeline from which `with_archived` made this one; None for other timelines."""
-        parts: tuple[Timeline, Timeline] | None = vars(self).get("parts")
-        return parts
-
-    def without(self, keys: Container[Key]) -> Timeline:
+    def without(self, keys: Container[Key]) -> Self:
         """Return this timeline without the instants with the given keys: pairs (requested time, completed action)."""
-        left = tuple(instant for key, instant in self._highest.items() if key not in keys)
-        return replace(self, instants=left, begun_as={k: v for k, v in self.begun_as.items() if k not in keys})
+        begun_as = {key: action for key, action in self.begun_as.items() if key not in keys}
+        return replace(self, index=self.index.only(lambda key: key not in keys), begun_as=begun_as)
 
-    def without_undone(self, restores: Iterable[RestorePlan]) -> Timeline:
+    def without_undone(self, restores: Iterable[RestorePlan]) -> Self:
         """Return this timeline without the instants that the given restores have undone."""
         plans = tuple(restores)
         requested_times = {requested for plan in plans for requested, _ in plan.undone}
-
-        def is_undone(instant: Instant) -> bool:
-            return instant.requested in requested_times and (instant.writes or instant.action == "savepoint")
-
-        left = tuple(instant for instant in self.instants if not is_undone(instant))
-        return replace(self, instants=left, restores=plans, undone=tuple(i for i in self.instants if is_undone(i)))
+        undone = tuple(
+            instant
+            for instant in self.instants
+            if instant.requested in requested_times and (instant.writes or instant.action == "savepoint")
+        )
+        keys = {instant.key for instant in undone}
+        return replace(self, index=self.index.only(lambda key: key not in keys), restores=plans, undone=undone)
 
     @cached_property
+    def instants(self) -> tuple[Instant, ...]:
+        """All instants, ordered by requested time."""
+        return tuple(self.index.by_key.values())
+
+    @property
     def completed(self) -> tuple[Instant, ...]:
         """The completed instants, ordered by completion time."""
-        return tuple(sorted((i for i in self.instants if i.completed), key=_order))
+        return self.index.completed
 
     @cached_property
     def pending(self) -> tuple[Instant, ...]:
         """The requested and inflight instants, ordered by requested time."""
-        return tuple(i for i in self._few if not i.completed)
+        return tuple(i for i in self.index.few if not i.completed)
 
     @cached_property
     def cleans(self) -> tuple[Instant, ...]:
         """The pending and completed cleans, ordered by requested time."""
-        return tuple(i for i in self._few if i.action == "clean")
-
-    @cached_property
-    def _few(self) -> tuple[Instant, ...]:
-        """All instants but the completed commits and delta commits, which make up nearly all of a long history."""
-        if self.parts is None:
-            return tuple(i for i in self.instants if not (i.completed and i.action in _MANY))
-        keys = sorted({i.key for part in self.parts for i in part._few})
-        return tuple(i for i in map(self._highest.__getitem__, keys) if not (i.completed and i.action in _MANY))
+        return tuple(i for i in self.index.few if i.action == "clean")
 
     @property
     def pending_compactions(self) -> tuple[Instant, ...]:
@@ -147,7 +119,7 @@ class Timeline:
 
     def _begun_as(self, action: str) -> tuple[Instant, ...]:
         keys = sorted(key for key, begun in self.begun_as.items() if begun == action)
-        found = (self._highest.get(key) for key in keys)
+        found = (self.index.by_key.get(key) for key in keys)
         return tuple(instant for instant in found if instant is not None)
 
     @cached_property
@@ -155,7 +127,7 @@ class Timeline:
         """The completed savepoints, ordered by requested time. A savepoint has the same requested time as the instant
         that it pins.
         """
-        return tuple(i for i in self._few if i.action == "savepoint" and i.completed)
+        return tuple(i for i in self.index.few if i.action == "savepoint" and i.completed)
 
     def is_pinned(self, time: str) -> bool:
         """Return whether a savepoint pins the table's state as of the completion time `time`."""
@@ -184,12 +156,12 @@ class Timeline:
         """Return the instant with the given requested time and action; without an action, any instant that writes data.
         """
         wanted = _WRITTEN_AS if action is None else (COMPLETES_AS.get(action, action),)
-        candidates = (self._highest.get((requested, completes_as)) for completes_as in wanted)
+        candidates = (self.index.by_key.get((requested, completes_as)) for completes_as in wanted)
         return next((instant for instant in candidates if instant is not None), None)
 
     def at(self, requested: str) -> tuple[Instant, ...]:
         """Return the instants of all actions with the given requested time."""
-        found = (self._highest.get((requested, action)) for action in _COMPLETED_ACTIONS)
+        found = (self.index.by_key.get((requested, action)) for action in _COMPLETED_ACTIONS)
         return tuple(instant for instant in found if instant is not None)
 
     def is_compaction(self, instant: Instant) -> bool:
@@ -208,21 +180,19 @@ class Timeline:
         """Return whether a write is missing from this timeline although the earlier timeline `before` shows it as
         completed at or before `time`. Writes that a restore has undone are ignored.
         """
-        present, undone = self._highest, {requested for plan in self.restores for requested, _ in plan.undone}
+        shown, undone = self.index.by_key, {requested for plan in self.restores for requested, _ in plan.undone}
         return any(
             instant.completed
             and instant.completed <= time
-            and not ((now := present.get(key)) and now.completed)
+            and not ((now := shown.get(key)) and now.completed)
             and instant.requested not in undone
             and instant.writes
-            for key, instant in before._highest.items()
+            for key, instant in before.index.by_key.items()
         )
 
-    def until(self, time: str) -> Timeline:
+    def until(self, time: str) -> Self:
         """Return the timeline as of `time`. Instants that completed after `time` appear as inflight."""
-        return replace(
-            self, instants=tuple(self._reopened(i) if i.completed and i.completed > time else i for i in self.instants)
-        )
+        return replace(self, index=self.index.until(time, self._reopened))
 
     def _reopened(self, instant: Instant) -> Instant:
         action = self.begun_as.get(instant.key, instant.action)
@@ -236,47 +206,3 @@ class Timeline:
 
     def _repr_html_(self) -> str:
         return html.table(COLUMNS, (instant.row for instant in self.instants), str(self))
-
-    @cached_property
-    def _highest(self) -> dict[Key, Instant]:
-        """Map each pair (requested time, completed action) to its instant, ordered by requested time."""
-        return {instant.key: instant for instant in self.instants}
-
-
-def _supersedes(instant: Instant, other: Instant) -> bool:
-    """Return whether `instant` should replace `other`, a less advanced state of the same instant.
-
-    If two files represent the same state, the alphabetically first file name is used, regardless of the listing order.
-    """
-    advance = _ADVANCE[instant.state] - _ADVANCE[other.state]
-    return advance > 0 or (advance == 0 and instant.file_name < other.file_name)
-
-
-def _insert(highest: dict[Key, Instant], added: dict[Key, Instant]) -> None:
-    """Add instants to those of a timeline, ordered by key. Only the instants after the first added one are moved, so a
-    long history is not sorted again.
-    """
-    first = min(added, default=None)
-    while first is not None and highest and next(reversed(highest)) > first:
-        key, instant = highest.popitem()
-        added[key] = instant
-    highest.update((key, added[key]) for key in sorted(added))
-
-
-def _with_ended(known: tuple[Instant, ...], ended: Iterable[Instant]) -> tuple[Instant, ...]:
-    """Return the completed instants `known`, which are ordered by completion time, and `ended` in the same order.
-    Instants that end are newer than nearly all of `known`, so a long history is not sorted again.
-    """
-    added = sorted(ended, key=_order)
-    first = bisect_left(known, _order(added[0]), key=_order) if added else len(known)
-    return (*known[:first], *sorted((*known[first:], *added), key=_order))
-
-
-def _order(instant: Instant) -> tuple[str, Key]:
-    return completion_of(instant), instant.key
-
-
-def completion_of(instant: Instant) -> str:
-    """Return the completion time of an instant that is known to be completed."""
-    assert instant.completed is not None, f"{instant} is pending"
-    return instant.completed

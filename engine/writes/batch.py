@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 
+from ..arguments import is_of
 from ..config import TableConfig
 from ..data.check import is_path
 from ..data.columns import IS_DELETED, conform, one_array
@@ -20,25 +21,40 @@ from ..schema.accepted import fits, fitted, same_type
 _FLAG: Final = pa.field(IS_DELETED, pa.bool_())
 
 
-def as_upserts(data: Any, schema: pa.Schema, zone: str | None = None, *, by_value: bool = True) -> Any:
+def as_upserts(data: Any, config: TableConfig, *, by_value: bool = True) -> Any:
     """Return the rows of `data` with the table's columns in the table's order, plus `_hoodie_is_deleted` if `data` has
     that column.
 
-    Hudi's five meta columns are dropped. `data` must not contain columns that the table lacks. Each column's type must
-    be the type in the table, or a type that can be cast to it without loss. Raises `BadInput`. `zone` is the time zone
-    assumed for timestamps without a time zone. If `by_value` is True, a cast is accepted if it loses nothing for the
-    values in `data`.
+    Hudi's five meta columns are dropped. A column that `data` lacks is null in all rows, as in Hudi, unless the column
+    is not nullable or is a key, partition or ordering column. In a table with partial updates, every column must be
+    there, because a null would overwrite a value. `data` must not contain columns that the table lacks. Each column's
+    type must be the type in the table, or a type that can be cast to it without loss. Raises `BadInput`. If `by_value`
+    is True, a cast is accepted if it loses nothing for the values in `data`.
     """
-    asked = "write a batch"
-    rows = _rows_of(data, asked)
+    asked, schema = "write a batch", config.schema
+    rows = rows_of(data, asked)
     present = _without_meta(schema_of(rows, asked))
-    wanted = schema if IS_DELETED in schema.names or IS_DELETED not in present.names else schema.append(_FLAG)
-    _refuse_unknown(present, wanted, asked)
-    _refuse_missing(present, wanted.names, asked)
-    return _fitted(rows, wanted, asked, zone, by_value)
+    flag = [_FLAG] if IS_DELETED in present.names and IS_DELETED not in schema.names else []
+    _refuse_unknown(present, pa.schema([*schema, *flag]), asked)
+    needed = [each.name for each in schema if config.partial_update or not each.nullable]
+    _refuse_missing(present, list(dict.fromkeys([*config.always_set, *needed])), asked)
+    wanted = pa.schema([*(field for field in schema if field.name in present.names), *flag])
+    fitting = _fitted(rows, wanted, asked, config.session_time_zone, by_value)
+    return _with_all_columns(fitting, wanted, pa.schema([*schema, *flag]))
 
 
-def set_columns(config: TableConfig, columns: Collection[str] | None) -> frozenset[str] | None:
+def _with_all_columns(rows: Any, present: pa.Schema, whole: pa.Schema) -> Any:
+    """Return the rows with the columns `whole`; those that are not in `present` are null."""
+    if present.names == whole.names:
+        return rows
+    if isinstance(rows, pa.Table):
+        return conform(rows, whole)
+    from .dataframes import widened
+
+    return widened(rows, present.names, whole)
+
+
+def columns_to_set(config: TableConfig, columns: Collection[str] | None) -> frozenset[str] | None:
     """Return the columns that a write sets besides the key, partition and ordering columns; None means all columns.
     Raises `BadInput` for an unknown column, or if the table does not support partial updates.
     """
@@ -61,7 +77,7 @@ def as_partial_upserts(data: Any, config: TableConfig, sets: frozenset[str]) -> 
     `BadInput`.
     """
     asked, schema = "write some columns of a batch", config.schema
-    rows = _rows_of(data, asked)
+    rows = rows_of(data, asked)
     present = _without_meta(schema_of(rows, asked))
     named = [name for name in schema.names if name in sets or name in config.always_set]
     flag = [IS_DELETED] if IS_DELETED in present.names else []
@@ -69,12 +85,7 @@ def as_partial_upserts(data: Any, config: TableConfig, sets: frozenset[str]) -> 
     _refuse_unknown(present, schema.append(_FLAG), asked)
     _refuse_missing(present, named, asked)
     rows = _fitted(rows, wanted, asked, config.session_time_zone)
-    whole = schema.append(_FLAG) if flag else schema
-    if isinstance(rows, pa.Table):
-        return conform(rows, whole)
-    from .dataframes import widened
-
-    return widened(rows, wanted.names, whole)
+    return _with_all_columns(rows, wanted, schema.append(_FLAG) if flag else schema)
 
 
 def as_deletes(
@@ -93,7 +104,7 @@ def as_deletes(
     `BadInput`. `zone` and `by_value` have the same meaning as in `as_upserts`.
     """
     asked = "delete a batch of keys"
-    rows = _rows_of(data, asked)
+    rows = rows_of(data, asked)
     present = _without_meta(schema_of(rows, asked))
     _refuse_unknown(present, schema, asked)
     _refuse_missing(present, key, asked)
@@ -125,9 +136,7 @@ def partitions_of(data: Any, config: TableConfig) -> set[str]:
     return set(one_array(partition_paths(data, keys)).to_pylist())
 
 
-def named_paths(
-    partitions: Collection[str], config: TableConfig, asked: str = "replace the partition"
-) -> set[str]:
+def named_paths(partitions: Collection[str], config: TableConfig, asked: str = "replace the partition") -> set[str]:
     """Validate partition paths given by a user, and return them as a set. Raises `BadInput` for a path that is not a
     partition of the table. `asked` names the requested operation in the error message.
     """
@@ -150,7 +159,7 @@ def refuse_other_rows(data: Any, jobs: Jobs) -> None:
     without_spark, arrow = isinstance(jobs, InProcessJobs), isinstance(data, pa.Table)
     if without_spark and not arrow:
         remedy = "open the table with that session, or give a pyarrow Table"
-        raise BadInput("write a batch", "it is no pyarrow Table, and the table was opened without Spark", remedy)
+        raise BadInput("write a batch", "it is not a pyarrow Table, and the table was opened without Spark", remedy)
     if arrow and not without_spark:
         remedy = "give spark.createDataFrame(rows), or open the table with None for the session"
         raise BadInput("write a batch", "it is not a Spark DataFrame, and the table was opened with Spark", remedy)
@@ -160,7 +169,7 @@ def schema_of(data: Any, asked: str) -> pa.Schema:
     """Return the Arrow schema of a pyarrow Table or a Spark DataFrame; raise `BadInput` for any other type."""
     if isinstance(data, pa.Table):
         schema = data.schema
-    elif type(data).__module__.startswith("pyspark."):
+    elif is_of("pyspark", data):
         from ..schema import from_spark
 
         schema = from_spark(data.schema)
@@ -168,7 +177,7 @@ def schema_of(data: Any, asked: str) -> pa.Schema:
         raise BadInput(
             asked,
             f"it is a {type(data).__qualname__}",
-            "give a Spark DataFrame, a pyarrow Table or a pandas DataFrame",
+            "give a Spark DataFrame, an Arrow table or batch, or a DataFrame of pandas, polars or DuckDB",
         )
     if len(set(schema.names)) < len(schema.names):
         twice = sorted({name for name in schema.names if schema.names.count(name) > 1})
@@ -192,7 +201,7 @@ def _refuse_unknown(present: pa.Schema, schema: pa.Schema, asked: str) -> None:
     raise BadInput(
         asked,
         f"the table has no column {', '.join(map(repr, unknown))}{hint}; it has {', '.join(schema.names)}",
-        "rename or drop it",
+        "rename or drop it, or add it by Table.alter_schema or by the write option mergeSchema=true",
     )
 
 
@@ -206,10 +215,15 @@ def _refuse_missing(present: pa.Schema, names: Sequence[str], asked: str) -> Non
         )
 
 
-def _rows_of(data: Any, asked: str) -> Any:
-    """Return `data`; a pandas DataFrame is converted to a pyarrow Table, with its index if the index has a name."""
-    if type(data).__name__ != "DataFrame" or not type(data).__module__.startswith("pandas."):
+def rows_of(data: Any, asked: str) -> Any:
+    """Return `data`. A pandas DataFrame is converted to a pyarrow Table, with its index if the index has a name. So is
+    what offers Arrow's C interface: batches and readers of Arrow, and DataFrames of polars and DuckDB.
+    """
+    if isinstance(data, pa.Table) or is_of("pyspark", data):
         return data
+    if type(data).__name__ != "DataFrame" or not is_of("pandas", data):
+        offers = hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__")
+        return pa.table(data) if offers else data
     named = any(name is not None for name in data.index.names)
     try:
         return pa.Table.from_pandas(data, preserve_index=named)

@@ -15,6 +15,7 @@ because all clocks agree within the bound on clock skew.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import Final
 
 from ..clock import to_instant, to_millis
@@ -23,7 +24,7 @@ from ..errors import Damaged
 from ..storage import NotFound
 from ..timeline import Timeline
 from ..timeline.timeline import FOLDER as HOME
-from .decision_log import uses_decision_log
+from .decision_log import announces, uses_decision_log
 
 FOLDER: Final = ".hoodie/.nbcc/times"
 PATIENCE_SECONDS: Final = 3600.0
@@ -35,10 +36,15 @@ def claims_times(context: Context) -> bool:
     return uses_decision_log(context) and context.rules.claims == "every_time"
 
 
-def learn(context: Context, timeline: Timeline) -> None:
-    """Advance this process's clock past the newest time on the timeline. Raises `Damaged` if the file of a completed
-    instant is empty or truncated.
+def requests_without_lock(context: Context) -> bool:
+    """Return whether non-blocking writers request their instants without the table's lock. Tables in which instants are
+    announced always do so (`Coordination.requests_without_lock`).
     """
+    return context.rules.requests == "put_if_absent" or announces(context)
+
+
+def refuse_torn(timeline: Timeline) -> None:
+    """Raise `Damaged` if the file of a completed instant is empty or truncated."""
     if timeline.torn:
         torn = timeline.torn[0]
         raise Damaged(
@@ -47,26 +53,43 @@ def learn(context: Context, timeline: Timeline) -> None:
             f"restore the file from a copy; without one, delete it, roll back {torn.requested} and delete its orphaned "
             "data files: what it wrote is lost",
         )
+
+
+def advance_clock(context: Context, timeline: Timeline) -> None:
+    """Advance this process's clock past the newest time on the timeline."""
     if timeline.newest is not None:
         context.clock.not_before(timeline.newest)
 
 
-def new_time(context: Context, timeline: Timeline | None = None) -> str:
-    """Return a requested or completion time for a new instant. The returned time is greater than all times on
-    `timeline`, and differs from the times of all other instants. The caller must hold the table's lock.
+def new_time(context: Context, timeline: Timeline | None = None, *, claimed: bool = True) -> str:
+    """Return a requested or completion time for a new instant, greater than all times on `timeline`. The caller must
+    hold the table's lock: as long as no writer has lost it, the time differs from those of all other instants. A
+    `claimed` time does so even after a lost lock, in a table with a decision log.
+
+    Reads, schema changes and savepoints do not claim their times, which saves a request. An equal time does no harm
+    there, because these times decide the slice of no log. A read's time must only be smaller than the completion time
+    of every later commit: with a decision log, the read puts its time into the log, and each later entry has a greater
+    one. Raises `Damaged` if the file of a completed instant on `timeline` is empty or truncated.
     """
     if timeline is not None:
-        learn(context, timeline)
-    if not claims_times(context):
+        refuse_torn(timeline)
+        advance_clock(context, timeline)
+    if not (claimed and claims_times(context)):
         return context.clock.take()
+    return claimed_time(context, context.clock.take)
+
+
+def claimed_time(context: Context, take: Callable[[], str]) -> str:
+    """Take times from the clock until one is not claimed by another writer, and claim it."""
     while True:
+        # Not the monotonic clock, which stops while the machine is suspended; nor the table's, whose `take` waits.
         begun = time.time()
-        found = context.clock.take()
-        if _claim(context, found) and time.time() - begun < PATIENCE_SECONDS:
-            return found
+        taken = take()
+        if claim(context, taken) and time.time() - begun < PATIENCE_SECONDS:
+            return taken
 
 
-def _claim(context: Context, instant: str) -> bool:
+def claim(context: Context, instant: str) -> bool:
     """Create the claim object for the time `instant`; return False if another writer owns the object.
 
     If the object contains this writer's token, the result is True, because an earlier put of this writer created the
@@ -84,9 +107,13 @@ def _claim(context: Context, instant: str) -> bool:
 def forget(context: Context, timeline: Timeline) -> None:
     """Delete claims on times that are too old for any writer to use."""
     newest = timeline.greatest_completion
-    if newest is None or not claims_times(context):
+    if newest is None or not (claims_times(context) or requests_without_lock(context)):
         return
     bound = to_instant(to_millis(newest) - int(PATIENCE_SECONDS * 1000))
+    if requests_without_lock(context):
+        # A writer may claim a time again after a pause that its clock does not show. Its request is then refused,
+        # because it is older than the archive.
+        bound = min(bound, timeline.newest_archived)
     old = [entry.path for entry in context.storage.list(FOLDER) if entry.path.rpartition("/")[2] < bound]
     if old:
         context.storage.delete_all(old)

@@ -15,59 +15,54 @@ from typing import Final
 from ..context import Context
 from ..data.tasks import WrittenFile
 from ..errors import Conflict
-from ..file_names import marked_file, marker, marker_folder, split_path
+from ..file_names import marker_folder
 from ..lock import held
 from ..storage import Storage, listed_ahead, together
-from ..timeline import Instant, Timeline, decode_rollback_plan, load, put_completed, put_inflight, put_requested
+from ..timeline import Instant, decode_rollback_plan, put_completed, put_inflight, put_requested
+from ..timeline.announcements import Announced, forget_announcements
 from ..timeline.decisions import FOLDER as DECISIONS
-from ..timeline.decisions import Decision, remember_cut
+from ..timeline.decisions import Decision, LogEntry, remember_cut
+from ..timeline.history import Active
 from ..timeline.instant import PENDING
 from ..timeline.timeline import FOLDER
-from .claims import learn, new_time
-from .decision_log import catch_up, decide, uses_decision_log, withdraw
-from .idempotency import Repeated, claim, repeated
+from .attempts import delete_other_attempts, delete_own_files, files_of_other_attempts, forget_markers, marked_files
+from .claims import new_time
+from .decision_log import announces, catch_up, decide, in_order, uses_decision_log, withdraw
+from .idempotency import claim_batch, repeated
 
 ROLLBACK: Final = "rollback"
-PLAN: Final = "compaction"
-"""The pending action of a replacing write. Its writer may withdraw its plan although a log has decided it."""
+REPLACING: Final = "compaction"
+"""The action under which a replacing write is pending, because its plan is a compaction plan (`services.replacing`).
+With a decision log, that plan is an entry of the log, so a writer that undoes its replacing write withdraws the entry.
+"""
 
 
-def take_time(context: Context, timeline: Timeline) -> str:
-    """Return a new time, greater than all times on the timeline. The caller of `take_time` must hold the table's lock.
-    """
-    learn(context, timeline)
-    return context.clock.take()
-
-
-def request(
-    context: Context, action: str, batch_id: str | None = None, *, starts: bool = False
-) -> tuple[str, Timeline]:
-    """Publish the requested state of a new instant as ``<now>.<action>.requested``. Returns the requested time, and the
+def request(context: Context, action: str, batch_id: str | None = None, *, starts: bool = False) -> tuple[str, Active]:
+    """Put the requested state of a new instant as ``<now>.<action>.requested``. Returns the requested time, and the
     timeline listed under the lock, which the conflict check later compares with the current timeline (RFC-22).
 
-    If `starts` is True, the inflight state is also published: during the lock's release in an object store, after the
-    release on a file system. Raises `Repeated` and publishes nothing if the batch with the id `batch_id` has already
-    been written.
+    If `starts` is True, the inflight state is also put: during the lock's release in an object store, after the release
+    on a file system. Raises `Repeated` and puts nothing if the batch with the id `batch_id` has already been written.
     """
     after: list[Callable[[], object]] = []
     failures: list[Exception] = []
     with held(context.lock, lambda release: together(context.storage, [release, *after])):
-        sealed = load(context.storage)
-        if there := repeated(context, sealed, batch_id):
+        at_request = context.active()
+        if there := repeated(context, at_request, batch_id):
             raise there
-        requested = put_request(context, sealed, action)
+        requested = put_request(context, at_request, action)
         with stop_heartbeat_on_error(context, requested):
-            claim(context, requested, batch_id)
+            claim_batch(context, requested, batch_id)
         if starts:
             after.append(partial(_start, context, requested, action, failures))
     for failure in failures:
         with undo_on_error(context, requested, action):
             raise failure
-    return requested, sealed
+    return requested, at_request
 
 
 def _start(context: Context, requested: str, action: str, failures: list[Exception]) -> None:
-    """Publish the inflight state of a requested instant. An exception is appended to `failures`, because the caller's
+    """Put the inflight state of a requested instant. An exception is appended to `failures`, because the caller's
     thread must handle it.
     """
     with stop_heartbeat_on_error(context, requested):
@@ -77,8 +72,8 @@ def _start(context: Context, requested: str, action: str, failures: list[Excepti
             failures.append(error)
 
 
-def put_request(context: Context, timeline: Timeline, action: str) -> str:
-    """Publish the requested state of a new instant; the caller holds the table's lock. The heartbeat starts no later
+def put_request(context: Context, timeline: Active, action: str) -> str:
+    """Put the requested state of a new instant; the caller holds the table's lock. The heartbeat starts no later
     than the put of the requested file, because a pending instant without a heartbeat counts as failed.
     """
     requested = new_time(context, timeline)
@@ -130,16 +125,16 @@ def undo_own_write(context: Context, requested: str, action: str) -> None:
     for path in marked_files(context, requested):
         context.storage.delete(path)
     forget_markers(context, requested)
-    with lock_or_leave(context, requested):
-        if action == PLAN:
+    with stop_heartbeat_on_error(context, requested), in_order(context):
+        if action == REPLACING:
             withdraw(context, requested)
         remove_pending(context, requested, action)
 
 
 @contextmanager
 def lock_or_leave(context: Context, requested: str) -> Iterator[None]:
-    """Hold the table's lock while the `with` block completes or undoes an instant. If the lock is unavailable or the
-    `with` block fails, the heartbeat stops, and a rollback may then undo the instant.
+    """Hold the table's lock while the `with` block completes an instant. If the lock is unavailable or the `with` block
+    fails, the heartbeat stops, and a rollback may then undo the instant.
     """
     with stop_heartbeat_on_error(context, requested), held(context.lock):
         yield
@@ -149,13 +144,15 @@ def remove_pending(context: Context, requested: str, action: str) -> None:
     """Delete the timeline files and the heartbeat of a pending instant. The caller must already have deleted the
     instant's data files.
     """
+    if announces(context):
+        names = [Announced(requested, action, is_checked=is_checked) for is_checked in (False, True)]
+        forget_announcements(context.storage, names)
     for state in PENDING:
         context.storage.delete(f"{FOLDER}/{Instant(requested, action, state).file_name}")
     context.heartbeats.stop(requested)
 
 
-def _nothing(timeline: Timeline | None) -> None:
-    ...
+def _nothing(active: Active | None) -> None: ...
 
 
 def complete(
@@ -166,15 +163,17 @@ def complete(
     files: Sequence[WrittenFile],
     commit: bytes,
     completed_by_another: Callable[[], Instant | Conflict | None] = lambda: None,
-    refused_by: Callable[[Timeline | None], Conflict | None] = _nothing,
+    refused_by: Callable[[Active | None], Conflict | None] = _nothing,
     batch_id: str | None = None,
     may_ask_early: bool = False,
     beats: bool = True,
 ) -> Instant:
     """Publish the completed state of an instant with a new completion time under the lock, then delete its markers.
 
-    With a decision log, the commit is first put into the log as the next entry. If another writer puts the next log
-    entry first, all checks are repeated.
+    With a decision log, the commit is first put into the log as the next entry. If another writer has put that entry,
+    one of the two has lost the lock, which no longer excludes the other. All checks are then repeated, and the log
+    alone decides: a round reads the last entry before it checks and takes its time, and its put fails if anything has
+    been decided after that entry.
 
     `completed_by_another` is called before all other checks. If `completed_by_another` returns a completed instant,
     `complete` deletes `files` and returns that instant. If another attempt has committed the batch `batch_id`, the
@@ -194,23 +193,19 @@ def complete(
     instant = refusal = None
     with lock_or_leave(context, requested):
         while instant is None and refusal is None:
-            # These requests depend on the lock only, so that an object store answers them at the same time.
-            if uses_decision_log(context):
-                remember_cut(context.storage)
-            storage = listed_ahead(context.storage, *_folders(context, requested, beats))
-            last = catch_up(context, storage) if uses_decision_log(context) else None
-            there = completed_by_another()
-            if isinstance(there, Instant):
-                _delete_attempt(context, requested, files)
-                return there
-            timeline = load(storage) if beats else None
-            dead = publication_conflict(context, timeline, requested, action) if timeline is not None else None
-            refusal = there or dead or twice(context, timeline, batch_id) or refused_by(timeline)
+            storage, last = _listed_to_publish(context, requested, beats)
+            by_another = completed_by_another()
+            if isinstance(by_another, Instant):
+                delete_own_files(context, requested, files)
+                return by_another
+            timeline = context.active(storage) if beats else None
+            refusal = by_another or _refusal(context, timeline, requested, action, batch_id) or refused_by(timeline)
             if refusal is None:
-                late = late_attempts(context, requested, files, storage)
+                others = files_of_other_attempts(context, requested, files, storage)
                 if last is None:
-                    delete_attempts(context, requested, late)
-                instant = _published(context, requested, action, early or new_time(context), commit, last, late)
+                    delete_other_attempts(context, requested, others)
+                completed = early or _completion_time(context)
+                instant = _published(context, requested, action, completed, commit, last, others)
     if instant is None:
         assert refusal is not None, "the loop ends with one of the two"
         undo_own_write(context, requested, action)
@@ -220,58 +215,97 @@ def complete(
     return instant
 
 
+def _completion_time(context: Context) -> str:
+    """Return the completion time of a write, taken under the lock or after the last entry of the decision log was read.
+    Otherwise the write could complete at a time up to which a reader has already read, or a compaction has already
+    taken the logs (RFC-66).
+    """
+    # No timeline is passed: each earlier holder of the lock waited until all clocks had passed its time, and with a
+    # decision log `catch_up` has advanced the clock past the last entry.
+    return new_time(context)
+
+
+def _listed_to_publish(context: Context, requested: str, beats: bool) -> tuple[Storage, LogEntry | None]:
+    """Return the storage with the listings that a publication needs, and the last entry of the decision log, if any.
+    The listings do not depend on each other, so that an object store answers them at the same time. With a decision
+    log, the timeline is listed after the log (`last_entry`). If it does not show the instant of the last entry,
+    `catch_up` drops the listings, and the checks list again.
+    """
+    markers = marker_folder(requested)
+    if not uses_decision_log(context):
+        return listed_ahead(context.storage, markers, *([FOLDER] if beats else [])), None
+    remember_cut(context.storage)
+    storage = listed_ahead(context.storage, markers, DECISIONS)
+    return storage, catch_up(context, storage)
+
+
+def _refusal(
+    context: Context, timeline: Active | None, requested: str, action: str, batch_id: str | None
+) -> Conflict | None:
+    """Return the error if a write must not be published because it is rolled back, or because another attempt has
+    committed its batch. `timeline` was listed under the table's lock, or after the last entry of the decision log was
+    read.
+    """
+    if timeline is None:
+        return None
+    conflict = publication_conflict(context, timeline, requested, action)
+    checked = context.rules.batch_ids == "checked"
+    return conflict or (repeated(context, timeline, batch_id) if checked else None)
+
+
 def _published(
-    context: Context, requested: str, action: str, time: str, commit: bytes, last: Decision | None, late: Sequence[str]
+    context: Context,
+    requested: str,
+    action: str,
+    time: str,
+    commit: bytes,
+    last: LogEntry | None,
+    others: Sequence[str],
 ) -> Instant | None:
     """Publish the completed instant; return None if another writer has meanwhile added an entry after `last` to the
     decision log.
 
-    With a decision log, the files of other attempts (`late`) are deleted only after the log entry has been created. If
-    the files were deleted earlier, a writer that has lost the lock could delete files that another writer publishes.
+    Without a decision log, the files of other attempts (`others`) have been deleted. With one, they are deleted only
+    after the log entry has been created. If the files were deleted earlier, a writer that has lost the lock could
+    delete files that another writer publishes.
     """
     if last is None:
+        # If the lock is a lease, the put fails unless it ends before the lease (`storage.under_lease`). Nothing else
+        # protects from a lock lost since the time was taken: the write then completes at a time up to which a reader
+        # may have read or a plan may have taken logs, which loses rows (docs/locks.md). The decision log prevents it.
         return put_completed(context.storage, requested, time, action, commit)
     entry = Decision(last.number + 1, "commit", requested, action, time, commit)
-    decided = decide(context, entry, lambda: delete_attempts(context, requested, late))
+    decided = decide(context, entry, lambda: delete_other_attempts(context, requested, others))
     return entry.instant if decided else None
 
 
-def _folders(context: Context, requested: str, beats: bool) -> list[str]:
-    return [
-        marker_folder(requested),
-        *([FOLDER] if beats else []),
-        *([DECISIONS] if uses_decision_log(context) else []),
-    ]
-
-
-def _delete_attempt(context: Context, requested: str, files: Sequence[WrittenFile]) -> None:
-    """Delete the files and markers of an attempt at an instant that another attempt has completed. The files of
-    different attempts have different write tokens, so no committed file is deleted.
-    """
-    for file in files:
-        context.storage.delete(file.path)
-        context.storage.delete(marker(requested, *split_path(file.path)))
-
-
-def publication_conflict(context: Context, timeline: Timeline, requested: str, action: str) -> Conflict | None:
+def publication_conflict(context: Context, timeline: Active, requested: str, action: str) -> Conflict | None:
     """Return a `Conflict` if a write must not be published because another process may have started to roll it back.
-    The caller must hold the table's lock.
+    `timeline` was listed under the table's lock, or after the last entry of the decision log was read.
 
-    Rollbacks are planned under the lock that also covers publication, so a write is either published or rolled back
-    (RFC-22).
+    Rollbacks are planned under the lock that also covers publication, or by an entry of the same decision log, so a
+    write is either published or rolled back (RFC-22).
     """
-    there = timeline.find(requested, action)
-    undone = there is None or older_than_archive(context, timeline, requested) or _undone(context, timeline, requested)
-    if not undone and context.heartbeats.is_alive(requested):
+    if undone := undone_conflict(context, timeline, requested, action):
+        return undone
+    if context.heartbeats.is_alive(requested):
         return None
-    return Conflict(
-        f"publish the write {requested}",
-        "it has been rolled back" if undone else "its heartbeat stopped for longer than others wait for it",
-        "write the batch again; if this happens often, check for long pauses of the writer's process",
-    )
+    return _not_published(requested, "its heartbeat stopped for longer than others wait for it")
 
 
-def _undone(context: Context, timeline: Timeline, requested: str) -> bool:
+def undone_conflict(context: Context, timeline: Active, requested: str, action: str) -> Conflict | None:
+    """Return a `Conflict` if the timeline proves that a pending write was or will be rolled back."""
+    there = timeline.find(requested, action)
+    undone = there is None or is_passed(context, timeline, requested) or _undone(context, timeline, requested)
+    return _not_published(requested, "it has been rolled back") if undone else None
+
+
+def _not_published(requested: str, because: str) -> Conflict:
+    remedy = "write the batch again; if this happens often, check for long pauses of the writer's process"
+    return Conflict(f"publish the write {requested}", because, remedy)
+
+
+def _undone(context: Context, timeline: Active, requested: str) -> bool:
     """Return whether the timeline contains a rollback of the write requested at `requested`. The timeline is checked
     because a paused writer may put its instant's file again after the rollback has removed it.
     """
@@ -280,22 +314,27 @@ def _undone(context: Context, timeline: Timeline, requested: str) -> bool:
     return any(plan is not None and decode_rollback_plan(plan).target == requested for plan in plans)
 
 
-def older_than_archive(context: Context, timeline: Timeline, requested: str) -> bool:
+def is_passed(context: Context, timeline: Active, requested: str) -> bool:
+    """Return whether an archiver or a restorer has passed an uncompleted write, although no rollback names it."""
+    return older_than_archive(context, timeline, requested) or older_than_restore(context, timeline, requested)
+
+
+def older_than_restore(context: Context, timeline: Active, requested: str) -> bool:
+    """Return whether an uncompleted write was requested before some restore, which has therefore undone it. A request
+    without the lock may have been put after the restorer had listed the pending instants.
+    """
+    undoes_pending = context.rules.restore_pending == "undone"
+    return undoes_pending and any(requested < plan.requested for plan in timeline.restores)
+
+
+def older_than_archive(context: Context, timeline: Active, requested: str) -> bool:
     """Return whether an uncompleted write was requested before some archived instant, which proves that the write was
     rolled back.
 
-    The archiver never archives an instant that is newer than a pending one. The caller must hold the table's lock.
+    The archiver never archives an instant that is newer than a pending one. `timeline` was listed under the table's
+    lock, or after the last entry of the decision log was read.
     """
     return context.rules.archive_bound == "pending" and requested < timeline.newest_archived
-
-
-def twice(context: Context, timeline: Timeline | None, batch_id: str | None) -> Repeated | None:
-    """Return a `Repeated` error if another attempt at the batch `batch_id` has completed; otherwise None. The caller
-    must hold the table's lock.
-    """
-    if timeline is None or context.rules.batch_ids != "checked":
-        return None
-    return repeated(context, timeline, batch_id)
 
 
 def takes_time_early(context: Context) -> bool:
@@ -303,44 +342,3 @@ def takes_time_early(context: Context) -> bool:
     rows.
     """
     return context.rules.completion_time == "outside_lock" and not uses_decision_log(context)
-
-
-def late_attempts(
-    context: Context, requested: str, files: Sequence[WrittenFile], storage: Storage | None = None
-) -> list[str]:
-    """Return the data files that other attempts to complete the same instant have written.
-
-    Raises `Conflict` if another attempt has deleted the markers of this attempt.
-    """
-    ours = {file.path for file in files}
-    found = set(marked_files(context, requested, storage))
-    if lost := sorted(ours - found):
-        raise Conflict(
-            f"publish the instant {requested}",
-            f"another attempt at it has removed {len(lost)} of the files, the first being {lost[0]}",
-            "run the operation again",
-        )
-    return sorted(found - ours)
-
-
-def delete_attempts(context: Context, requested: str, paths: Sequence[str]) -> None:
-    """Before an instant is published, delete the files that other attempts wrote for it.
-
-    Readers that list directories must not find two files of one instant in a file group. A file's marker is deleted
-    first, so that an attempt that is still running notices the deletion.
-    """
-    for path in paths:
-        context.storage.delete(marker(requested, *split_path(path)))
-        context.storage.delete(path)
-
-
-def marked_files(context: Context, requested: str, storage: Storage | None = None) -> list[str]:
-    """Return the data files named by the markers of all attempts at an instant, whether or not the files exist."""
-    entries = (storage or context.storage).list(marker_folder(requested))
-    return [path for entry in entries if (path := marked_file(requested, entry.path)) is not None]
-
-
-def forget_markers(context: Context, requested: str) -> None:
-    """Delete the markers of an instant, which only a rollback of the instant would need."""
-    entries = context.storage.list(marker_folder(requested))
-    together(context.storage, [partial(context.storage.delete, entry.path) for entry in entries])

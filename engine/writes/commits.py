@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from ..config import TableConfig
 from ..data.ranges import encode_ranges
@@ -73,7 +72,7 @@ def log_compaction_commit(config: TableConfig, plan: CompactionPlan, files: Sequ
     operations = {(operation.partition, operation.file_id): operation for operation in plan.operations}
     made = [(file, operations[file.partition, file.file_id]) for file in files]
     stats = tuple(
-        replace(_log_stat(file, operation.base_instant), log_records=file.log_records, log_blocks=file.log_blocks)
+        _log_stat(file, operation.base_instant)._replace(log_records=file.log_records, log_blocks=file.log_blocks)
         for file, operation in made
     )
     covers = json.dumps({file.path: operation.logs for file, operation in made})
@@ -85,58 +84,36 @@ def _log_stat(file: WrittenFile, requested: str) -> WriteStat:
     """Return the write stat of a log file. Every row counts as an insert, as in Hudi, because writers do not search for
     existing keys.
     """
-    return WriteStat(
-        file_id=file.file_id,
-        path=file.path,
-        partition=file.partition,
-        size=file.size,
-        prev_commit=requested,
-        writes=file.rows,
-        deletes=file.deletes,
-        inserts=file.rows,
-        log_version=file.version,
-        checksum=file.checksum,
-    )
+    stat = _stat(file, requested)
+    return stat._replace(inserts=file.rows, log_version=file.version, checksum=file.checksum)
 
 
 def _base_stat(file: WrittenFile, operation: CompactionOperation | None = None) -> WriteStat:
     """Return the write stat of a base file. `operation` is the compaction operation that wrote the file; None for a
     file that no compaction wrote.
+
+    A write to a copy-on-write table names the base file that it replaced, which incremental reads compare with the new
+    one.
     """
-    before = operation if operation is not None and operation.base_file else None
     if file.before is not None:
-        return _rewritten_stat(file, split_path(file.before)[1])
-    return WriteStat(
-        file_id=file.file_id,
-        path=file.path,
-        partition=file.partition,
-        size=file.size,
-        prev_commit=before.base_instant if before else _NO_BASE,
-        writes=file.rows,
-        deletes=file.deletes,
-        inserts=0 if before else file.rows,
-        updates=file.rows if before else 0,
-        prev_base_file=before.base_file if before else None,
+        before = split_path(file.before)[1]
+        named = parse_base(before)
+        stat = _stat(file, named.instant if named else _NO_BASE)
+        return stat._replace(updates=file.rows, prev_base_file=before)
+    stat = _stat(file, _NO_BASE)._replace(
         log_records=file.log_records,
         log_blocks=file.log_blocks,
         log_files_compacted=file.log_files,
         log_size_compacted=operation.log_bytes if operation else 0,
     )
+    if operation is None or operation.base_file is None:
+        return stat._replace(inserts=file.rows)
+    return stat._replace(
+        prev_commit=operation.base_instant, updates=file.rows, prev_base_file=operation.base_file
+    )
 
 
-def _rewritten_stat(file: WrittenFile, before: str) -> WriteStat:
-    """Return the write stat of a base file that was rewritten by a write to a copy-on-write table. The write stat names
-    the replaced base file, which incremental reads compare with the new one.
-    """
-    named = parse_base(before)
+def _stat(file: WrittenFile, prev_commit: str) -> WriteStat:
     return WriteStat(
-        file_id=file.file_id,
-        path=file.path,
-        partition=file.partition,
-        size=file.size,
-        prev_commit=named.instant if named else _NO_BASE,
-        writes=file.rows,
-        deletes=file.deletes,
-        updates=file.rows,
-        prev_base_file=before,
+        file.file_id, file.path, file.partition, file.size, prev_commit, writes=file.rows, deletes=file.deletes
     )

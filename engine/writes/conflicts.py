@@ -17,11 +17,11 @@ from ..config.concurrency import OPTIMISTIC
 from ..context import Context
 from ..data.tasks import WrittenFile
 from ..errors import Conflict
+from ..files.slices import pending_plans
 from ..names import bucket_of
-from ..timeline import Instant, Timeline, load
-
-Bucket = tuple[str, int | None]
-"""(partition, bucket)."""
+from ..timeline import Instant, Timeline
+from ..timeline.announcements import Bucket, Footprint
+from ..timeline.history import Active
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,40 +50,70 @@ def conflict_of(
     requested: str,
     files: Sequence[WrittenFile],
     *,
-    sealed: Timeline,
-    now: Timeline | None = None,
+    at_request: Active,
+    now: Active | None = None,
     read_set: ReadSet = NO_READS,
 ) -> Conflict | None:
     """Return the `Conflict` that forbids publishing `files`; None if there is no conflict.
 
-    Another write conflicts if it completed after `sealed` was loaded, and if it has files in the buckets of `files` or
-    in partitions of `read_set`. The caller must hold the lock under which it publishes. `now` is the timeline listed
-    under the lock; if it is None, the function lists the timeline itself. Conflicts are checked only under optimistic
+    Another write conflicts if it completed after `at_request` was listed, and if it has files in the buckets of `files`
+    or in partitions of `read_set`. `at_request` was listed under the lock under which the write was requested, and
+    `now` under the lock under which it is published, which the caller must hold unless the decision log decides. If
+    `now` is None, the function lists the timeline itself. Conflicts are checked only under optimistic
     concurrency control.
     """
+    footprint = footprint_of(context, config, files, at_request, read_set)
+    return None if footprint is None else found_conflict(context, requested, footprint, now or context.active())
+
+
+def footprint_of(
+    context: Context, config: TableConfig, files: Sequence[WrittenFile], at_request: Active, read_set: ReadSet
+) -> Footprint | None:
+    """Return what the conflict check of a write must know; None if the write is not optimistic."""
     if config.concurrency_mode != OPTIMISTIC:
         return None
-    touched = {place(file.partition, file.file_id) for file in files}
-    now = now or load(context.storage)
     if context.rules.conflict_reads == "ignored":
         read_set = NO_READS
+    buckets = tuple({place(file.partition, file.file_id): None for file in files})
+    partitions = None if read_set.partitions is None else tuple(read_set.partitions)
     if read_set.as_of is not None:
-        sealed, now = context.whole(sealed).until(read_set.as_of), context.whole(now)
-    for instant in completed_since(context, sealed, now):
-        if may_conflict(context, now, instant):
+        return Footprint(buckets, partitions, as_of=read_set.as_of)
+    return Footprint(buckets, partitions, tuple(sorted(instant.requested for instant in at_request.completed)))
+
+
+def found_conflict(context: Context, requested: str, footprint: Footprint, active: Active) -> Conflict | None:
+    """Return the `Conflict` that forbids publishing a write with the given footprint; None if there is no conflict.
+    `active` was listed under the lock under which the write is published, or after the last entry of the decision log
+    was read.
+    """
+    planned = pending_plans(active, context.commits, context.rules) if footprint.bases else {}
+    for group, (plan, _) in planned.items():
+        if plan not in footprint.known and place(*group) in footprint.bases:
+            return conflict_with(requested, Instant(plan, "compaction", "requested"), {place(*group)})
+    after: Timeline = context.history(active).whole if footprint.as_of else active
+    known: Collection[str] = footprint.known
+    if footprint.as_of:
+        known = [instant.requested for instant in after.until(footprint.as_of).completed]
+    for instant in completed_since(context, known, after):
+        if may_conflict(context, after, instant):
             stats = context.commits.commit(instant).stats
-            theirs = {place(stat.partition, stat.file_id) for stat in stats}
-            if shared := {each for each in theirs if each in touched or read_set.covers(each[0])}:
+            if shared := shared_places(footprint, {place(stat.partition, stat.file_id) for stat in stats}):
                 return conflict_with(requested, instant, shared)
     return None
 
 
-def completed_since(context: Context, sealed: Timeline, now: Timeline) -> Iterator[Instant]:
-    """Yield the writes that are completed in `now` but not in the earlier timeline `sealed`, in order of completion.
-    Under `Rules(conflict_window="requested")`, yield the completed writes requested later than every instant that is
-    completed in `sealed`.
+def shared_places(footprint: Footprint, theirs: Collection[Bucket]) -> set[Bucket]:
+    """Return the buckets in `theirs` that the write has written, or that are in partitions that it has read."""
+    reads = ReadSet(footprint.partitions)
+    own = {*footprint.buckets, *footprint.bases}
+    return {each for each in theirs if each in own or reads.covers(each[0])}
+
+
+def completed_since(context: Context, before: Collection[str], now: Timeline) -> Iterator[Instant]:
+    """Yield the writes that are completed in `now` and not requested at a time in `before`, in order of completion.
+    Under `Rules(conflict_window="requested")`, yield the completed writes requested later than all of `before`.
     """
-    known = {instant.requested for instant in sealed.completed}
+    known = frozenset(before)
     if context.rules.conflict_window == "completion":
         yield from (instant for instant in now.completed if instant.writes and instant.requested not in known)
     else:
@@ -112,7 +142,8 @@ def conflict_with(requested: str, instant: Instant, shared: set[Bucket]) -> Conf
     return Conflict(
         f"publish the write requested at {requested}",
         f"the {instant.action} requested at {instant.requested} has written {several} "
-        f"and completed at {instant.completed}",
+        f"and completed at {instant.completed}" if instant.completed
+        else f"the {instant.action} {instant.requested} is planned in {several}",
         "run it again, which takes a new instant; `retries` does so by itself",
         against=instant.requested,
     )

@@ -8,22 +8,22 @@ from ..context import Context
 from ..errors import Unsupported
 from ..files.slices import find_files, pending_plans, replaced_groups
 from ..names import bucket_of
-from ..timeline import Timeline, load
+from ..timeline.history import Active
 
 BucketIds = dict[tuple[str, int], str]
 """(partition, bucket) -> file id."""
 
 
-def found_file_ids(context: Context, config: TableConfig, timeline: Timeline | None = None) -> BucketIds:
+def found_file_ids(context: Context, config: TableConfig, active: Active | None = None) -> BucketIds:
     """Return the file id of each bucket that has files or a pending compaction, for a table whose file ids Hudi may
-    have chosen. If nbcc chose all file ids, the result is empty. If `timeline` is None, the function loads the current
+    have chosen. If nbcc chose all file ids, the result is empty. If `active` is None, the function lists the
     timeline.
 
     Raises `Unsupported` if a file group has no bucket number, or if a bucket has two file groups.
     """
     if FOUND_FILE_IDS not in config.writer_features:
         return {}
-    timeline = context.whole(timeline or load(context.storage))
+    timeline = context.history(active).whole
     files = find_files(context.storage, timeline, context.commits, context.rules)
     groups = {(file.partition, file.file_id) for file in files}
     groups |= pending_plans(timeline, context.commits, context.rules).keys()
@@ -44,5 +44,5 @@ def _unsupported(config: TableConfig, exists: str) -> Unsupported:
     return Unsupported(
         f"write to the table {config.name}",
         exists,
-        "write it with one simple bucket index (hoodie.index.type=BUCKET), or copy it into a table of Table.create",
+        "copy it (nbcc table PATH copy DEST, or Table.copy), or write it with one simple bucket index",
     )

@@ -21,7 +21,8 @@ from ..context import Context
 from ..data.digest import Digest
 from ..data.tasks import WrittenFile
 from ..errors import BadInput, Conflict
-from ..timeline import Archive, Instant, Timeline
+from ..timeline import Archive, Instant
+from ..timeline.history import Active
 
 FOLDER: Final = ".hoodie/.nbcc/batches"
 EXTRA: Final = "nbcc.batch_id"
@@ -105,15 +106,15 @@ def differs(digest: Digest, recorded: Digest) -> bool:
     return digest != recorded
 
 
-def claim(context: Context, requested: str, batch_id: str | None, owner: str = "") -> None:
+def claim_batch(context: Context, requested: str, batch_id: str | None, owner: str = "") -> None:
     """Record that the instant requested at `requested` is an attempt by `owner` to write the batch `batch_id`. The
-    caller of `claim` must hold the lock under which it creates the instant's requested file.
+    caller of `claim_batch` must hold the lock under which it creates the instant's requested file.
     """
     if batch_id is not None:
         context.storage.put_if_absent(f"{_folder(batch_id)}/{requested}", owner.encode())
 
 
-def pending_attempt(context: Context, timeline: Timeline, batch_id: str, owner: str) -> Instant | None:
+def pending_attempt(context: Context, timeline: Active, batch_id: str, owner: str) -> Instant | None:
     """Return the pending instant with which `owner` attempts to write the batch; None if there is none. `timeline` was
     listed under the table's lock, which the caller still holds.
     """
@@ -124,7 +125,7 @@ def pending_attempt(context: Context, timeline: Timeline, batch_id: str, owner: 
     return None
 
 
-def repeated(context: Context, timeline: Timeline, batch_id: str | None) -> Repeated | None:
+def repeated(context: Context, timeline: Active, batch_id: str | None) -> Repeated | None:
     """Return a `Repeated` error if an attempt at the batch has completed; otherwise None. `timeline` was listed under
     the table's lock, which the caller still holds.
     """
@@ -137,12 +138,18 @@ def repeated(context: Context, timeline: Timeline, batch_id: str | None) -> Repe
     return None
 
 
-def _completed(context: Context, timeline: Timeline, requested: str) -> Instant | None:
+def _completed(context: Context, timeline: Active, requested: str) -> Instant | None:
     found = timeline.find(requested)
-    if found is not None:
-        return found if found.completed else None
-    return Archive(context.storage).find(requested) if timeline.archived else None
+    if found is not None and found.completed:
+        return found
+    # Also if it is listed as pending: an archiver may have deleted its completed state during the listing.
+    return Archive(context.storage).find(requested) if timeline.lacks_archived else None
+
+
+def hash_of(name: str) -> str:
+    """Return the name of the objects of a batch, or of a run of a query, whose own name may have any characters."""
+    return hashlib.sha256(name.encode()).hexdigest()[:32]
 
 
 def _folder(batch_id: str) -> str:
-    return f"{FOLDER}/{hashlib.sha256(batch_id.encode()).hexdigest()[:32]}"
+    return f"{FOLDER}/{hash_of(batch_id)}"

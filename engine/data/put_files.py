@@ -1,5 +1,5 @@
-"""Writes data files. A marker is created before each data file, so that a rollback finds the data files of a crashed
-writer.
+"""Puts data files into the storage. A marker is created before each data file, so that a rollback finds the data files
+of a crashed writer.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def put_base_parts(
     path = in_partition(partition, str(name))
     with tempfile.TemporaryFile(prefix="nbcc-base-") as file:
         ahead = [second, first]
-        del first, second
+        del first, second  # `_popped` gives up each part before the next one is read
         named = (_named(part, name) for part in chain(_popped(ahead), parts))
         rows = write_base_file(named, file)
         size = file.tell()

@@ -1,4 +1,4 @@
-"""Computes the file slices for the planning of table services, without reading commits that no plan needs any more.
+"""Determines which archived commits no plan of a table service needs any more.
 
 The history of a table grows without limit, so a long-lived service process forgets old commits. A commit is retired,
 that is, no longer read, if it is archived and its files are only in slices older than the horizon of a clean. The
@@ -12,12 +12,11 @@ from collections.abc import Iterable
 from typing import Final
 
 from ..rules import NBCC, Rules
-from ..storage import Storage
 from ..timeline.commits import Commits
+from ..timeline.history import Current
 from ..timeline.instant import Instant
-from ..timeline.timeline import Timeline
 from .log_compaction import input_logs
-from .slices import FileSlice, load_slices
+from .slices import FileSlice
 
 RETIRED: Final = frozenset({"commit", "deltacommit"})
 """The actions that are retired. A replacecommit is not: it hides file groups."""
@@ -26,23 +25,15 @@ _RULES: Final = ("archive_bound", "files", "plan_takes", "retention", "slicing",
 """Under weaker rules a slice that a clean has put before the horizon may be needed again."""
 
 
-def planned_slices(storage: Storage, timeline: Timeline, commits: Commits, rules: Rules) -> tuple[FileSlice, ...]:
-    """Return the table's current slices, like `load_slices`, and retire the commits that no later plan needs.
-    `timeline` must be the current timeline, joined with the archived instants that are not retired (`unretired`).
-    """
-    slices = load_slices(storage, timeline, commits, rules)
-    if not timeline.restores and all(getattr(rules, name) == getattr(NBCC, name) for name in _RULES):
-        commits.retire(_not_needed(timeline, commits, slices), timeline)
-    return slices
-
-
-def _not_needed(timeline: Timeline, commits: Commits, slices: Iterable[FileSlice]) -> Iterable[Instant]:
+def not_needed(timeline: Current, commits: Commits, slices: Iterable[FileSlice], rules: Rules) -> tuple[Instant, ...]:
     """Return the archived commits that completed before the horizon and before the newest compaction was planned, and
-    that have no file in the given slices.
+    that have no file in the table's current slices.
 
     Services count the commits since the newest compaction. The inputs of a log compaction are needed as long as the log
     compaction is, because they determine the place of its log.
     """
+    if timeline.restores or any(getattr(rules, name) != getattr(NBCC, name) for name in _RULES):
+        return ()
     bound = min(commits.horizon(timeline) or "", max((i.requested for i in timeline.compactions), default="~"))
     needed = {path for piece in slices for path in piece.paths}
 
@@ -55,4 +46,4 @@ def _not_needed(timeline: Timeline, commits: Commits, slices: Iterable[FileSlice
     for plan in reversed(timeline.log_compactions):  # a log compaction may have the log of an earlier one as its input
         if is_needed(plan):
             needed |= input_logs(plan, commits)
-    return (instant for instant in timeline.instants if not is_needed(instant))
+    return tuple(instant for instant in timeline.instants if not is_needed(instant))

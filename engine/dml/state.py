@@ -1,0 +1,41 @@
+"""Reads the state from which an update, delete or merge is computed."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from ..actions import as_of
+from ..config import TableConfig
+from ..context import Context
+from ..reads.selection import Where
+from ..reads.travel import settled
+
+
+def state_of(context: Context) -> str | None:
+    """Return the newest settled time, at which the rows are read; None if no write has completed."""
+    return settled(context).greatest_completion
+
+
+def rows_at(
+    context: Context,
+    config: TableConfig,
+    time: str | None,
+    columns: Sequence[str] = (),
+    where: Where | None = None,
+    partitions: Collection[str] | None = None,
+) -> Any:
+    """Return the rows as of `time` without Hudi's meta columns, as a DataFrame if the table was opened with Spark. At
+    the
+    time None the table has no rows.
+    """
+    wanted = list(columns) or config.schema.names
+    if time is not None:
+        return as_of.run(context, config, time, wanted, where=where, partitions=partitions)
+    return context.jobs.read([], pa.schema([config.schema.field(name) for name in wanted]))
+
+
+def is_empty(rows: Any) -> bool:
+    return len(rows) == 0 if isinstance(rows, pa.Table) else bool(rows.isEmpty())

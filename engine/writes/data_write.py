@@ -1,0 +1,149 @@
+"""Writes the rows of a batch under a new instant: requests the instant, puts the data files, and completes it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from ..config import TableConfig
+from ..context import Context
+from ..data.shape import table_shape
+from ..data.tasks import BaseInput, WriteTask, WrittenFile
+from ..errors import Conflict
+from ..files.slices import load_slices, to_read
+from ..timeline import Instant, put_inflight
+from ..timeline.history import Active
+from .announced import complete_announced
+from .batch import refuse_other_rows
+from .commit_protocol import complete, undo_on_error
+from .commits import write_commit
+from .conflicts import NO_READS, ReadSet, conflict_of, footprint_of
+from .decision_log import announces, need_lock
+from .file_ids import found_file_ids
+from .idempotency import UNNAMED, Batch, Repeated, answer, digest_of_files, extra
+from .looking_ahead import Outlook, looking_ahead
+from .unlocked_request import begin_write
+
+Refusal = Callable[[Active], Conflict | None]
+"""Returns the error that forbids publishing a write, given the timeline listed under the lock; None permits it."""
+
+
+def write(
+    context: Context,
+    config: TableConfig,
+    data: Any,
+    operation: str,
+    *,
+    retries: int = 0,
+    read_set: ReadSet = NO_READS,
+    batch: Batch = UNNAMED,
+    sets: frozenset[str] | None = None,
+    refused_by: Refusal | None = None,
+) -> Instant:
+    """Write a batch that has already been converted to the table's schema. `refused_by` is called under the lock, in
+    every concurrency mode, before the write is published.
+    """
+    refuse_other_rows(data, context.jobs)
+    if refused_by is not None:
+        need_lock(context)
+    while True:
+        try:
+            return _attempt(context, config, data, operation, read_set, batch, sets, refused_by)
+        except Conflict as conflict:
+            if conflict.against is None or retries < 1 or read_set.as_of is not None:
+                raise
+            retries -= 1
+
+
+def _attempt(
+    context: Context,
+    config: TableConfig,
+    data: Any,
+    operation: str,
+    read_set: ReadSet,
+    batch: Batch,
+    sets: frozenset[str] | None,
+    refused_by: Refusal | None,
+) -> Instant:
+    """Try once to write the batch under a new instant. If the batch has already been committed, its rows are only
+    compared with the committed rows.
+    """
+    action = action_of(config)
+    try:
+        # A merge-on-read write puts its inflight instant together with the requested one: one access less in sequence.
+        requested, at_request = begin_write(context, config, action, batch.id, starts=config.merge_on_read)
+    except Repeated as written:  # the lock is free again: hashing the batch may take long
+        digest = context.jobs.digest(data, table_shape(config, context.rules), sets)
+        return answer(context, written, digest, batch.replay_difference)
+    with undo_on_error(context, requested, action):
+        task = replace(write_task(context, config, requested, at_request), sets=sets, digests=batch.id is not None)
+        if not config.merge_on_read:
+            # Its base files are chosen as of the request, so it starts writing only after `write_task` has read them.
+            put_inflight(context.storage, requested, action)
+        with looking_ahead(context) as outlook:
+            files = context.jobs.write(data, task)
+    digest = digest_of_files(files)
+
+    commit = write_commit(config, requested, operation, files, extra(batch.id, digest))
+    try:
+        return publish(
+            context, config, requested, at_request=at_request, files=files, commit=commit, batch_id=batch.id,
+            read_set=read_set, refused_by=refused_by, outlook=outlook(),
+        )  # fmt: skip
+    except Repeated as written:
+        return answer(context, written, digest, batch.replay_difference)
+
+
+def publish(
+    context: Context,
+    config: TableConfig,
+    requested: str,
+    *,
+    at_request: Active,
+    files: Sequence[WrittenFile],
+    commit: bytes,
+    batch_id: str | None,
+    read_set: ReadSet = NO_READS,
+    refused_by: Refusal | None = None,
+    outlook: Outlook | None = None,
+) -> Instant:
+    """Complete a write under the table's lock, or announce it, so that another actor may complete it. A write with
+    another check of its own (`refused_by`) is not announced, because no other actor could make that check.
+    """
+    action = action_of(config)
+    if announces(context) and refused_by is None:
+        footprint = footprint_of(context, config, files, at_request, read_set)
+        return complete_announced(
+            context, requested, action, files=files, commit=commit, batch_id=batch_id, footprint=footprint,
+            outlook=outlook,
+        )  # fmt: skip
+
+    def refusal(now: Active | None) -> Conflict | None:
+        conflict = conflict_of(context, config, requested, files, at_request=at_request, now=now, read_set=read_set)
+        return conflict or (refused_by(now or context.active()) if refused_by else None)
+
+    return complete(
+        context, requested, action, files=files, commit=commit, batch_id=batch_id, refused_by=refusal,
+        may_ask_early=True,
+    )  # fmt: skip
+
+
+def action_of(config: TableConfig) -> str:
+    """Return the action of a write: "deltacommit" if it adds log files, "commit" if it rewrites base files."""
+    return "deltacommit" if config.merge_on_read else "commit"
+
+
+def write_task(context: Context, config: TableConfig, requested: str, at_request: Active) -> WriteTask:
+    """Return the task that writes the data files of an instant. In a copy-on-write table, the task rewrites the base
+    files that were current when the instant was requested.
+    """
+    shape = table_shape(config, context.rules)
+    file_ids = found_file_ids(context, config, at_request)
+    if config.merge_on_read:
+        spark_tasks = config.tasks_per_group
+        return WriteTask(shape, requested, config.max_log_bytes, file_ids=file_ids, tasks_per_group=spark_tasks)
+    whole = context.history(at_request).whole
+    slices = to_read(load_slices(context.storage, whole, context.commits, context.rules), context.rules)
+    onto = {piece.group: BaseInput(piece.base.path, piece.base.size) for piece in slices if piece.base}
+    return WriteTask(shape, requested, onto=onto, file_ids=file_ids)
