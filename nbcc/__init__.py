@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from .engine.config.maintenance import MaintenancePolicy
+    from .engine.copying import copy_table
     from .engine.data_source.registration import register
+    from .engine.data_source.sql_view import sql_view
     from .engine.errors import BadInput, Cleaned, Conflict, Damaged, LimitExceeded, NbccError, NotATable, Unsupported
     from .engine.limits import Limits, set_limits
     from .engine.spark.session import session
@@ -30,19 +32,23 @@ __all__ = [
     "NotATable",
     "Table",
     "Unsupported",
+    "copy_table",
     "draw_slices",
     "draw_timeline",
     "draw_verdicts",
     "register",
     "session",
     "set_limits",
+    "sql_view",
 ]
 
 _HOMES: Final = {
     "MaintenancePolicy": ".engine.config.maintenance",
     "Table": ".engine.table",
+    "copy_table": ".engine.copying",
     "register": ".engine.data_source.registration",
     "session": ".engine.spark.session",
+    "sql_view": ".engine.data_source.sql_view",
     **dict.fromkeys(("BadInput", "Cleaned", "Conflict", "Damaged", "LimitExceeded"), ".engine.errors"),
     **dict.fromkeys(("NbccError", "NotATable", "Unsupported"), ".engine.errors"),
     **dict.fromkeys(("Limits", "set_limits"), ".engine.limits"),

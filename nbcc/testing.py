@@ -1,9 +1,10 @@
-"""A Hypothesis test for your own table: random histories of a `System`, compared with the model."""
+"""A Hypothesis test for your own table: random histories of a `System` or of a driver, compared with the model."""
 
 from __future__ import annotations
 
 import os
 import shlex
+import shutil
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -18,13 +19,21 @@ except ImportError:
 
 from nbcc.model import Protocol, World
 from nbcc.simulator import specs
-from nbcc.simulator.crosscheck.check import Check, CheckOptions, Factory
-from nbcc.simulator.crosscheck.disagreement import Disagreement
-from nbcc.simulator.crosscheck.mapping import MAPPING, MappingRow
-from nbcc.simulator.trace import save
-from nbcc.simulator.view.text import render
+from nbcc.simulator.lockstep.crosscheck.check import Check, CheckOptions, Factory
+from nbcc.simulator.lockstep.crosscheck.disagreement import Disagreement
+from nbcc.simulator.lockstep.crosscheck.mapping import MAPPING
+from nbcc.simulator.lockstep.mechanism import MappingRow
+from nbcc.simulator.lockstep.systems.driver import DriverFactory
+from nbcc.simulator.trace import Trace, save
+from nbcc.simulator.trace_text import render
+from nbcc.simulator.view import page, trace_content
 
-__all__ = ["machine"]
+__all__ = ["driver", "machine"]
+
+
+def driver(command: str) -> DriverFactory:
+    """Return the factory of a driver: a program that takes the steps, asked over a pipe (docs/drivers.md)."""
+    return DriverFactory(command)
 
 
 def machine(
@@ -38,12 +47,13 @@ def machine(
     """Return a test function for pytest: ``test_my_table = machine(MyTable, world="demo")``.
 
     ``factory(world, protocol, batches)`` sets up a fresh `System` for each history (docs/test-your-own-table.md).
+    ``driver("java Driver.java")`` is the factory of a program that is asked over a pipe (docs/drivers.md).
     ``world`` and ``protocol`` are values, or names of those that nbcc ships. Without a world each history draws one.
     ``mapping`` states which operation of the system each action of the model belongs to. ``examples`` is the number of
     histories; its default, the seed and the database of failures come from Hypothesis's profile.
 
-    If model and system differ, Hypothesis shrinks the interleaving. The test saves it in the folder ``traces`` and
-    fails with its text and with the command that replays it.
+    If model and system differ, Hypothesis shrinks the interleaving. The test saves it in the folder ``traces``, with a
+    page (``.html``) that shows each step, and fails with its text and with the command that replays it.
     """
     check = Check(
         CheckOptions(
@@ -52,7 +62,8 @@ def machine(
             world=specs.world(world) if isinstance(world, str) else world,
             mapping=mapping,
             readers=(),
-            found_by=f"nbcc.testing.machine --on {_name(factory)}",
+            found_by=f"nbcc.testing.machine {_option(factory)}",
+            kinds=factory.kinds if isinstance(factory, DriverFactory) and world is None else None,
             repeats=False,
         )
     )
@@ -77,20 +88,43 @@ def machine(
             for larger in saved:  # Hypothesis fails again for each smaller interleaving; the last one is the smallest
                 larger.unlink(missing_ok=True)
             saved[:] = [save(check.disagreed, Path(traces))]
-            raise AssertionError(render(check.disagreed, _replay(saved[0], factory))) from disagreement
+            saved.append(saved[0].with_suffix(".html"))
+            saved[1].write_text(page.render(trace_content.content_of(check.disagreed)), encoding="utf-8")
+            raise HistoryDiffers(check.disagreed, saved[0], _replay(saved[0], factory)) from disagreement
 
     return test_agrees_with_the_model
 
 
+class HistoryDiffers(AssertionError):
+    """The model and a system differ after a step of a history, which is saved as a trace and as a page."""
+
+    def __init__(self, trace: Trace, path: Path, command: str) -> None:
+        super().__init__(render(trace, command))
+        self._trace, self._path, self._command = trace, path, command
+
+    def nbcc_interleaving(self) -> str:
+        """The text that nbcc's plugin of pytest shows: the interleaving within the terminal, and the path of the page.
+        """
+        width = min(shutil.get_terminal_size().columns, 110)
+        text = render(self._trace, self._command, width).replace("; see it again: ", "; see it again:\n")
+        return f"{text}\nthe same as a page: {self._path.with_suffix('.html')}"
+
+
 def _replay(trace: Path, factory: Factory) -> str:
     """The command that replays a trace on the system; it imports the factory from the folder that holds its package."""
-    module, command = factory.__module__, f"nbcc replay {shlex.quote(str(trace))} --on {_name(factory)}"
+    module, command = factory.__module__, f"nbcc replay {shlex.quote(str(trace))} {_option(factory)}"
+    if isinstance(factory, DriverFactory):
+        return command
     file = getattr(sys.modules.get(module), "__file__", None)
     root = Path(file).resolve().parents[module.count(".")] if file else Path.cwd()
     return command if root == Path.cwd() else f"PYTHONPATH={shlex.quote(os.path.relpath(root))} {command}"
 
 
-def _name(factory: Factory) -> str:
-    """``module:factory``; a placeholder for a function that no module holds under its name, such as a lambda."""
+def _option(factory: Factory) -> str:
+    """The option of `nbcc replay` that names the factory. MODULE:FACTORY stands for a function that no module holds
+    under its name, such as a lambda.
+    """
+    if isinstance(factory, DriverFactory):
+        return f"--system {shlex.quote(factory.command)}"
     name = getattr(factory, "__qualname__", "")
-    return f"{factory.__module__}:{name}" if name.isidentifier() else "MODULE:FACTORY"
+    return f"--on {factory.__module__}:{name}" if name.isidentifier() else "--on MODULE:FACTORY"

@@ -15,7 +15,7 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any, TypeVar
 
-from nbcc.model import Model, Protocol, World
+from nbcc.model import Model, Protocol, World, extensions
 from nbcc.model.mechanisms import kind_of
 from nbcc.model.protocol import choices
 from nbcc.model.validation import nearest, refuse_controls, refuse_unknown
@@ -152,7 +152,8 @@ def _folder(kind: str) -> Traversable:
 
 
 def _names(kind: str) -> tuple[str, ...]:
-    return tuple(sorted(e.name[: -len(".toml")] for e in _folder(kind).iterdir() if e.name.endswith(".toml")))
+    own = (e.name[: -len(".toml")] for e in _folder(kind).iterdir() if e.name.endswith(".toml"))
+    return tuple(sorted({*own, *extensions.files_of(kind)}))
 
 
 def _short(name: str) -> str:
@@ -160,6 +161,8 @@ def _short(name: str) -> str:
 
 
 def _read(kind: str, name: str) -> dict[str, Any]:
+    if (given := extensions.files_of(kind).get(name)) is not None:
+        return _checked(kind, name, {"format": 1, **given})
     if name.endswith(".toml"):
         path: Traversable = Path(name)
         if not path.is_file():
@@ -174,6 +177,10 @@ def _read(kind: str, name: str) -> dict[str, Any]:
         raise ValueError(f"{kind[:-1]} {name!r} is not TOML: {error}") from None
     except RecursionError:
         raise ValueError(f"{kind[:-1]} {name!r} is nested too deeply") from None
+    return _checked(kind, name, fields)
+
+
+def _checked(kind: str, name: str, fields: dict[str, Any]) -> dict[str, Any]:
     refuse_controls(fields, f"{kind[:-1]} {name!r}")
     if fields.get("format") != 1:
         raise ValueError(f"{kind[:-1]} {name!r}: format {fields.get('format')!r} is not known; this version reads 1")

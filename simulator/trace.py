@@ -26,7 +26,7 @@ from nbcc.model.mechanisms.insert_overwrite import OVERWRITER
 from nbcc.model.promises import PROMISES
 from nbcc.model.validation import nearest, refuse_controls, whole_number
 
-from .crosscheck.observables import Batch, records_in
+from .observables import Batch, records_in
 
 FORMAT = 1
 HANDLE_DIGITS = 6
@@ -69,21 +69,29 @@ class Trace:
         """
         observed = self.observed or ({},) * len(self.steps)
         return {
-            "title": self.title,
+            "title": one_line(self.title),
             "actors": {actor: kind_of(actor) for actor in sorted({step.actor for step in self.steps})},
             "world": self.world.to_mapping(),
             "protocol": self.protocol.differences(),
             "rows": list(_rows(self.batches)),
             "steps": [
-                {"actor": step.actor, "action": step.action, "args": _plain(dict(step.args)), "observed": _plain(seen)}
+                {"actor": step.actor, "action": step.action, "args": plain(dict(step.args)), "observed": plain(seen)}
                 for step, seen in zip(self.steps, observed, strict=True)
             ],
             "promise": self.promise,
             "verdict": self.verdict,
-            "because": self.because,
-            "found_by": self.found_by,
+            "because": one_line(self.because),
+            "found_by": one_line(self.found_by),
             **({"cycle": self.cycle} if self.cycle else {}),
         }
+
+
+def one_line(text: str) -> str:
+    """Return a text on one line, and its other control characters as escapes: `from_mapping` refuses them."""
+    if text.isprintable():
+        return text
+    line = " ".join(text.split())  # the reason may be the stack of a failed Spark job
+    return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in line)
 
 
 def canonical(value: Any) -> str:
@@ -192,13 +200,18 @@ def context_switches(steps: Iterable[Step]) -> int:
 
 def _rows(batches: Batches) -> Iterable[dict[str, Any]]:
     for (actor, number), batch in sorted(batches.items()):
-        for (group, version), records in sorted(batch.items()):
-            for key, record in ((key, each) for key, entry in records.items() for each in records_in(entry)):
-                yield {
-                    "actor": actor, "write": number, "group": group, "version": version, "key": key,
-                    "ordering": record.ordering, "value": record.value, "deleted": record.deleted,
-                    **({"sets": list(record.sets)} if record.sets else {}),
-                }  # fmt: skip
+        yield from ({"actor": actor, "write": number, **row} for row in rows_of(batch))
+
+
+def rows_of(batch: Batch) -> Iterable[dict[str, Any]]:
+    """Yield the rows of one write, each as a JSON object."""
+    for (group, version), records in sorted(batch.items()):
+        for key, record in ((key, each) for key, entry in records.items() for each in records_in(entry)):
+            yield {
+                "group": group, "version": version, "key": key,
+                "ordering": record.ordering, "value": record.value, "deleted": record.deleted,
+                **({"sets": list(record.sets)} if record.sets else {}),
+            }  # fmt: skip
 
 
 def _batches(rows: Iterable[Mapping[str, Any]]) -> dict[tuple[str, int], Batch]:
@@ -221,13 +234,14 @@ def _without_rows(world: World, steps: Iterable[Step]) -> dict[tuple[str, int], 
     return {(me, 1): {file: {} for file in world.files(me, 1)} for me in acting if kind_of(me) == OVERWRITER.name}
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
+    """Return a value of the model as a JSON value: tuples become lists, and sets sorted lists."""
     if isinstance(value, Mapping):
-        return {str(name): _plain(part) for name, part in value.items()}
+        return {str(name): plain(part) for name, part in value.items()}
     if isinstance(value, (tuple, list)):
-        return [_plain(part) for part in value]
+        return [plain(part) for part in value]
     if isinstance(value, (set, frozenset)):
-        return sorted(_plain(part) for part in value)
+        return sorted(plain(part) for part in value)
     return value
 
 

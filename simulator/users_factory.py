@@ -9,7 +9,9 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any
 
-from .systems.protocol import CannotPlay
+
+class CannotPlay(ValueError):
+    """Raised if a system does not support a protocol or a world, or a factory returns something else."""
 
 
 def users_factory(name: str, what: str, arguments: Sequence[str], attribute: str) -> Callable[..., Any]:

@@ -19,7 +19,7 @@ from . import names
 from .command import (
     WORKERS,
     FileToWrite,
-    Finite,
+    FiniteNumber,
     Section,
     Teaching,
     WholeNumber,
@@ -27,6 +27,8 @@ from .command import (
     debug_option,
     echo,
     json_option,
+    module_option,
+    system_option,
     traces_option,
     users_words,
 )
@@ -34,10 +36,10 @@ from .outcome import Exit, gravest
 from .progress import on_stderr
 
 if TYPE_CHECKING:
-    from nbcc.simulator.crosscheck.check import CheckOptions
-    from nbcc.simulator.crosscheck.report import CheckReport
-    from nbcc.simulator.crosscheck.seeds import Seed
-    from nbcc.simulator.crosscheck.tour import TourReport
+    from nbcc.simulator.lockstep.crosscheck.check import CheckOptions
+    from nbcc.simulator.lockstep.crosscheck.report import CheckReport
+    from nbcc.simulator.lockstep.crosscheck.seeds import Seed
+    from nbcc.simulator.lockstep.crosscheck.tour import TourReport
 
 EXAMPLES = 200
 # With --time alone, as many histories as fit.
@@ -68,7 +70,10 @@ def _sections() -> Iterable[Section]:
         ("spark", "the engine with its data work as Spark jobs"),
         ("hudi", "Apache Hudi 1.2.0 on Spark, in its own process; `make interop` builds its environment"),
         ("model", "the model against itself, for measurements and for mutants of the model"),
-        ("MODULE:FACTORY", "your own system: factory(world, protocol, batches) -> nbcc.simulator.systems.System"),
+        (
+            "MODULE:FACTORY",
+            "your own system: factory(world, protocol, batches) -> nbcc.simulator.lockstep.systems.System",
+        ),
     ]
     return ("Systems", systems), ("Worlds", names.worlds()), ("Actions", names.actions())
 
@@ -80,17 +85,15 @@ def _sections() -> Iterable[Section]:
     "--on",
     "systems",
     multiple=True,
-    default=("engine",),
     metavar="SYSTEM",
-    help="System to check (see below); may be repeated.",
+    help="System to check (see below); may be repeated.  [default: engine, or those of --system]",
 )
+@system_option
 @click.option("--examples", type=WholeNumber(min=1), help=f"Number of histories.  [default: {EXAMPLES}]")
 @click.option("--time", "seconds", type=Duration(), metavar="TIME", help="Play histories for this long: 90s, 5m, 2h.")
 @click.option("--seed", type=int, default=0, show_default=True, help="The same seed plays the same histories.")
 @click.option("--seeds", type=WholeNumber(min=1), metavar="K", help="Run K checks, with the seeds from --seed on.")
-@click.option(
-    "--workers", type=WORKERS, default=1, metavar="N", help="Number of processes that share the seeds."
-)
+@click.option("--workers", type=WORKERS, default=1, metavar="N", help="Number of processes that share the seeds.")
 @click.option(
     "--across",
     "master",
@@ -100,13 +103,16 @@ def _sections() -> Iterable[Section]:
 @click.option("--tour", is_flag=True, help="Take every step of every state of WORLD, in few runs.")
 @click.option(
     "--share",
-    type=Finite(0, 1, min_open=True),
+    type=FiniteNumber(0, 1, min_open=True),
     default=1.0,
     metavar="X",
     help="Play this part of a tour, rarest steps first.",
 )
 @click.option("--summary", type=FileToWrite(), help="Append the report to this file.")
+@click.option("--html", type=FileToWrite(), metavar="FILE",
+              help="After a disagreement, write a page that shows each step.")  # fmt: skip
 @traces_option
+@module_option
 @json_option
 @debug_option
 def command(
@@ -114,6 +120,7 @@ def command(
     world: str | None,
     protocol: str,
     systems: tuple[str, ...],
+    drivers: tuple[str, ...],
     examples: int | None,
     seconds: float | None,
     seed: int,
@@ -123,6 +130,7 @@ def command(
     tour: bool,
     share: float,
     summary: Path | None,
+    html: Path | None,
     traces: Path,
     as_json: bool,
 ) -> Exit:
@@ -141,20 +149,22 @@ def command(
       nbcc check --on s3 --time 2m
       nbcc check demo --tour
       nbcc check --seeds 8 --workers 2
+      nbcc check --system "java Driver.java" --html run.html
     """
-    from nbcc.simulator.crosscheck.check import run
-    from nbcc.simulator.crosscheck.seeds import Seed
+    from nbcc.simulator.lockstep.crosscheck.check import run
+    from nbcc.simulator.lockstep.crosscheck.seeds import Seed
+    from nbcc.simulator.lockstep.systems.driver import Command
 
     most = examples or (UNLIMITED if seconds else EXAMPLES)
     one = Seed(seed=seed, examples=most, protocol=protocol, world=world, seconds=seconds)
+    asked_systems = [*systems, *map(Command, drivers)] or ["engine"]
     with users_words():
-        settings = {system: replace(one, system=system).options() for system in systems}
-    asked = click.get_current_context()
-    _refuse_ineffective(asked, tour=tour, seeds=bool(seeds))
+        settings = {system: replace(one, system=system).options() for system in asked_systems}
+    _refuse_ineffective(click.get_current_context(), tour=tour, seeds=bool(seeds))
     if tour and (examples or seconds or seeds):
         raise click.UsageError("--tour takes --share, not --examples, --time or --seeds")
     if seeds:
-        every = [replace(one, system=each, seed=seed + number) for each in systems for number in range(seeds)]
+        every = [replace(one, system=each, seed=seed + number) for each in asked_systems for number in range(seeds)]
         return _many(every, workers, master, traces, as_json)
     reports: dict[str, CheckReport | TourReport] = {}
     for system, options in settings.items():
@@ -163,11 +173,13 @@ def command(
             continue
         with _progress(system) as tick:
             reports[system] = run(options, examples=most, seed=seed, seconds=seconds, progress=tick, traces_dir=traces)
-    _print(reports, as_json, summary)
+    _print(reports, as_json, summary, html)
     return gravest(Exit(report.exit_code) for report in reports.values())
 
 
-def _print(reports: Mapping[str, CheckReport | TourReport], as_json: bool, summary: Path | None) -> None:
+def _print(
+    reports: Mapping[str, CheckReport | TourReport], as_json: bool, summary: Path | None, html: Path | None
+) -> None:
     if as_json:
         answer({"systems": {system: _plain(report) for system, report in reports.items()}})
     else:
@@ -176,10 +188,15 @@ def _print(reports: Mapping[str, CheckReport | TourReport], as_json: bool, summa
     if summary is not None:
         with summary.open("a", encoding="utf-8") as file:
             file.writelines(f"{system}: {report.text}\n" for system, report in reports.items())
+    found = next((each.disagreement for each in reports.values() if each.disagreement), None)
+    if html is not None and found is not None:
+        from nbcc.simulator.view import page, trace_content
+
+        html.write_text(page.render(trace_content.content_of(found)), encoding="utf-8")
 
 
 def _tour(options: CheckOptions, share: float, seed: int, traces: Path) -> TourReport:
-    from nbcc.simulator.crosscheck.tour import tour
+    from nbcc.simulator.lockstep.crosscheck.tour import tour
 
     with users_words(), on_stderr() as tick:
         return tour(options, share=share, seed=seed, progress=partial(tick, "runs"), traces_dir=traces)
@@ -191,18 +208,17 @@ def _refuse_ineffective(asked: click.Context, *, tour: bool, seeds: bool) -> Non
         raise click.UsageError("--workers and --across need --seeds K")
     if "share" in given and not tour:
         raise click.UsageError("--share needs --tour")
-    if "summary" in given and seeds:
-        raise click.UsageError("--summary is for one seed: leave out --seeds")
+    for name in sorted({"summary", "html"} & given) if seeds else ():
+        raise click.UsageError(f"--{name} is for one seed: leave out --seeds")
 
 
 def _many(seeds: Sequence[Seed], workers: int, master: str | None, traces: Path, as_json: bool) -> Exit:
     from nbcc.simulator import trace
-    from nbcc.simulator.crosscheck.seeds import across_processes, check_seeds
-    from nbcc.simulator.explore.cluster import on_spark
+    from nbcc.simulator.lockstep.crosscheck.seeds import across_cluster, across_processes, check_seeds
 
     from .search import spark_of
 
-    across = partial(on_spark, spark_of(master)) if master else across_processes(workers)
+    across = across_cluster(spark_of(master)) if master else across_processes(workers)
     found = []
     with on_stderr() as tick:
         for number, (seed, report) in enumerate(check_seeds(seeds, across)):

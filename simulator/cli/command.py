@@ -7,7 +7,7 @@ import dataclasses
 import json
 import math
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, TypeVar
@@ -20,14 +20,14 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 @dataclasses.dataclass
-class Run:
+class Invocation:
     """The state of one invocation of `nbcc`. If `debug` is True, tracebacks of failures are printed."""
 
     debug: bool = False
 
 
 def _remember_debug(ctx: click.Context, _param: click.Parameter, value: bool) -> None:
-    if value and isinstance(ctx.obj, Run):
+    if value and isinstance(ctx.obj, Invocation):
         ctx.obj.debug = True
 
 
@@ -47,6 +47,27 @@ TRACES = "traces"
 traces_option = click.option(
     "--traces", type=click.Path(file_okay=False, path_type=Path), default=TRACES, show_default=True, metavar="DIR",
     help="Folder of saved traces.",
+)  # fmt: skip
+
+
+system_option = click.option(
+    "--system", "drivers", multiple=True, metavar="COMMAND",
+    help="A driver: a program that takes the steps, asked over a pipe (docs/drivers.md); may be repeated.",
+)  # fmt: skip
+
+
+def _load_extensions(ctx: click.Context, _param: click.Parameter, files: Sequence[str]) -> None:
+    from nbcc.model.extensions import load, load_all
+
+    with users_words():
+        load_all()
+        for file in files:
+            load(file)
+
+
+module_option = click.option(
+    "--module", multiple=True, is_eager=True, expose_value=False, callback=_load_extensions, metavar="FILE.py",
+    help="Load a mechanism, values of options, worlds or promises of your own; may be repeated.",
 )  # fmt: skip
 
 
@@ -95,7 +116,7 @@ class WholeNumber(click.IntRange):
             self.fail(f"{value!r} is not a whole number{least}", param, ctx)
 
 
-class Finite(click.FloatRange):
+class FiniteNumber(click.FloatRange):
     """A parameter type for finite numbers with bounds; nan and infinity are rejected."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
@@ -106,9 +127,6 @@ class Finite(click.FloatRange):
 
 
 WORKERS = WholeNumber(min=1, max=256)  # each process needs memory of its own
-workers_option = click.option(
-    "--workers", type=WORKERS, metavar="N", help="Number of processes.",
-)  # fmt: skip
 on_option = click.option(
     "--on", "master", metavar="spark|URL",
     help="Search on a Spark cluster: `spark` starts one on this machine, URL is a master. Its workers need nbcc.",
@@ -143,12 +161,27 @@ Section = tuple[str, Iterable[tuple[str, str]]]
 class Teaching(click.Command):
     """A click command whose help ends with lists of names.
 
-    The lists come from the function `sections`, which is called only when the help is printed.
+    The lists come from the function `sections`, which is called only when the help is printed. `elsewhere` maps an
+    option of other commands to the reason why this command has none.
     """
 
-    def __init__(self, *args: Any, sections: Callable[[], Iterable[Section]] = tuple, **kwargs: Any) -> None:
+    def __init__(
+        self,
+        *args: Any,
+        sections: Callable[[], Iterable[Section]] = tuple,
+        elsewhere: Mapping[str, str] | None = None,
+        **kwargs: Any,
+    ) -> None:
         super().__init__(*args, **kwargs)
-        self._sections = sections
+        self._sections, self._elsewhere = sections, elsewhere or {}
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as unknown:
+            if unknown.option_name not in self._elsewhere:
+                raise
+            raise click.UsageError(self._elsewhere[unknown.option_name], ctx) from None
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         for title, rows in self._sections():

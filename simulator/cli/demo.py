@@ -16,10 +16,10 @@ from .outcome import Exit, gravest
 
 if TYPE_CHECKING:
     from nbcc.model import World
-    from nbcc.simulator.demo import DemoTables
+    from nbcc.simulator.lockstep.demo import DemoTables
     from nbcc.simulator.trace import Trace
 
-    from .search import Search
+    from .search import FinishedSearch
 
 WORLD = "demo"
 TESTED = "requested-time-slicing"
@@ -68,12 +68,12 @@ def command(*, out: Path | None, world: str, protocol: str, traces: Path) -> Exi
 @contextlib.contextmanager
 def _tables(out: Path) -> Iterator[DemoTables]:
     from nbcc.engine.spark.session import session
-    from nbcc.simulator.demo import DemoTables
+    from nbcc.simulator.lockstep.demo import DemoTables
 
     _progress("starting Spark")
     out.mkdir(parents=True, exist_ok=True)
     spark = session("nbcc demo", log=out / "spark.log")
-    from nbcc.simulator.systems.spark import SparkSystem  # needs what session() checks for
+    from nbcc.simulator.lockstep.systems.spark import SparkSystem  # needs what session() checks for
 
     try:
         yield DemoTables(lambda world, protocol, folder: SparkSystem(world, protocol, spark=spark, folder=folder), out)
@@ -82,9 +82,9 @@ def _tables(out: Path) -> Iterator[DemoTables]:
 
 
 def _agreement(tables: DemoTables, world: World, traces: Path) -> Exit:
-    from nbcc.simulator.demo import random_interleaving
+    from nbcc.simulator.lockstep.demo import random_interleaving
     from nbcc.simulator.trace import save
-    from nbcc.simulator.view.text import render, screen_width
+    from nbcc.simulator.trace_text import render, screen_width
 
     _print("1. Two writers and a compactor on Spark, interleaved at random\n")
     trace = random_interleaving(world)
@@ -107,13 +107,13 @@ def _agreement(tables: DemoTables, world: World, traces: Path) -> Exit:
 
 
 def _search(act: int, world: str, protocol: str) -> tuple[Exit, Trace | None]:
-    from nbcc.simulator.counterexample import counterexample
-    from nbcc.simulator.demo import LOSS
+    from nbcc.simulator.lockstep.counterexample import counterexample
+    from nbcc.simulator.lockstep.demo import LOSS
 
     from .search import search
 
     _print(f"\n{act}. Every interleaving of the world {world} under {protocol}\n")
-    found: Search = search(world, protocol, [LOSS], reduce=False)
+    found: FinishedSearch = search(world, protocol, [LOSS], reduce=False)
     promise = found.result.promises[LOSS]
     _print(f"   {promise.verdict}  {LOSS}  {found.result.bound}")
     if promise.trace is None:
@@ -130,11 +130,12 @@ def _on_spark(tables: DemoTables, found: Trace, traces: Path) -> Exit:
     Save the counterexample's trace and its HTML page.
     """
     from nbcc.model import Protocol
-    from nbcc.simulator.demo import last_snapshot, under
+    from nbcc.simulator import trace_text
+    from nbcc.simulator.lockstep.demo import last_snapshot, under
     from nbcc.simulator.trace import save
-    from nbcc.simulator.view import page, text
+    from nbcc.simulator.view import page, trace_content
 
-    _print(f"\n{text.render(found, width=text.screen_width())}\n\n4. The same steps on Spark\n")
+    _print(f"\n{trace_text.render(found, width=trace_text.screen_width())}\n\n4. The same steps on Spark\n")
     _progress(f"{len(found.steps)} steps on Spark, twice")
     lost = tables.play(found, "lost")
     kept = tables.play(under(found, Protocol()), "kept")
@@ -145,7 +146,7 @@ def _on_spark(tables: DemoTables, found: Trace, traces: Path) -> Exit:
     if not as_expected:
         _print(f"\n   {lost.sentence}\n   {kept.sentence}")
     picture = tables.out / "lost.html"
-    picture.write_text(page.render(lost.trace), encoding="utf-8")
+    picture.write_text(page.render(trace_content.content_of(lost.trace)), encoding="utf-8")
     _print(f"\n   tables  {_from_here(tables.out)}")
     _print(f"   trace   {save(found, traces)}")
     _print(f"   page    {_from_here(picture)}")

@@ -8,21 +8,23 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .command import answer, debug_option, echo, json_option, traces_option, users_words
+from .command import answer, debug_option, echo, json_option, module_option, traces_option, users_words
 from .outcome import Exit
 
 if TYPE_CHECKING:
-    from nbcc.simulator.explain import Explanation
+    from nbcc.simulator.lockstep.explain import Explanation
     from nbcc.simulator.trace import Trace
 
 
 @click.command(short_help="The meaning of a name, its source, and the smallest run that shows it.")
 @click.argument("name")
 @traces_option
+@module_option
 @json_option
 @debug_option
 def command(name: str, traces: Path, as_json: bool) -> Exit:
-    """Explain NAME: a promise, an action, a protocol or one of its options, a world, a mechanism or a verdict.
+    """Explain NAME: a promise, an action, a protocol or one of its options, a world, a mechanism, a verdict, a
+    diagnostic of `nbcc validate`, or an option of Apache Hudi (hoodie.*).
 
     The answer is a sentence, the source of the sentence, and the smallest run that illustrates NAME. The run is
     searched for in the smallest possible world, and saved as a trace for `nbcc replay`.
@@ -31,10 +33,12 @@ def command(name: str, traces: Path, as_json: bool) -> Exit:
     Examples:
       nbcc explain SNAP
       nbcc explain slicing
+      nbcc explain listed-file-missing
+      nbcc explain hoodie.index.type
       nbcc explain requested-time-slicing
       nbcc explain writer_takes_completion_time
     """
-    from nbcc.simulator.explain import explain
+    from nbcc.simulator.audit.explain import explain
     from nbcc.simulator.trace import save
 
     with users_words():
@@ -51,13 +55,13 @@ def command(name: str, traces: Path, as_json: bool) -> Exit:
 
 
 def _lines(explanation: Explanation, run: Trace | None) -> Iterator[str]:
-    from nbcc.simulator.view.text import render, screen_width
+    from nbcc.engine.terminal import folded
+    from nbcc.simulator.trace_text import render, screen_width
 
+    about = [f"  {_sentence(explanation.about)}", f"  source: {explanation.source}"]
+    about += [f"  see: {address}" for address in explanation.links]
     yield f"{explanation.name}  ({explanation.kind})"
-    yield f"  {_sentence(explanation.about)}"
-    yield f"  source: {explanation.source}"
-    yield from (f"  see: {address}" for address in explanation.links)
-    yield from (f"  {line}" for line in explanation.more)
+    yield from folded([*about, *(f"  {line}" for line in explanation.more)])
     if run is not None:
         yield from ("", explanation.shows, "", *render(run, width=screen_width()).split("\n"))
     elif explanation.shows:

@@ -4,7 +4,6 @@ limits.
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -17,7 +16,7 @@ from nbcc.engine.terminal import printable
 from . import names
 from .command import (
     FileToWrite,
-    Finite,
+    FiniteNumber,
     Section,
     Teaching,
     WholeNumber,
@@ -25,24 +24,29 @@ from .command import (
     debug_option,
     echo,
     json_option,
-    on_option,
+    module_option,
     traces_option,
-    workers_option,
 )
 from .outcome import OF_VERDICT, Exit, gravest
 
 if TYPE_CHECKING:
-    from nbcc.simulator.explore import PromiseResult, Result
+    from nbcc.simulator.search.explore import PromiseResult, Result
     from nbcc.simulator.trace import Trace
 
-    from .search import Search
+    from .search import FinishedSearch
 
 
 def _sections() -> Iterable[Section]:
     return ("Worlds", names.worlds()), ("Protocols", names.protocols()), ("Promises", names.promises())
 
 
-@click.command(cls=Teaching, sections=_sections, short_help="Every interleaving of a small world, up to its limits.")
+ONE_PROCESS = "one search is one process; 'nbcc verdicts' takes --workers and --on"
+
+
+@click.command(
+    cls=Teaching, sections=_sections, elsewhere={"--workers": ONE_PROCESS, "--on": ONE_PROCESS},
+    short_help="Every interleaving of a small world, up to its limits.",
+)  # fmt: skip
 @click.argument("world")
 @click.option("--protocol", default="default", show_default=True, help="Name or .toml file of the protocol.")
 @click.option("--promise", "promises", multiple=True, metavar="NAME", help="Check this promise only; may be repeated.")
@@ -52,14 +56,13 @@ def _sections() -> Iterable[Section]:
     help="Stop after so many distinct states; the verdict is then UNDETERMINED.",
 )
 @click.option(
-    "--memory", type=Finite(min=0.1), metavar="G", help="Stop when the search needs more than G GiB of memory."
+    "--memory", type=FiniteNumber(min=0.1), metavar="G", help="Stop when the search needs more than G GiB of memory."
 )
 @click.option("--no-reduction", is_flag=True, help="Search without symmetry and without fused steps.")
 @click.option("--checkpoint", type=FileToWrite(), metavar="FILE",
               help="Save the search in FILE from time to time; the same command continues from there.")  # fmt: skip
-@workers_option
-@on_option
 @traces_option
+@module_option
 @json_option
 @debug_option
 def command(
@@ -71,8 +74,6 @@ def command(
     memory: float | None,
     no_reduction: bool,
     checkpoint: Path | None,
-    workers: int | None,
-    master: str | None,
     traces: Path,
     as_json: bool,
 ) -> Exit:
@@ -87,16 +88,13 @@ def command(
       nbcc explore demo
       nbcc explore demo --protocol requested-time-slicing
       nbcc explore readers --protocol single-listing --promise SNAP --json
-      nbcc explore cleaning --workers 2
     """
     from .search import search
 
-    if checkpoint and (workers or master):
-        raise click.UsageError("--checkpoint is for a search by one process: leave out --workers and --on")
     try:
         found = search(
             world, protocol, promises, max_states=max_states, memory=memory, reduce=not no_reduction,
-            checkpoint=checkpoint, workers=workers or (os.cpu_count() or 1 if master else 1), master=master,
+            checkpoint=checkpoint,
         )  # fmt: skip
     except KeyboardInterrupt:
         echo(_interrupted(checkpoint), err=True)
@@ -118,13 +116,13 @@ def command(
 
 def _interrupted(checkpoint: Path | None) -> str:
     if checkpoint is None:
-        return "interrupted: nothing was saved; --checkpoint FILE saves a long search of one process from time to time"
+        return "interrupted: nothing was saved; --checkpoint FILE saves a long search from time to time"
     if not checkpoint.exists():
         return f"interrupted before the search was saved in {checkpoint} for the first time"
     return f"interrupted: the search was saved in {checkpoint}; the same command continues from there"
 
 
-def _counterexamples(found: Search) -> dict[str, Trace]:
+def _counterexamples(found: FinishedSearch) -> dict[str, Trace]:
     """Map each violated promise to its counterexample as a trace. Return an empty mapping if the system is not the Hudi
     model.
     """
@@ -134,7 +132,7 @@ def _counterexamples(found: Search) -> dict[str, Trace]:
     if not broken or not isinstance(found.system, Model):
         return {}
     # Imported only when it is needed: the import takes longer than a small search.
-    from nbcc.simulator.counterexample import counterexample
+    from nbcc.simulator.lockstep.counterexample import counterexample
 
     by = f"nbcc explore {found.world} --protocol {found.protocol}"
     return {
@@ -150,9 +148,9 @@ def _save(broken: dict[str, Trace], folder: Path) -> None:
             save(trace, folder)
 
 
-def report(found: Search, broken: dict[str, Trace]) -> Iterator[str]:
+def report(found: FinishedSearch, broken: dict[str, Trace]) -> Iterator[str]:
     """Yield the lines of the answer: one line per promise, the bound of the search, and the shortest counterexample."""
-    from nbcc.simulator.view.text import render, screen_width, wrapped
+    from nbcc.simulator.trace_text import render, screen_width, wrapped
 
     width = screen_width()
     for line in _summary(found, broken):
@@ -162,13 +160,15 @@ def report(found: Search, broken: dict[str, Trace]) -> Iterator[str]:
         yield from render(min(broken.values(), key=lambda trace: len(trace.steps)), width=width).split("\n")
 
 
-def _summary(found: Search, broken: dict[str, Trace]) -> Iterator[str]:
+def _summary(found: FinishedSearch, broken: dict[str, Trace]) -> Iterator[str]:
+    from nbcc.simulator.trace_text import replay_command
+
     result = found.result
     verdict_width = max((len(str(promise.verdict)) for promise in result.promises.values()), default=0)
     name_width = max(map(len, result.promises), default=0)
     for name, promise in result.promises.items():
         trace = broken.get(name)
-        steps = f" ({promise.steps} steps, nbcc replay {trace.handle})" if trace else ""
+        steps = f" ({promise.steps} steps, {replay_command(trace)})" if trace else ""
         reason = f"  {_because(promise, trace)}" if promise.because else ""
         yield f"{promise.verdict!s:{verdict_width}}  {name:{name_width}}{reason}{steps}".rstrip()
     if result.deadlock is not None:
@@ -180,7 +180,7 @@ def _summary(found: Search, broken: dict[str, Trace]) -> Iterator[str]:
 
 
 def _because(promise: PromiseResult, trace: Trace | None) -> str:
-    from nbcc.simulator.explore.exhaustive import NOT_SHORTEST
+    from nbcc.simulator.search.explore.exhaustive import NOT_SHORTEST
 
     reason, mark, why = (promise.because or "").partition(NOT_SHORTEST)
     return f"{trace.because if trace else reason}{mark}{why}"
@@ -196,7 +196,7 @@ def seen(result: Result) -> Iterator[str]:
         yield f"covered: {taken} of {len(covered.actions)} actions were possible{never}"
         reasons = Counter(reason for _, reason in covered.never_false)
         if reasons:
-            from nbcc.simulator.view.text import counted
+            from nbcc.simulator.trace_text import counted
 
             times = ", ".join(f"{reason} (in {counted(count, 'action')})" for reason, count in reasons.items())
             yield f"conditions that were never the only false one: {times}"

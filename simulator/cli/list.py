@@ -7,13 +7,14 @@ import textwrap
 
 import click
 
-from .command import answer, debug_option, echo, json_option
+from .command import answer, debug_option, echo, json_option, module_option
 from .names import KINDS
 from .outcome import Exit
 
 
 @click.command(short_help="Names: worlds, protocols, promises, actions, mutants, mechanisms, findings.")
 @click.argument("kind", type=click.Choice([*KINDS]))
+@module_option
 @json_option
 @debug_option
 def command(kind: str, as_json: bool) -> Exit:

@@ -12,12 +12,12 @@ from .matrix import changes
 from .outcome import Exit, gravest
 
 if TYPE_CHECKING:
-    from nbcc.simulator.verdicts import Depth, Judged
+    from nbcc.simulator.search.verdicts import Depth, LockVerdicts
 
 SIGNS: Mapping[str, str] = {"HOLDS": "holds", "UNDETERMINED": "?", "NOT_APPLICABLE": "–"}
 
 
-def lock_tables(rows: Sequence[Judged]) -> Iterator[str]:
+def lock_tables(rows: Sequence[LockVerdicts]) -> Iterator[str]:
     """Yield two tables: the verdicts on locks and mutants of locks, and the verdicts on each combination of store and
     lock.
     """
@@ -30,12 +30,12 @@ def lock_tables(rows: Sequence[Judged]) -> Iterator[str]:
             yield from (f"  {_named(row):{width}}  {_verdicts(row)}" for row in shown)
 
 
-def _named(row: Judged) -> str:
+def _named(row: LockVerdicts) -> str:
     depth = f" ({row.depth})" if row.kind == "lock" else ""
     return f"{row.name}{depth}" if row.kind != "store" else f"{row.name}: {row.lock}"
 
 
-def _verdicts(row: Judged) -> str:
+def _verdicts(row: LockVerdicts) -> str:
     """Return the verdicts on a lock or a store as text. The text for a store lists only promises that do not hold."""
     cells = {name: _sign(result) for name, result in row.promises.items()}
     if row.lock not in ("storage-lock", "numbered-lock"):
@@ -52,7 +52,7 @@ class LockReport:
 
     def __init__(self, depth: Depth, accept: bool, alone: bool) -> None:
         self.depth, self.accept, self.alone = depth, accept, alone
-        self.rows: tuple[Judged, ...] = ()
+        self.rows: tuple[LockVerdicts, ...] = ()
 
     def search(self, promises: Sequence[str], workers: int, **bounds: Any) -> None:
         """Search all locks and stores for violations, unless --promise is given, because that option selects promises
@@ -60,7 +60,7 @@ class LockReport:
 
         Raises click.UsageError if --locks is combined with --promise.
         """
-        from nbcc.simulator.verdicts import judge_locks
+        from nbcc.simulator.search.verdicts import judge_locks
 
         if promises and self.alone:
             raise click.UsageError("--locks judges MUTEX and LEASE only; leave out --promise")
@@ -71,7 +71,7 @@ class LockReport:
         """Return the differences between the accepted and the new verdicts. Verdicts that were accepted at a greater
         search depth are ignored.
         """
-        from nbcc.simulator.verdicts import load_locks, locks_data, locks_facts, locks_path, up_to
+        from nbcc.simulator.search.verdicts import load_locks, locks_data, locks_facts, locks_path, up_to
 
         if self.accept or not self.rows:
             return []
@@ -85,13 +85,13 @@ class LockReport:
 
     def to_json(self) -> list[dict[str, Any]]:
         """Return the verdicts on locks and stores as JSON, for `--json`."""
-        from nbcc.simulator.verdicts import locks_json
+        from nbcc.simulator.search.verdicts import locks_json
 
         return locks_json(self.rows)
 
     def write(self) -> None:
         """Save the new verdicts as the accepted verdicts, unless a verdict is UNDETERMINED."""
-        from nbcc.simulator.verdicts import load_locks, locks_data, locks_path, locks_text, with_accepted
+        from nbcc.simulator.search.verdicts import load_locks, locks_data, locks_path, locks_text, with_accepted
 
         if self.rows and not self._is_undetermined():
             data = with_accepted(locks_data(self.rows), load_locks(), self.depth)

@@ -17,13 +17,13 @@ import click
 
 from nbcc.engine.terminal import printable
 
-from .command import Commands, Run, debug_option, echo
+from .command import Commands, Invocation, debug_option, echo
 from .outcome import Exit
 
 # In the order in which a newcomer needs them. Each is a module of this package.
 COMMANDS = (
-    "demo", "check", "explore", "prove", "verdicts", "replay", "inspect", "why", "validate", "table", "serve",
-    "simulate", "explain", "list", "doctor",
+    "demo", "check", "fill", "explore", "judge", "prove", "verdicts", "replay", "inspect", "why", "validate",
+    "incident", "table", "serve", "simulate", "spec", "explain", "list", "init", "doctor",
 )  # fmt: skip
 
 
@@ -113,7 +113,7 @@ def _drop_output(stream: Any) -> None:
 
 def run(arguments: Sequence[str]) -> Exit:
     """Run one command line, and return its exit code."""
-    state = Run()
+    state = Invocation()
     try:
         outcome: Any = nbcc.main(args=[*arguments], prog_name="nbcc", standalone_mode=False, obj=state)
     except (KeyboardInterrupt, click.Abort) as stopped:
@@ -167,8 +167,8 @@ def _missing_extra(error: ImportError) -> Exception:
 def _typed(error: Exception) -> Exit | None:
     from nbcc.engine.errors import CannotRun, NbccError
 
-    from ..peers.process import PeerMissing
-    from ..systems.protocol import CannotPlay
+    from ..lockstep.peers.process import PeerMissing
+    from ..users_factory import CannotPlay
 
     if isinstance(error, (CannotRun, PeerMissing)):
         return Exit.COULD_NOT_RUN

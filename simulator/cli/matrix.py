@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from nbcc.simulator.verdicts import MatrixRow
+    from nbcc.simulator.search.verdicts import MatrixRow
 
 
 def table(rows: Sequence[MatrixRow]) -> Iterator[str]:
     """Yield the lines of a table with one row per protocol and one column per promise."""
-    from nbcc.simulator.verdicts import sign
+    from nbcc.simulator.search.verdicts import sign
 
     promises = list(rows[0].cells)
     width = max(len(row.name) for row in rows)
@@ -27,7 +27,7 @@ def table(rows: Sequence[MatrixRow]) -> Iterator[str]:
 
 def differences(path: Path, data: Mapping[str, Any]) -> Iterator[str]:
     """Yield the lines in which the new matrix differs from the accepted one."""
-    from nbcc.simulator.verdicts import facts
+    from nbcc.simulator.search.verdicts import facts
 
     accepted = list(facts(json.loads(path.read_text("utf-8")))) if path.is_file() else []
     yield from changes(path, accepted, list(facts(data)))

@@ -34,19 +34,19 @@ def actions() -> list[Row]:
 
 
 def mutants() -> list[Row]:
-    from nbcc.simulator import mutants
+    from nbcc.simulator.search import mutants
 
     return [(name, mutants.load(name).about) for name in mutants.names()]
 
 
 def mechanisms() -> list[Row]:
-    from nbcc.simulator import mechanisms
+    from nbcc.simulator.lockstep.mechanisms import features
 
-    return [(name, mechanisms.load(name).about) for name in mechanisms.names()]
+    return [(feature.name, feature.about) for feature in features().values()]
 
 
 def findings() -> list[Row]:
-    from nbcc.simulator import findings
+    from nbcc.simulator.lockstep import findings
 
     return [(name, findings.load(name).title) for name in findings.names()]
 

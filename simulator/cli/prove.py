@@ -14,7 +14,7 @@ from .command import FileToWrite, Section, Teaching, answer, debug_option, echo,
 from .outcome import Exit
 
 if TYPE_CHECKING:
-    from nbcc.simulator.prove.proof import Part, Proof
+    from nbcc.simulator.search.prove.proof import LemmaVerdict, Proof
 
 # What a proof leaves out is undetermined: PROVED IN PART must not look like PROVED.
 EXITS = {"PROVED": Exit.AGREES, "PROVED IN PART": Exit.UNDETERMINED, "FAILED": Exit.VIOLATED,
@@ -50,7 +50,7 @@ def command(*, protocol: str, promises: tuple[str, ...], svg: Path | None, as_js
     """
     from rich.console import Console
 
-    from nbcc.simulator.prove.proof import prove
+    from nbcc.simulator.search.prove.proof import prove
     from nbcc.simulator.specs import protocol as resolve
 
     with users_words():
@@ -74,7 +74,7 @@ def command(*, protocol: str, promises: tuple[str, ...], svg: Path | None, as_js
 
 
 def _draw(proof: Proof, path: Path) -> None:
-    from nbcc.simulator.prove.picture import picture
+    from nbcc.simulator.view.proof import picture
 
     failed = ((part.system, result) for part in proof.parts for result in part.open() if result.answer == "FAILED")
     system, result = next(failed, (None, None))
@@ -86,7 +86,7 @@ def _draw(proof: Proof, path: Path) -> None:
 
 
 def _known(promises: tuple[str, ...]) -> None:
-    from nbcc.simulator.prove.lemmas import LEMMAS
+    from nbcc.simulator.search.prove.lemmas import LEMMAS
 
     provable = {claim.promise for lemmas in LEMMAS for claim in lemmas.system().claims}
     for name in promises:
@@ -109,7 +109,7 @@ def report(proof: Proof) -> Iterator[str]:
         yield from _open(part, proof.protocol, shown)
 
 
-def _line(part: Part) -> str:
+def _line(part: LemmaVerdict) -> str:
     if part.reason:
         return f"{part.lemmas.name}: {part.reason}"
     return (
@@ -118,8 +118,8 @@ def _line(part: Part) -> str:
     )
 
 
-def _open(part: Part, protocol: str, shown: set[str]) -> Iterator[str]:
-    from nbcc.simulator.prove.words import facts
+def _open(part: LemmaVerdict, protocol: str, shown: set[str]) -> Iterator[str]:
+    from nbcc.simulator.search.prove.words import facts
 
     explained = False
     for result in part.open():
@@ -134,7 +134,7 @@ def _open(part: Part, protocol: str, shown: set[str]) -> Iterator[str]:
         yield from _reached(part, protocol)
 
 
-def _reached(part: Part, protocol: str) -> Iterator[str]:
+def _reached(part: LemmaVerdict, protocol: str) -> Iterator[str]:
     if not part.runs:
         worlds = ", ".join(part.lemmas.search)
         yield f"  no reachable run in {worlds} breaks a promise: the invariant may be too weak"

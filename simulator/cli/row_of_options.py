@@ -10,16 +10,16 @@ from .command import answer, echo, users_words
 from .outcome import Exit
 
 if TYPE_CHECKING:
-    from nbcc.simulator.hudi_promises import HudiVerdict
-    from nbcc.simulator.options import Writer
+    from nbcc.simulator.lockstep.hudi_promises import HudiVerdict
+    from nbcc.simulator.search.options import OptionsFile
 
 
 def row_of(paths: tuple[Path, ...], as_json: bool) -> Exit:
     """Print the row of the verdict matrix for writers with the given options, and the options that decide it. The exit
     code is UNDETERMINED if no single row covers all writers.
     """
-    from nbcc.simulator.hudi_promises import promises_of
-    from nbcc.simulator.options import judge
+    from nbcc.simulator.lockstep.hudi_promises import promises_of
+    from nbcc.simulator.search.options import judge
 
     with users_words():
         found = judge(paths)
@@ -43,7 +43,7 @@ def row_of(paths: tuple[Path, ...], as_json: bool) -> Exit:
     return Exit.AGREES
 
 
-def _lines(writer: Writer) -> Iterator[str]:
+def _lines(writer: OptionsFile) -> Iterator[str]:
     yield f"{writer.file}: {writer.row or 'no row'}"
     for option, value, given in writer.decided:
         yield f"  decided by {option} = {value or '(none)'}{'' if given else ', by default'}"

@@ -7,21 +7,20 @@ import gc
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import click
 
-from nbcc.simulator.explore import Result, explore
-from nbcc.simulator.explore.search_checkpoint import NotACheckpoint
+from nbcc.simulator.search.explore import Result, explore
+from nbcc.simulator.search.explore.checkpoint import NotACheckpoint
 
 from .command import users_words
 
 Progress = Callable[[int, int, int, int], None]
 
 
-class Search(NamedTuple):
+class FinishedSearch(NamedTuple):
     """A finished search: the names of its world and protocol, the searched system, and the result."""
 
     world: str
@@ -39,16 +38,12 @@ def search(
     memory: float | None = None,
     reduce: bool = True,
     checkpoint: Path | None = None,
-    workers: int = 1,
-    master: str | None = None,
-) -> Search:
+) -> FinishedSearch:
     """Search a world (search configuration) under a protocol, and check the named promises (default: all).
 
-    With several `workers`, each searches one part of the states, on this machine or on the Spark cluster `master`. An
-    unknown name ends the command with the exit code for bad input.
+    An unknown name ends the command with the exit code for bad input.
     """
-    from nbcc.simulator.explore.jobs import SearchJob, promises_of
-    from nbcc.simulator.explore.parallel import explore_in_shards
+    from nbcc.simulator.search.jobs import SearchJob, promises_of
 
     with users_words():
         job = SearchJob(world=world, protocol=protocol, promises=tuple(promises), reduce=reduce)
@@ -57,27 +52,13 @@ def search(
     bounds: dict[str, Any] = {"max_states": max_states, "memory": memory, "coverage": True}
     gc.disable()  # the process ends after this search; collections of its many objects would only cost time
     with progress_on_stderr(f"exploring {world} under {protocol}") as tick:
-        if master:
-            result = explore_in_shards(job, workers, on_cluster(master), progress=tick, **bounds)
-        elif workers > 1:
-            result = explore_in_shards(job, workers, progress=tick, **bounds)
-        else:
-            try:
-                result = explore(
-                    system, asked, canary=canary, reduce=reduce, checkpoint=checkpoint, progress=tick, **bounds
-                )
-            except NotACheckpoint as error:
-                raise click.ClickException(str(error)) from None
-    return Search(world, protocol, system, result)
-
-
-def on_cluster(master: str) -> Callable[..., Any]:
-    """Return a function that runs search jobs on a Spark cluster. `master` is `spark` for a cluster on this machine, or
-    the URL of a Spark master.
-    """
-    from nbcc.simulator.explore.cluster import search_on_spark
-
-    return partial(search_on_spark, spark_of(master))
+        try:
+            result = explore(
+                system, asked, canary=canary, reduce=reduce, checkpoint=checkpoint, progress=tick, **bounds
+            )
+        except NotACheckpoint as error:
+            raise click.ClickException(str(error)) from None
+    return FinishedSearch(world, protocol, system, result)
 
 
 def spark_of(master: str) -> Any:

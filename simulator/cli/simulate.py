@@ -12,7 +12,7 @@ import click
 from . import names
 from .command import (
     FileToWrite,
-    Finite,
+    FiniteNumber,
     Section,
     Teaching,
     WholeNumber,
@@ -27,7 +27,7 @@ from .progress import on_stderr
 from .tables import opened, storage_option
 
 if TYPE_CHECKING:
-    from nbcc.simulator.workload.recorded import Recording
+    from nbcc.simulator.workload.recorded import Recorded
     from nbcc.simulator.workload.scenario import Scenario
 
 
@@ -49,7 +49,7 @@ def _sections() -> Iterable[Section]:
     "--compact-every", metavar="TIME", help="Compare another interval of compactions, such as 10m, with its own one."
 )
 @click.option("--store", metavar="NAME", help="Another store, such as s3-express.")
-@click.option("--hours", type=Finite(min=0, min_open=True), metavar="N", help="Another simulated time, in hours.")
+@click.option("--hours", type=FiniteNumber(min=0, min_open=True), metavar="N", help="Another simulated time, in hours.")
 @click.option("--seeds", type=WholeNumber(min=1), default=1, show_default=True, metavar="N", help="Number of runs.")
 @click.option("--plot", type=FileToWrite(), metavar="FILE", help="Draw the modes over the number of writers.")
 @click.option(
@@ -92,7 +92,7 @@ def command(
     modes = [each for each in MODES if mode in (each, "all")]
     with on_stderr() as progress:
         blocks = [
-            report.Block(case.compaction.every, simulate_all(case, modes, calibration, seeds, progress))
+            report.IntervalReport(case.compaction.every, simulate_all(case, modes, calibration, seeds, progress))
             for case in cases
         ]
         if plot is not None:
@@ -108,7 +108,7 @@ def command(
     return Exit.AGREES
 
 
-def _scenario(name: str | None, table: str | None) -> tuple[Scenario, Recording | None]:
+def _scenario(name: str | None, table: str | None) -> tuple[Scenario, Recorded | None]:
     from nbcc.simulator.workload import scenario
 
     if table is not None:

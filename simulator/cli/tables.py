@@ -30,7 +30,7 @@ def _remember_options(ctx: click.Context, param: click.Parameter, values: tuple[
 
 storage_option = click.option(
     "--storage-option", multiple=True, expose_value=False, metavar="KEY=VALUE", callback=_remember_options,
-    help="An option of the store of TABLE, e.g. region=eu-central-1 (docs/storage-options.md); may be repeated.",
+    help="An option of the store of TABLE, e.g. region=eu-central-1 (docs/options.md); may be repeated.",
 )  # fmt: skip
 
 

@@ -9,27 +9,35 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from .command import answer, debug_option, echo, json_option, users_words
+from .command import FileToWrite, answer, debug_option, echo, json_option, users_words
 from .outcome import Exit
 from .progress import on_stderr
 from .tables import opened, storage_option
 
 if TYPE_CHECKING:
-    from nbcc.simulator.validate import Report
+    from nbcc.simulator.audit import Report
 
+FORMATS: Final = ("sarif", "junit", "openmetrics", "openlineage")
 MOST_WORKERS: Final = 2
 """This process and one helper: with a table of a million files both fit into 2 GiB."""
 
 
 @click.command(short_help="Is a table's history possible? What is broken or at risk? No Spark, no JVM.")
 @click.argument("table", metavar="TABLE|TRACE")
-@click.option(
-    "--deep", is_flag=True, help="Also open the data files and compare them with their commits."
-)
+@click.option("--deep", is_flag=True, help="Also open the data files and compare them with their commits.")
+@click.option("--format", "form", type=click.Choice(FORMATS), help="In the format of another tool.")
+@click.option("--at-most", "limits", multiple=True, metavar="FIGURE=VALUE",
+              help="A threshold of the cadence, e.g. compaction=7d or logs=50; may be repeated.")  # fmt: skip
+@click.option("--state", type=FileToWrite(), metavar="FILE",
+              help="Remember the report in FILE; a second run reads nothing if no file has changed.")  # fmt: skip
+@click.option("--since", metavar="T", help="Report only faults of instants requested at T (17 digits) or later.")
 @storage_option
 @json_option
 @debug_option
-def command(table: str, deep: bool, as_json: bool) -> Exit:
+def command(
+    table: str, deep: bool, form: str | None, limits: tuple[str, ...], state: Path | None, since: str | None,
+    as_json: bool,
+) -> Exit:  # fmt: skip
     """Validate TABLE, written by any engine, by its timeline, its commits and a listing; or TRACE by the model alone.
 
     TABLE is the path or URL (s3://, gs://, abfs://; credentials from the environment or --storage-option) of a Hudi
@@ -37,39 +45,65 @@ def command(table: str, deep: bool, as_json: bool) -> Exit:
     remedy. Each promise with evidence in the table is OK, BROKEN or UNDETERMINED. TRACE is a trace that nbcc has saved
     as a .json file.
 
-    Exit codes: 0 nothing is broken, 1 broken, 2 not a table, 3 undetermined.
+    Exit codes: 0 nothing is broken, 1 broken or a threshold exceeded, 2 not a table, 3 undetermined, 4 the store or
+    this machine could not answer. A fault AT RISK does not change the exit code.
+
+    Figures of --at-most: compaction, clean, archive, savepoint, oldest-pending, metadata (ages: 90s, 5m, 2h, 7d), logs
+    and pending (counts).
 
     \b
     Examples:
       nbcc validate /data/trips
       nbcc validate s3://lake/trips --deep --json
+      nbcc validate /data/trips --format sarif > trips.sarif
+      nbcc validate /data/trips --at-most compaction=7d --at-most logs=50
     """
     if table.endswith(".json") and Path(table).is_file():
         return _of_trace(table, as_json)
-    from nbcc.simulator.validate import validate
-    from nbcc.simulator.validate.text import render
+    from nbcc.simulator.audit import health, validate
+    from nbcc.simulator.audit.formats import formatted
+    from nbcc.simulator.audit.seen import changes, listing_digest, remember
+    from nbcc.simulator.audit.text import render
 
+    if as_json and form:
+        raise click.UsageError("--json and --format exclude each other")
+    with users_words():
+        thresholds = health.thresholds(limits)
     with opened(table, "validate") as storage, on_stderr() as progress:
+        digest = listing_digest(storage) if state else ""
+        known = changes(state, table, digest) if state else None
+        if known is not None and known.unchanged and not (as_json or form or limits or deep):
+            echo(f"{known.summary}; no file of the table has changed since {known.time}")
+            return Exit(known.code)
         workers = min(os.cpu_count() or 1, MOST_WORKERS)
-        report = validate(storage, opened=deep, progress=progress, workers=workers)
+        report = validate(storage, opened=deep, progress=progress, workers=workers, thresholds=thresholds)
     report = replace(report, url=table)  # as the user typed it
+    if since:
+        report = report.since(since)
+    code = exit_of(report)
+    if state is not None:
+        if known is not None and (new := known.new_in(report)):
+            echo(*(f"new: {diagnostic.rule} {diagnostic.file}" for diagnostic in new), err=True)
+        remember(state, table, digest, report, exit_of(replace(report, health=health.Health())))
     if as_json:
         answer(report.to_mapping())
+    elif form:
+        echo(*formatted(form, report, report.health).split("\n"))
     else:
         echo(*render(report).split("\n"))
     echo(storage.summary(), err=True)
-    return exit_of(report)
+    return code
 
 
 def exit_of(report: Report) -> Exit:
     """Return the exit code for a validation report."""
     codes = {"OK": Exit.AGREES, "BROKEN": Exit.VIOLATED, "UNDETERMINED": Exit.UNDETERMINED}
-    return codes[report.verdict]
+    return Exit.VIOLATED if report.health.late else codes[report.verdict]
 
 
 def _of_trace(name: str, as_json: bool) -> Exit:
     from nbcc.simulator import trace as traces
-    from nbcc.simulator.validate.trace import judge_trace
+    from nbcc.simulator.audit.trace import judge_trace
 
     with users_words():
         judgement = judge_trace(traces.load(name))

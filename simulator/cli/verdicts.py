@@ -6,7 +6,6 @@ import contextlib
 import json
 import os
 from collections.abc import Callable, Iterator
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +14,7 @@ import click
 from .command import (
     WORKERS,
     FileToWrite,
-    Finite,
+    FiniteNumber,
     WholeNumber,
     answer,
     debug_option,
@@ -29,7 +28,7 @@ from .matrix import differences, table
 from .outcome import Exit, gravest
 
 if TYPE_CHECKING:
-    from nbcc.simulator.verdicts import Depth, Kill, MatrixRow, ResultCache
+    from nbcc.simulator.search.verdicts import Depth, Kill, MatrixRow, ResultCache
 
 
 @click.command(short_help="Which protocol keeps which promise, up to which bound.")
@@ -60,7 +59,7 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--memory",
-    type=Finite(min=0.1),
+    type=FiniteNumber(min=0.1),
     metavar="G",
     help="Stop when all searches together need more than G GiB of memory.",
 )
@@ -128,16 +127,16 @@ def command(
         from .row_of_options import row_of
 
         return row_of((*options, *more), as_json)
-    from nbcc.simulator import verdicts as judged
-    from nbcc.simulator.explore.jobs import known_promises
+    from nbcc.simulator.search import verdicts as judged
+    from nbcc.simulator.search.jobs import known_promises
+    from nbcc.simulator.view.verdict_matrix import drawing
 
     with users_words():
         promises = known_promises(promises)
         cache = judged.ResultCache(checkpoint) if checkpoint else None
-        draw = judged.drawing(picture) if picture else None
-    workers = workers or os.cpu_count() or 1
-    judged_locks = LockReport(judged.depth_of(depth), accept, locks)
-    judging = _Matrix(judged.depth_of(depth), accept, cache, promises)
+        draw = drawing(picture) if picture else None
+    workers, level = workers or os.cpu_count() or 1, judged.depth_of(depth)
+    judged_locks, judging = LockReport(level, accept, locks), _Matrix(level, accept, cache, promises)
     try:
         found = () if locks else judging.search(workers, master, max_states=max_states, memory=memory)
         judged_locks.search(promises, workers, max_states=max_states)
@@ -149,22 +148,23 @@ def command(
         return Exit.INTERRUPTED
 
 
+_NOT_INSTALLED = "specs/verdicts-full.json is in the repository of nbcc only."
+
+
 class _Matrix:
     def __init__(self, level: Depth, accept: bool, cache: ResultCache | None, promises: tuple[str, ...] = ()) -> None:
-        from nbcc.simulator import verdicts as judged
+        from nbcc.simulator.search import verdicts as judged
 
         self.level, self.accept, self.cache, self.promises = level, accept, cache, promises
         self.total, self.ended = judged.searches(level), 0
         self.kills: tuple[Kill, ...] = judged.accepted()
 
     def search(self, workers: int, master: str | None, **bounds: Any) -> tuple[MatrixRow, ...]:
-        from nbcc.simulator import verdicts as judged
-        from nbcc.simulator.explore.jobs import run_jobs
+        from nbcc.simulator.search import verdicts as judged
 
-        from .search import on_cluster
+        from .search import spark_of
 
-        across = on_cluster(master) if master else run_jobs
-        search = partial(self.cache.search, across=across) if self.cache else across
+        spark = spark_of(master) if master else None
         with _progress(f"{len(judged.protocols())} protocols, {self.total} searches", self.total) as tick:
 
             def done() -> None:
@@ -173,7 +173,7 @@ class _Matrix:
 
             promises = self.promises
             return judged.matrix(
-                self.level, promises=promises, workers=workers, done=done, search=search, **bounds
+                self.level, promises=promises, workers=workers, spark=spark, cache=self.cache, done=done, **bounds
             )
 
     def report(
@@ -183,21 +183,24 @@ class _Matrix:
         draw: Callable[[tuple[MatrixRow, ...]], None] | None,
         as_json: bool,
     ) -> Exit:
-        from nbcc.simulator import verdicts as judged
+        from nbcc.simulator.lockstep.findings import confirmed
+        from nbcc.simulator.search import verdicts as judged
 
+        found = confirmed(found)
         rows = judged.believable(found, self.kills)
         missing = judged.failed_searches(found)
         data = self._data(rows, self.level)
-        changed = [] if self.accept else list(differences(judged.data_path(self.level), data))
+        changed = [] if self.accept or not self._has_accepted() else list(differences(self._accepted(), data))
         if self.accept and not missing:
             self._write(found)
             locks.write()
         if draw is not None:
             draw(rows)
         if as_json:
-            answer({"protocols": judged.to_json(rows), "locks": locks.to_json(), "searches": self._searches()})
+            answer({"protocols": judged.to_json(rows), "locks": locks.to_json(), "searches": self._searches(found)})
         else:
-            for line in [*table(rows), *changed, *locks.lines(), *self._cached()]:
+            uncompared = [] if self.accept or self._has_accepted() else [f"Not compared: {_NOT_INSTALLED}"]
+            for line in [*table(rows), *changed, *uncompared, *locks.lines(), *self._cached(), *self._untouched(found)]:
                 echo(line)
         for line in judged.messages(missing):
             echo(f"Error: {line}", err=True)
@@ -211,12 +214,20 @@ class _Matrix:
 
     def _data(self, rows: tuple[MatrixRow, ...], depth: Depth) -> dict[str, Any]:
         """Return the matrix as JSON data. Columns of promises that were not searched come from the accepted matrix."""
-        from nbcc.simulator import verdicts as judged
+        from nbcc.simulator.search import verdicts as judged
 
         found = judged.to_data(rows, depth)
-        if not self.promises:
+        if not self.promises or not self._has_accepted():
             return found
-        return judged.merged(json.loads(judged.data_path(depth).read_text("utf-8")), found)
+        return judged.merged(json.loads(self._accepted().read_text("utf-8")), found)
+
+    def _accepted(self) -> Path:
+        from nbcc.simulator.search import verdicts as judged
+
+        return judged.data_path(self.level)
+
+    def _has_accepted(self) -> bool:
+        return self.level == "quick" or self._accepted().is_file()
 
     def interrupted(self) -> str:
         if self.cache:
@@ -225,9 +236,14 @@ class _Matrix:
             saved = "nothing was saved; --checkpoint FILE saves each finished search"
         return f"interrupted after {self.ended:,} of {self.total:,} searches: {saved}"
 
-    def _searches(self) -> dict[str, int]:
-        cached = self.cache.hits if self.cache else 0
-        return {"cached": cached, "made": self.total - cached}
+    def _searches(self, found: tuple[MatrixRow, ...]) -> dict[str, int]:
+        cached, untouched = self.cache.hits if self.cache else 0, _untouched(found)
+        return {"cached": cached, "untouched": untouched, "made": self.total - cached - untouched}
+
+    def _untouched(self, found: tuple[MatrixRow, ...]) -> Iterator[str]:
+        if untouched := _untouched(found):
+            yield ""
+            yield f"{untouched:,} searches left out, because they read nothing that their protocol changes"
 
     def _cached(self) -> Iterator[str]:
         if self.cache:
@@ -236,11 +252,12 @@ class _Matrix:
 
     def _write(self, found: tuple[MatrixRow, ...]) -> None:
         """Write the verdict files of the search depth `--depth` and of all smaller depths."""
-        from nbcc.simulator import verdicts as judged
+        from nbcc.simulator.lockstep.findings import confirmed
+        from nbcc.simulator.search import verdicts as judged
 
         texts = {}
         for depth in judged.DEPTHS[: judged.DEPTHS.index(self.level) + 1]:
-            rows = judged.believable(judged.within(found, depth), self.kills)
+            rows = judged.believable(confirmed(judged.within(found, depth)), self.kills)
             texts[judged.data_path(depth)] = judged.to_text(self._data(rows, depth))
         for path, text in texts.items():
             path.write_text(text, encoding="utf-8")
@@ -255,3 +272,7 @@ def _progress(what: str, total: int) -> Iterator[Callable[[], None]]:
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task(what, total=total)
         yield lambda: progress.advance(task)
+
+
+def _untouched(found: tuple[MatrixRow, ...]) -> int:
+    return sum(each.taken for row in found for each in row.searched)

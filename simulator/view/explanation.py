@@ -5,15 +5,15 @@ the answer.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from nbcc.model import Record
 
-from .rows import Answers, Case
+from .content import FileName, FileState, Parts, WrongAnswer
+from .rows import Example, ReadAnswers
 from .rules import HELPS, RULES
 from .wording import (
-    Context,
-    Parts,
+    PageContext,
     actor_of,
     completed_at,
     lost_row,
@@ -26,28 +26,7 @@ from .wording import (
 )
 
 
-class WrongAnswer(NamedTuple):
-    """The explanation of one wrong answer, as a path from the write at `instant` through `file` in `slice` to the
-    answer for `key`.
-
-    `stop` names the slice that contains `file`, or the base file into which a compaction merged `file`. `barrier` is
-    the requested time of the newer base file that hides `file`, or 0 if none does. `source_file` is the file whose row
-    is read instead of the row in `file`, or "". `captions` contains four sentences: about the write, the file, the rule
-    and the answer. `right` states what happens under the default protocol.
-    """
-
-    key: str
-    instant: int
-    file: str
-    slice: str
-    stop: str
-    barrier: int
-    source_file: str
-    captions: list[Parts]
-    right: Parts
-
-
-def explanation(context: Context, step: int, found: Answers, key: Any) -> WrongAnswer | None:
+def explanation(context: PageContext, step: int, found: ReadAnswers, key: Any) -> WrongAnswer | None:
     """Explain one wrong answer of a read. Returns None if no log file with the row to explain exists at this step.
 
     With partial updates or a user-defined merge function, returns None, because a row may combine values from several
@@ -61,17 +40,17 @@ def explanation(context: Context, step: int, found: Answers, key: Any) -> WrongA
     if name is None:
         return None
     there = context.files.at(context.states[step])
-    status, _, _, barrier = there[name]
-    group = int(name.removeprefix("log ").partition("/")[0])
+    (status, _, _, barrier), group = there[name], name.group
     source_file = _source_file(there, str(key), got)
     base = _base_above(context, step, group, barrier)
-    stop = f"base {group}/{base}" if status == "merged" and base else f"slice {group}/{barrier}"
+    home = FileName("slice", group, barrier)
+    stop = FileName("base", group, base) if status == "merged" and base else home
     rule, right = _rule(context, status, lost, got if got is not lost else must, base)
     return WrongAnswer(
         str(key),
         lost.requested or 0,
         name,
-        f"slice {group}/{barrier}",
+        home,
         stop,
         base if status == "hidden" and base else 0,
         source_file,
@@ -96,13 +75,13 @@ def explanation(context: Context, step: int, found: Answers, key: Any) -> WrongA
     )
 
 
-def _outcome(case: Case, right: str, row: Parts) -> Parts:
+def _outcome(case: Example, right: str, row: Parts) -> Parts:
     text = f"{right[0].upper()}{right[1:]}"
     steady = case.reading.stable and case.reading.query.kind == "snapshot"
     return [f"{text}."] if steady else [f"{text}, and the reader returns ", *row, "."]
 
 
-def _written(context: Context, step: int, key: Any, lost: Record) -> Parts:
+def _written(context: PageContext, step: int, key: Any, lost: Record) -> Parts:
     completed = completed_at(context, step, lost.requested)
     ordering = f", ordering {lost.ordering}" if ranked(context.case.data) else ""
     done = f"completed t{completed} (step {published_at(context, lost.requested)})"
@@ -111,7 +90,7 @@ def _written(context: Context, step: int, key: Any, lost: Record) -> Parts:
     return [[actor_of(context, lost), lost.requested], deed, *write_words(key, lost), times]
 
 
-def _why_it_wins(context: Context, key: Any, lost: Record, got: Record | None) -> Parts:
+def _why_it_wins(context: PageContext, key: Any, lost: Record, got: Record | None) -> Parts:
     if got is None:
         return []
     other: Parts = ["the delete" if got.deleted else [f"{key}={got.value}", got.requested]]
@@ -121,38 +100,34 @@ def _why_it_wins(context: Context, key: Any, lost: Record, got: Record | None) -
     return [" It wins over ", *other, f", completed earlier (t{completed_at(context, last, got.requested)})."]
 
 
-def _source_words(source_file: str) -> Parts:
-    if not source_file:
+def _source_words(source_file: FileName | None) -> Parts:
+    if source_file is None:
         return []
-    requested = source_file.rpartition("/")[2].partition(".")[0]
-    return (
-        [f" from base t{requested}"]
-        if source_file.startswith("base")
-        else [" from ", [_log_name(source_file), int(requested)]]
-    )
+    if source_file.kind == "base":
+        return [f" from base t{source_file.time}"]
+    return [" from ", [_log_name(source_file), source_file.time]]
 
 
-def _source_file(there: Mapping[str, list[Any]], key: str, got: Record | None) -> str:
-    """Return the file from which the reader took the row `got`, or ''. If both a base file and a log contain the row,
-    return the base file.
+def _source_file(there: Mapping[FileName, FileState], key: str, got: Record | None) -> FileName | None:
+    """Return the file from which the reader took the row `got`. If both a base file and a log contain the row, return
+    the base file.
     """
     if got is None or got.deleted:
-        return ""
-    for name, (_, _, rows, *_) in sorted((n, value) for n, value in there.items() if not n.startswith("slice")):
-        wrote = int(name.rpartition("/")[2].partition(".")[0])
-        for row in rows if there[name][0] == "read" else []:
-            if row[0] == key and (row[3] if name.startswith("base") else wrote) == got.requested:
+        return None
+    for name, file in sorted((name, file) for name, file in there.items() if file.status == "read"):
+        for row in file.rows:
+            if row.key == key and (name.time if row.requested is None else row.requested) == got.requested:
                 return name
-    return ""
+    return None
 
 
-def _rule(context: Context, status: str, lost: Record, other: Record | None, base: int | None) -> tuple[str, str]:
+def _rule(context: PageContext, status: str, lost: Record, other: Record | None, base: int | None) -> tuple[str, str]:
     """Return two sentences: the effect of the rule that caused the wrong answer, and the effect of the default
     protocol's rule. The second may be ''.
     """
     differences = context.protocol.differences()
     field = next((name for name in HELPS[status] if name in differences), next(iter(differences), ""))
-    rule = RULES.get(f"{field}={differences.get(field)}")
+    rule = RULES.get((field, differences.get(field, "")))
     if rule is None:
         return "The reader does not take it.", ""
     later = completed_at(context, len(context.states) - 1, other.requested) if other is not None else None
@@ -170,33 +145,32 @@ def _rule(context: Context, status: str, lost: Record, other: Record | None, bas
     return rule.did.format(**words), rule.right.format(**words)
 
 
-def _read_name(case: Case) -> str:
+def _read_name(case: Example) -> str:
     reading = case.reading
     if reading.reader and reading.query.kind == "incremental":
         return f"What {reading.reader} has read in all"
     return reading.words() if reading.reader else f"The {read_words(case)}"
 
 
-def _file(context: Context, step: int, key: Any, record: Record) -> str | None:
+def _file(context: PageContext, step: int, key: Any, record: Record) -> FileName | None:
     files = context.case.data.get(record.requested or 0, {})
-    names = [f"log {group}/{record.requested}.{version}" for (group, version), rows in files.items() if key in rows]
+    names = [FileName("log", group, record.requested or 0, v) for (group, v), rows in files.items() if key in rows]
     there = context.files.at(context.states[step])
     return next((name for name in reversed(names) if name in there), None)
 
 
-def _base_above(context: Context, step: int, group: int, barrier: int) -> int | None:
+def _base_above(context: PageContext, step: int, group: int, barrier: int) -> int | None:
     bases = [s.base for s in context.model.slices(context.states[step]) if s.group == group and s.base]
     return min((base for base in bases if base > barrier), default=None)
 
 
-def _log_name(name: str) -> str:
-    requested, _, version = name.rpartition("/")[2].partition(".")
-    return f"t{requested}.log.{version}"
+def _log_name(name: FileName) -> str:
+    return f"t{name.time}.log.{name.version}"
 
 
-def _place_words(context: Context, there: Mapping[str, Any], group: int, barrier: int) -> str:
+def _place_words(context: PageContext, there: Mapping[FileName, FileState], group: int, barrier: int) -> str:
     of_group = f" of group {group}" if context.model.world.groups > 1 else ""
     if barrier:
         return f"in slice t{barrier}{of_group}"
-    barriers = [int(name.rpartition("/")[2]) for name in there if name.startswith(f"base {group}/")]
+    barriers = [name.time for name in there if name.kind == "base" and name.group == group]
     return f"before barrier t{min(barriers)}{of_group}" if barriers else f"in the only slice{of_group}: no barrier yet"

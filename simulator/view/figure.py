@@ -8,9 +8,9 @@ wrong answer.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
+from .content import ContentRow, PageContent
 from .drawing import INK, LINE, PAPER, Box, Drawing, fitted, measured
 from .scene import shortened
 from .slices import slices
@@ -25,9 +25,9 @@ MOST_STEPS: Final = 40
 COLUMN: Final = {1: 300.0, 2: 210.0}
 
 
-def figure(doc: Mapping[str, Any]) -> Drawing:
-    """Draw the document that `frames.document` returned. The top `TOP` points are left free for a heading."""
-    moment = Moment(doc, doc["breaking"])
+def figure(content: PageContent) -> Drawing:
+    """Draw a trace. The top `TOP` points are left free for a heading."""
+    moment = Moment(content, content.breaking)
     files = moment.files()
     right = slices(files, COLUMN.get(len(files.groups), 0))
     is_below = len(files.groups) not in COLUMN
@@ -43,24 +43,24 @@ def figure(doc: Mapping[str, Any]) -> Drawing:
 
 
 def _answers(drawing: Drawing, moment: Moment, x: float) -> None:
-    doc = moment.doc
-    answers = [{row[0]: row for row in rows or []} for rows in moment.answer[:2]]
-    key = min((key for rows in answers for key in rows), key=lambda key: (key != doc["key"], key), default=None)
+    content = moment.content
+    answers = [{row.key: row for row in rows or ()} for rows in (moment.answer.must, moment.answer.got)]
+    key = min((key for rows in answers for key in rows), key=lambda key: (key != content.key, key), default=None)
     width = (drawing.width - 28 - x - 12) / 2
     for place, (title, rows) in enumerate(zip(("must answer", "reader got"), answers, strict=True)):
         left = x + place * (width + 12)
-        drawing.text(left, 18, f"{title} · {doc['reading']}", 8, bold=True)
+        drawing.text(left, 18, f"{title} · {content.reading}", 8, bold=True)
         if key is None:
             continue
-        _, value, time, _ = rows.get(key, [key, None, None, None])
-        wrong = moment.explanation is not None and key == doc["key"]
+        found = rows.get(key, ContentRow(key, None, None))
+        wrong = moment.explanation is not None and key == content.key
         box = Box(left, 25, width, ANSWER - 8)
         drawing.box(box, PAPER, (RED[0] if place else INK) if wrong else LINE, 1.4)
         drawing.at[f"answer {place}"] = box
         drawing.text(left + 8, 40.5, shortened(key, 9), 9.5, bold=True, mono=True)
-        actor = moment.actor_of(time)
+        actor = moment.actor_of(found.requested)
         start, room = left + width * 0.38, width * 0.62 - 14 - measured(actor, 9.5, bold=True)
-        row = "no row" if value is None else value
+        row = "no row" if found.value is None else found.value
         drawing.text(start, 40.5, fitted(row, room, 9.5, mono=True), 9.5, bold=True, mono=True)
         if actor:
             drawing.text(left + width - 8, 40.5, actor, 9.5, moment.hue[actor].ink, anchor="end", bold=True)
@@ -70,15 +70,15 @@ def _path(drawing: Drawing, moment: Moment) -> None:
     if (explanation := moment.explanation) is None:
         return
     at = drawing.at
-    on_base = explanation["stop"].startswith("base")
-    source_file = explanation["source_file"] or (explanation["stop"] if on_base else explanation["file"])
-    names = (f"bar {explanation['instant']}", explanation["file"], source_file, "answer 1", explanation["stop"])
+    on_base = explanation.stop.kind == "base"
+    source_file = explanation.source_file or (explanation.stop if on_base else explanation.file)
+    path = (f"bar {explanation.instant}", explanation.file, source_file, "answer 1", explanation.stop)
+    names = tuple(map(str, path))
     if any(name not in at for name in names):
         return
     write, file, source, answer, stop = (at[name] for name in names)
-    group = explanation["slice"].removeprefix("slice ").partition("/")[0]
-    barrier = at.get(f"barrier slice {group}/{explanation['barrier']}")
-    fy, left = file.y + file.height / 2, at[explanation["slice"]].x
+    barrier = at.get(f"barrier {explanation.slice._replace(time=explanation.barrier)}")
+    fy, left = file.y + file.height / 2, at[str(explanation.slice)].x
     along = left + 2.5 if file.x - left < 12 else file.x + 24  # the margin of the slice, or right of its title
     sy = stop.y + stop.height if on_base else barrier.y if barrier else file.y + file.height
     sx = along if sy < fy else file.x + file.width - 9

@@ -7,10 +7,10 @@ from typing import Any
 
 from nbcc.model import Record
 
-from .rows import Answers, Case, visible
+from .content import Parts
+from .rows import Example, ReadAnswers, visible
 from .wording import (
-    Context,
-    Parts,
+    PageContext,
     actor_of,
     completed_at,
     lost_row,
@@ -22,7 +22,7 @@ from .wording import (
 )
 
 
-def sentence(context: Context, broke: int, because: str, answers_at: Sequence[Answers]) -> Parts:
+def sentence(context: PageContext, broke: int, because: str, answers_at: Sequence[ReadAnswers]) -> Parts:
     """Return the sentence at the top of a page, which names the write, the step that acknowledged it, and the answers
     of later reads.
 
@@ -67,7 +67,7 @@ def sentence(context: Context, broke: int, because: str, answers_at: Sequence[An
     ]
 
 
-def _instead(context: Context, lost: Record, got: Record | None) -> Parts:
+def _instead(context: PageContext, lost: Record, got: Record | None) -> Parts:
     """Return the phrase that states what the read returns in place of the row `lost`."""
     key = context.case.key
     if got is None or got.deleted:
@@ -80,7 +80,7 @@ def _instead(context: Context, lost: Record, got: Record | None) -> Parts:
     return [" returns ", *write_words(key, got), older or (" again" if lost.deleted and theirs < ours else "")]
 
 
-def _since(context: Context, answers_at: Sequence[Answers], broke: int) -> str:
+def _since(context: PageContext, answers_at: Sequence[ReadAnswers], broke: int) -> str:
     case = context.case
     if case.reading.reader:
         return f"{case.reading.words()} at step {broke}"
@@ -90,19 +90,19 @@ def _since(context: Context, answers_at: Sequence[Answers], broke: int) -> str:
     return f"every {read_words(case)} from step {broke} on" if lasts else f"the {read_words(case)} after step {broke}"
 
 
-def other_rule(context: Context, label: str, must: Record | None, judged: int) -> Parts:
+def other_rule(context: PageContext, label: str, must: Record | None, judged: int) -> Parts:
     """Return a sentence such as `Under tombstones keep the same steps keep every promise.`"""
     answer = [": the reader returns ", *row_words(context.case.key, must)] if context.case.key else []
     far = "" if judged == len(context.states) - 1 else f" (judged up to step {judged})"
     return [f"Under {label} the same steps keep every promise{far}", *answer, "."]
 
 
-def _write_words(context: Context, key: Any, record: Record) -> Parts:
+def _write_words(context: PageContext, key: Any, record: Record) -> Parts:
     if record.deleted:
         return ["delete of ", [str(key), record.requested]]
     others = [p for p in context.puts if p.requested != record.requested and _has(context.case, p.requested, key)]
     return ["update " if others else "insert ", *write_words(key, record)]
 
 
-def _has(case: Case, requested: int, key: Any) -> bool:
+def _has(case: Example, requested: int, key: Any) -> bool:
     return any(key in rows for rows in case.data.get(requested, {}).values())

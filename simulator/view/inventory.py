@@ -15,7 +15,7 @@ from nbcc.engine.audit.inventory_text import warning
 from .slices import slices
 from .style import css_variables
 from .svg import svg
-from .table_scene import Names, files, times
+from .table_scene import TimeNames, files, times
 from .timeline import timeline
 
 MOST_INSTANTS: Final = 60
@@ -34,7 +34,7 @@ svg{border-radius:6px;margin-bottom:.6rem}
 
 
 def page_of(inventory: Inventory) -> str:
-    title, names = f"{inventory.name}: timeline and file slices", Names(inventory)
+    title, names = f"{inventory.name}: timeline and file slices", TimeNames(inventory)
     pictures = (timeline(times(names, inventory, MOST_INSTANTS)), slices(files(names, inventory)))
     lines, groups = (svg(picture, width=round(picture.width * 1.4)) for picture in pictures)
     instants = (

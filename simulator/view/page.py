@@ -8,47 +8,54 @@ from importlib.resources import files
 from string import Template
 from typing import Any
 
-from ..trace import Trace
+from .content import PageContent, Parts
 from .figure import figure
-from .frames import document
 from .style import VERDICTS, css_variables
 from .svg import svg
 
 
-def render(trace: Trace) -> str:
+def render(content: PageContent) -> str:
     """Return the page of a trace as HTML text, at most 300 kB for 2,000 steps. The page opens at the step that violates
-    the promise.
+    the promise. `trace_content.content_of` computes the content of a trace.
     """
-    return page(document(trace))
-
-
-def page(doc: dict[str, Any]) -> str:
-    """Return the HTML page for a value that `frames.document` has returned."""
-    outline, sign = VERDICTS.get(doc["verdict"], VERDICTS["UNDETERMINED"])
-    own = doc["views"][0]
+    outline, sign = VERDICTS.get(content.verdict, VERDICTS["UNDETERMINED"])
     words = {
-        "title": f"{doc['verdict']} {doc['promise']['name']} {doc['handle']}",
-        "verdict": doc["verdict"],
-        "promise": doc["promise"]["name"],
-        "about": doc["promise"]["about"],
-        "source": doc["promise"]["source"]
-        .replace("RFC-66", "RFC-66 of Apache Hudi", 1)
-        .replace("docs/contract.md", "nbcc's contract", 1),
-        "rule": own["label"] or "default protocol",
-        "handle": doc["handle"],
-        "sentence": plain(doc["sentence"]),
+        "title": f"{content.verdict} {content.promise} {content.handle}",
+        "verdict": content.verdict,
+        "promise": content.promise,
+        "about": content.about,
+        "source": content.source.replace("RFC-66", "RFC-66 of Apache Hudi", 1).replace(
+            "docs/contract.md", "nbcc's contract", 1
+        ),
+        "rule": content.own.label or "default protocol",
+        "handle": content.handle,
+        "sentence": plain(content.sentence),
     }
     markup = {
-        "variables": css_variables(doc["kinds"]),
+        "variables": css_variables(content.kinds),
         "css": _asset("page.css"),
         "script": _asset("page.js"),
         "outline": outline,
         "sign": sign,
-        "figure": svg(figure(doc)),
-        "explanation": "".join(f"<li>{escape(plain(caption))}</li>" for caption in _captions(doc)),
-        "data": embedded(doc),
+        "figure": svg(figure(content)),
+        "explanation": "".join(f"<li>{escape(plain(caption))}</li>" for caption in _captions(content)),
+        "data": embedded({**_fields(content), "shapes": VERDICTS}),
     }
     return Template(_asset("page.html")).substitute({name: escape(text) for name, text in words.items()} | markup)
+
+
+def _fields(content: PageContent) -> dict[str, Any]:
+    """Return the content for the script of the page: records with many fields by name, the others as lists."""
+    views = [
+        {
+            **each._asdict(),
+            "files": list(each.files.items()),
+            "explanations": [explanation._asdict() for explanation in each.explanations],
+            "promises": [promise._asdict() for promise in each.promises],
+        }
+        for each in content.views
+    ]
+    return {**content._asdict(), "views": views, "systems": [each._asdict() for each in content.systems]}
 
 
 def embedded(value: Any) -> str:
@@ -59,18 +66,16 @@ def embedded(value: Any) -> str:
     return text
 
 
-def plain(parts: list[Any]) -> str:
+def plain(parts: Parts) -> str:
     """Return a sentence as plain text, without colours."""
     return "".join(part if isinstance(part, str) else part[0] for part in parts)
 
 
-def _captions(doc: dict[str, Any]) -> list[list[Any]]:
-    own = doc["views"][0]
-    number = next((answer[2] for step, answer in reversed(own["answers"]) if step <= doc["breaking"]), None)
-    if number is None:
-        return [[doc["because"]]] if doc["because"] else []
-    explanation = own["explanations"][number]
-    return [*explanation["captions"], *([explanation["right"]] if explanation["right"] else [])]
+def _captions(content: PageContent) -> list[Parts]:
+    explanation = content.explanation_at(content.breaking)
+    if explanation is None:
+        return [[content.because]] if content.because else []
+    return [*explanation.captions, *([explanation.right] if explanation.right else [])]
 
 
 def _asset(name: str) -> str:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from nbcc.engine.audit import Inventory
     from nbcc.engine.reads.times import Time
     from nbcc.engine.table import Table
-    from nbcc.simulator.explore import Result
+    from nbcc.simulator.search.explore import Result
     from nbcc.simulator.trace import Trace
 
     Drawable = Table | Inventory | Trace | str | os.PathLike[str]

@@ -16,9 +16,10 @@ from typing import Any, NamedTuple
 from nbcc.model import Change, Model, Query, Record
 from nbcc.model.answers import Cleaned, Data, Several, answer
 from nbcc.model.kernel.merge import Merger
+from nbcc.model.kernel.reader import READER
 from nbcc.model.kernel.table import Table, Write
-from nbcc.model.mechanisms.consumers.consumer import time_of
-from nbcc.model.mechanisms.partial_updates.columns import text_of
+from nbcc.model.mechanisms.consumers import CONSUMER, time_of
+from nbcc.model.mechanisms.partial_updates import text_of
 from nbcc.model.promises import oracle
 from nbcc.model.promises.oracle import Row
 from nbcc.model.promises.valuations import Valuation, of_merger, records_by_definition
@@ -64,7 +65,7 @@ class Reading(NamedTuple):
         return query.kind.replace("_", "-") + window
 
 
-class Case(NamedTuple):
+class Example(NamedTuple):
     """The example that a page shows: a read, and the rows of all writes. `key` is the key for which the read is wrong,
     or "" if the read is correct.
     """
@@ -74,7 +75,7 @@ class Case(NamedTuple):
     key: Any
 
 
-class Answers(NamedTuple):
+class ReadAnswers(NamedTuple):
     """The promised answer and the real answer to a read. Each answer maps keys to records, including deletes. Both are
     None if the read has no answer at the given step.
     """
@@ -102,24 +103,24 @@ def shown(record: Record) -> str | None:
     return text_of(dict.fromkeys(record.sets, record.value)) if record.sets else str(record.value)
 
 
-def answers(model: Model, states: Sequence[Any], step: int, case: Case, broke: int) -> Answers:
+def answers(model: Model, states: Sequence[Any], step: int, case: Example, broke: int) -> ReadAnswers:
     """Return the required and the actual answer of a read after `step` steps. `broke` is the number of the step that
     violates the promise.
     """
     reading, data, state = case.reading, case.data, states[step]
-    if reading.reader in model.actors.get("consumer", ()):
+    if reading.reader in model.actors_of(CONSUMER):
         return _of_consumer(model, state, reading.reader, data)
     if reading.reader:
         return _of_reader(model, state, reading.reader, data)
     query = reading.query
     if query.until is not None and query.until > model.settled(state):
-        return Answers(None, None)
+        return ReadAnswers(None, None)
     stable = reading.stable and step >= broke - 1
     shown = [_of_table(model, each, query, data) for each in (state, *([states[broke - 1]] if stable else []))]
     if None in shown:
-        return Answers(None, None)
+        return ReadAnswers(None, None)
     got, *before = (_records(rows) for rows in shown if rows is not None)
-    return Answers(before[0] if before else _promised(model, state, query, data), got)
+    return ReadAnswers(before[0] if before else _promised(model, state, query, data), got)
 
 
 def _of_table(model: Model, state: Any, query: Query, data: Data) -> Mapping[Any, Any] | None:
@@ -140,27 +141,27 @@ def reader_table(model: Model, state: Any, reader: str) -> tuple[int, Table] | N
     For a consumer (incremental reader), return its checkpoint, and the table state with only the writes that it has
     read.
     """
-    if reader in model.actors.get("consumer", ()):
+    if reader in model.actors_of(CONSUMER):
         own, table = model.component(state, reader), model.table(state)
         return own.checkpoint, table._replace(writes=tuple(w for w in table.writes if w.requested in own.delivered))
     return next(((time, table) for name, time, table in reader_answers(model, state) if name == reader), None)
 
 
-def _of_reader(model: Model, state: Any, reader: str, data: Data) -> Answers:
+def _of_reader(model: Model, state: Any, reader: str, data: Data) -> ReadAnswers:
     seen = reader_table(model, state, reader)
     if seen is None:
-        return Answers(None, None)
+        return ReadAnswers(None, None)
     time, table = seen
     rows = answer(model.rules, table, model.world.groups, Query("snapshot"), time, data, model.merger)
-    return Answers(_promised(model, state, Query("as_of", until=time), data), _records(rows))
+    return ReadAnswers(_promised(model, state, Query("as_of", until=time), data), _records(rows))
 
 
-def _of_consumer(model: Model, state: Any, name: str, data: Data) -> Answers:
+def _of_consumer(model: Model, state: Any, name: str, data: Data) -> ReadAnswers:
     consumer = model.component(state, name)
     writes = oracle.completed(model.component(state, "published"), 0, inf)
     passed = tuple(write for write in writes if time_of(write, model.protocol) <= consumer.checkpoint)
     read = tuple(write for write in writes if write.requested in consumer.delivered)
-    return Answers(_merged(model, passed, data), _merged(model, read, data))
+    return ReadAnswers(_merged(model, passed, data), _merged(model, read, data))
 
 
 def _promised(model: Model, state: Any, query: Query, data: Data) -> dict[Any, Record]:
@@ -191,25 +192,27 @@ def _records(rows: Mapping[Any, Record | Change | Several]) -> dict[Any, Record]
 # choosing what to show
 
 
-def choose(model: Model, states: Sequence[Any], broke: int, puts: Sequence[Put], *, data: Data, promise: str) -> Case:
+def choose(
+    model: Model, states: Sequence[Any], broke: int, puts: Sequence[Put], *, data: Data, promise: str
+) -> Example:
     """Choose the example for a page: the rows of the writes, a read, and a key for which the read is wrong. Rows in the
     trace (`data`) are tried before other combinations of rows.
     """
     given = [data] if data else []
     for rows in chain(given, valuations(puts, model.merger)):
         for reading in readings(model, states, broke, promise):
-            case = Case(reading, rows, "")
+            case = Example(reading, rows, "")
             wrong = answers(model, states, broke, case, broke).wrong()
             if wrong:
                 return case._replace(key=wrong[0])
     rows = data or next(iter(valuations(puts, model.merger)), {})
-    return Case(Reading(Query("snapshot")), rows, "")
+    return Example(Reading(Query("snapshot")), rows, "")
 
 
 def readings(model: Model, states: Sequence[Any], broke: int, promise: str) -> list[Reading]:
     """Return the reads that may return a wrong answer. Reads of the kinds that the promise concerns come first."""
     ends = sorted({i.completed for i in model.timeline(states[broke]) if i.completed})
-    readers = [r for r in model.actors.get("reader", ()) if model.component(states[broke], r).step == "answered"]
+    readers = [r for r in model.actors_of(READER) if model.component(states[broke], r).step == "answered"]
     now = [Reading(Query("snapshot"))]
     by_reader = [Reading(Query("snapshot"), reader) for reader in readers]
     then = [Reading(Query("as_of", until=end)) for end in ends]
@@ -217,11 +220,12 @@ def readings(model: Model, states: Sequence[Any], broke: int, promise: str) -> l
     again = [Reading(Query("as_of", until=end), stable=True) for end in reversed(ends) if broke and end in known]
     steady = [Reading(Query("snapshot"), stable=True)] if broke else []
     windows = [Reading(Query("incremental", a, b)) for a, b in zip([0, *ends], ends, strict=False)]
-    consumed = [Reading(Query("incremental"), name) for name in model.actors.get("consumer", ())]
+    from_start = [Reading(Query("incremental", 0, end)) for end in ends[1:]]
+    consumed = [Reading(Query("incremental"), name) for name in model.actors_of(CONSUMER)]
     order = {
         "TRAVEL": [then, again, now, by_reader],
         "ATOM": [by_reader, now, then],
-        "INCR": [consumed, windows, now],
+        "INCR": [consumed, windows, now, from_start],
         "QUIET": [steady, now, again, then],
     }.get(promise.partition("_")[0].upper(), [now, by_reader, then, again, windows])
     return list(chain.from_iterable(order))

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 from nbcc.model import Model, Refused, Step
 
-from ..crosscheck.observables import model_timeline
-from ..crosscheck.symbols import Symbols
+from ..observables import model_timeline
+from ..symbols import Symbols
 
 
 class Run(NamedTuple):

@@ -3,32 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Final, NamedTuple
+from typing import Final
 
+from ..lockstep.mechanism import ServiceLabel
+from ..lockstep.mechanisms import rooms
 
-class Service(NamedTuple):
-    """How a table service is drawn. `barrier` is True if a plan of the service starts new file slices at its requested
-    time.
-    """
-
-    word: str
-    barrier: bool = False
-
-
-SERVICES: Final[Mapping[str, Service]] = {
-    "schema_evolver": Service("new columns"),
-    "cleaner": Service("clean"),
-    "clusterer": Service("clustering", barrier=True),
-    "compactor": Service("compaction", barrier=True),
-    "log_compactor": Service("log compaction"),
-    "overwriter": Service("replace", barrier=True),
-    "restorer": Service("restore"),
-    "rollbacker": Service("rollback"),
+SERVICES: Final[Mapping[str, ServiceLabel]] = {
+    room.runs.kind.name: room.service for room in rooms().values() if room.runs and room.service
 }
 """By kind of actor, because the timeline shows a clustering and a replace as compactions."""
 
 
-def services_of(actors: Iterable[tuple[str, str]]) -> dict[str, Service]:
+def services_of(actors: Iterable[tuple[str, str]]) -> dict[str, ServiceLabel]:
     """Map the name of each table-service actor to its label. `actors` contains pairs (kind, name); actors that are not
     table services are omitted.
     """

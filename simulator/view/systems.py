@@ -9,23 +9,24 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..trace import Trace
+from .content import SystemAnswers
 
 READS = ("snapshot", "read", "rows")
 
 
-def systems_of(trace: Trace) -> list[dict[str, Any]]:
-    """Return the name and the answers of each system. An answer is [step, rows], and a row is [key, value or null]."""
-    found: dict[str, list[list[Any]]] = {}
+def systems_of(trace: Trace) -> list[SystemAnswers]:
+    """Return the answers of each system."""
+    found: dict[str, list[tuple[int, list[tuple[str, str | None]]]]] = {}
     for number, observed in enumerate(trace.observed, start=1):
         for name, seen in observed.items():
             if isinstance(seen, Mapping):
                 reads = [seen[read] for read in READS if read in seen]
                 if reads:
-                    found.setdefault(name, []).append([number, [_row(row) for row in reads[-1]]])
-    return [{"name": name, "answers": answers} for name, answers in found.items()]
+                    found.setdefault(name, []).append((number, [_row(row) for row in reads[-1]]))
+    return [SystemAnswers(name, answers) for name, answers in found.items()]
 
 
-def _row(row: str | Sequence[Any]) -> list[Any]:
+def _row(row: str | Sequence[Any]) -> tuple[str, str | None]:
     """Return the key and the value of a row, with None as the value of a delete.
 
     A row is a string such as ``k1: 2 B r1``, or a list: key, ordering value, value, requested time.
@@ -33,5 +34,5 @@ def _row(row: str | Sequence[Any]) -> list[Any]:
     if isinstance(row, str):
         key, _, cells = row.rpartition(": ")
         value = cells.split(" ", 1)[-1].rpartition(" ")[0]
-        return [key, None if value == "deleted" else value]
-    return [str(row[0]), None if row[2] is None else str(row[2])]
+        return key, None if value == "deleted" else value
+    return str(row[0]), None if row[2] is None else str(row[2])

@@ -39,17 +39,17 @@ def scenes_of_table(table: Any, as_of: Time | None) -> tuple[Times, Files]:
         return scenes_of_inventory(table)
     storage = open_storage(table) if isinstance(table, (str, os.PathLike)) else table.context.storage
     now = inspect(storage)
-    names = Names(now)
+    names = TimeNames(now)
     seen = now if as_of is None else inspect(storage, as_of)
     return times(names, seen), files(names, seen)
 
 
 def scenes_of_inventory(inventory: Inventory) -> tuple[Times, Files]:
-    names = Names(inventory)
+    names = TimeNames(inventory)
     return times(names, inventory), files(names, inventory)
 
 
-class Names:
+class TimeNames:
     """The names of times (t1, t2, ... in chronological order) and the lanes of instants, which all pictures of a table
     share.
     """
@@ -97,7 +97,7 @@ class Names:
 # time
 
 
-def times(names: Names, seen: Inventory, most: int = MOST_INSTANTS) -> Times:
+def times(names: TimeNames, seen: Inventory, most: int = MOST_INSTANTS) -> Times:
     """Return the description of a picture of the timeline. There is a column for each time at which an instant was
     requested or completed.
     """
@@ -116,7 +116,7 @@ def times(names: Names, seen: Inventory, most: int = MOST_INSTANTS) -> Times:
     )
 
 
-def _bar(names: Names, instant: InstantRow, columns: list[str], lanes: list[tuple[str, int]]) -> Bar:
+def _bar(names: TimeNames, instant: InstantRow, columns: list[str], lanes: list[tuple[str, int]]) -> Bar:
     kind = names.kind(instant)
     return Bar(
         name=instant.requested,
@@ -134,7 +134,7 @@ def _bar(names: Names, instant: InstantRow, columns: list[str], lanes: list[tupl
 # files
 
 
-def files(names: Names, seen: Inventory) -> Files:
+def files(names: TimeNames, seen: Inventory) -> Files:
     """Return the file groups to draw. A group contains its newest slices, and the data files that belong to no slice.
     """
     rows: dict[_GroupKey, list[SliceRow]] = {}
@@ -175,7 +175,7 @@ def _loose(seen: Inventory) -> Iterator[LeftOut]:
 
 
 def _slices(
-    names: Names, rows: list[SliceRow], loose: list[LeftOut], orders: dict[str, int], as_of: str | None
+    names: TimeNames, rows: list[SliceRow], loose: list[LeftOut], orders: dict[str, int], as_of: str | None
 ) -> Iterator[Slice]:
     newest_first = sorted(rows, key=lambda row: row.barrier or "", reverse=True)
     places = [row.barrier or "" for row in newest_first] or [""]
@@ -195,7 +195,7 @@ def _slices(
         base = names.name(row.base.requested) if row.base else base
 
 
-def _place(names: Names, file: LeftOut, newest_first: list[str], as_of: str | None) -> str:
+def _place(names: TimeNames, file: LeftOut, newest_first: list[str], as_of: str | None) -> str:
     """Return the barrier of the slice in which to draw a file that belongs to no slice.
 
     If the file's write is pending, this is the newest slice of the file group. For other files, the completion time
@@ -208,12 +208,12 @@ def _place(names: Names, file: LeftOut, newest_first: list[str], as_of: str | No
     return next((barrier for barrier in newest_first if barrier <= time), newest_first[-1])
 
 
-def _is_pending(names: Names, file: LeftOut, as_of: str | None) -> bool:
+def _is_pending(names: TimeNames, file: LeftOut, as_of: str | None) -> bool:
     instant = names.instants.get(file.requested)
     return instant is not None and (instant.completed is None or (as_of or "~") < instant.completed)
 
 
-def _chips(names: Names, row: SliceRow, newer_base: str) -> Iterator[Chip]:
+def _chips(names: TimeNames, row: SliceRow, newer_base: str) -> Iterator[Chip]:
     """Yield the files of a slice for drawing. `newer_base` names the base file that hides the slice, or is '' if the
     slice is read.
     """
@@ -228,7 +228,7 @@ def _chips(names: Names, row: SliceRow, newer_base: str) -> Iterator[Chip]:
         yield _log(names, file, f"in base {newer_base}" if newer_base else "")
 
 
-def _log(names: Names, file: FileRow, merged: str) -> Chip:
+def _log(names: TimeNames, file: FileRow, merged: str) -> Chip:
     at = f"@{names.name(file.completed)}" if file.completed else ""
     return Chip(
         "", "log", names.log_name(file.name, file.requested), at, (merged or size(file.size),),
@@ -236,7 +236,7 @@ def _log(names: Names, file: FileRow, merged: str) -> Chip:
     )  # fmt: skip
 
 
-def _left_out(names: Names, file: LeftOut, as_of: str | None) -> Chip:
+def _left_out(names: TimeNames, file: LeftOut, as_of: str | None) -> Chip:
     pending = _is_pending(names, file, as_of)
     base = parse_base(file.name) is not None
     text = f"base {names.name(file.requested)}" if base else names.log_name(file.name, file.requested)

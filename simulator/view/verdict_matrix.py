@@ -4,13 +4,17 @@ verdict.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from ..search.verdicts.judge import MatrixRow, to_json
 from .drawing import FAINT, INK, LINE, MUTED, PANEL, PAPER, Box, Drawing, measured, moved, outline_of
 from .style import VERDICTS
 
 MARGIN: Final = 14.0
+PICTURES: Final = (".png", ".svg")
 ROW: Final = 30.0
 HEAD: Final = 28.0
 MEANINGS: Final = {
@@ -95,3 +99,22 @@ def _sign(drawing: Drawing, verdict: str, x: float, y: float, size: float) -> No
     outline, sign = (moved(outline_of(path), unit, x - size / 2, y - size / 2) for path in VERDICTS[verdict])
     drawing.shape(outline, INK if broken else PAPER, INK if broken else MUTED, 1)
     drawing.shape(sign, stroke=PAPER if broken else MUTED, width=1.3)
+
+
+def drawing(path: Path) -> Callable[[Iterable[MatrixRow]], None]:
+    """Return a function that draws the matrix of verdicts and saves it to `path`.
+
+    Raises ValueError if the file is neither .png nor .svg, and ImportError if matplotlib is missing.
+    """
+    if path.suffix.lower() not in PICTURES:
+        raise ValueError(f"{path} is not a picture; name a file that ends in {' or '.join(PICTURES)}")
+    from .matplotlib_painter import paint  # without matplotlib this fails before the searches, not after them
+
+    return partial(_draw, lambda results: paint(verdict_matrix(results), None), path)
+
+
+def _draw(drawn: Callable[..., Any], path: Path, rows: Iterable[MatrixRow]) -> None:
+    axes = drawn(to_json(rows))
+    figure = axes.get_figure(root=True)
+    assert figure is not None, "axes belong to a figure"
+    figure.savefig(path)

@@ -8,10 +8,12 @@ import random
 from collections.abc import Iterator
 from itertools import accumulate, islice
 
-from .scenario import Batch, TableShape, Writers
+from .scenario import PlannedBatch, TableLoad, WriterLoad
 
 
-def batches(group: Writers, number: int, shape: TableShape, seconds: float, chance: random.Random) -> Iterator[Batch]:
+def batches(
+    group: WriterLoad, number: int, shape: TableLoad, seconds: float, chance: random.Random
+) -> Iterator[PlannedBatch]:
     """Yield the batches of writer `number` in a group of writers, by arrival time. A continuous writer's batches have
     no arrival times.
     """
@@ -19,14 +21,14 @@ def batches(group: Writers, number: int, shape: TableShape, seconds: float, chan
     until = min(group.ends, seconds)
     if group.arrival == "continuous":
         for groups in touched:
-            yield Batch(group.begins, group.rows, groups)
+            yield PlannedBatch(group.begins, group.rows, groups)
     at = group.begins + chance.random() * group.every  # writers do not start at the same moment
     while at < until:
-        yield Batch(at, group.rows, next(touched))
+        yield PlannedBatch(at, group.rows, next(touched))
         at += chance.expovariate(1 / group.every) if group.arrival == "poisson" else group.every
 
 
-def _groups(group: Writers, number: int, shape: TableShape, chance: random.Random) -> Iterator[tuple[int, ...]]:
+def _groups(group: WriterLoad, number: int, shape: TableLoad, chance: random.Random) -> Iterator[tuple[int, ...]]:
     shares = _shares(shape.buckets, group.zipf)
     rows = max(1, group.rows // group.partitions)
     likely = [1 - (1 - share) ** rows for share in shares]
@@ -42,7 +44,7 @@ def _groups(group: Writers, number: int, shape: TableShape, chance: random.Rando
 
 
 def _partitions(
-    group: Writers, number: int, shape: TableShape, weights: list[float], chance: random.Random
+    group: WriterLoad, number: int, shape: TableLoad, weights: list[float], chance: random.Random
 ) -> list[int]:
     every, count = shape.partitions, group.partitions
     if group.choice == "newest" or count == every:

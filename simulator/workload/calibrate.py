@@ -19,7 +19,7 @@ import numpy as np
 from nbcc.engine.table import Table
 
 from .costs import VERBS
-from .listings import Listings, measured_listings, of_listings
+from .listings import ListingCosts, measured_listings, of_listings
 from .timed import Stopwatch, batch, timed_table
 
 ROWS: Final = (200, 2_000, 8_000, 20_000)
@@ -30,7 +30,7 @@ LOGS: Final = (1, 3, 6)
 Watch = Callable[[str, int, int], None]
 
 
-class Part(NamedTuple):
+class OperationCost(NamedTuple):
     """The measured core-seconds of an operation, excluding storage requests, and its numbers of rows and files."""
 
     seconds: float
@@ -42,11 +42,11 @@ class Samples:
     """Measurements of the engine, to which a calibration is fitted."""
 
     def __init__(self) -> None:
-        self.writes: list[Part] = []
-        self.compactions: list[Part] = []
-        self.reads: list[Part] = []
+        self.writes: list[OperationCost] = []
+        self.compactions: list[OperationCost] = []
+        self.reads: list[OperationCost] = []
         self.stages: dict[str, list[float]] = defaultdict(list)
-        self.listings: list[Listings] = []
+        self.listings: list[ListingCosts] = []
         self.latencies: dict[str, list[float]] = defaultdict(list)
         self.rows: set[int] = set()
 
@@ -88,7 +88,7 @@ class Samples:
         for repeat in range(repeats + 1):
             before, request, data, publish, clean_up = _write(table, watch, rows, repeat)
             if repeat:  # the first one also loads code
-                self.writes.append(Part(data, rows, buckets))
+                self.writes.append(OperationCost(data, rows, buckets))
                 times = {"prepare": before, "request": request, "publish": publish, "clean_up": clean_up}
                 for name, took in times.items():
                     self.stages[name].append(took)
@@ -134,15 +134,15 @@ def _write(table: Table, watch: Stopwatch, rows: int, number: int) -> list[float
     return watch.between()
 
 
-def _timed(watch: Stopwatch, operation: Callable[[], object], rows: int, logs: int) -> Part:
+def _timed(watch: Stopwatch, operation: Callable[[], object], rows: int, logs: int) -> OperationCost:
     watch.marks.clear()
     watch.mark()
     operation()
     watch.mark()
-    return Part(sum(watch.between()), rows, logs)
+    return OperationCost(sum(watch.between()), rows, logs)
 
 
-def _fit(parts: Sequence[Part]) -> tuple[float, float, float, float]:
+def _fit(parts: Sequence[OperationCost]) -> tuple[float, float, float, float]:
     """Fit a linear cost model. Returns the constant cost of an operation, the cost per row and the cost per file, in
     seconds, and the spread of the residuals.
 

@@ -66,7 +66,7 @@ Program = tuple[StageCost, ...]
 @dataclass(frozen=True, slots=True)
 class Store:
     """A store: its kind, the latency of each verb in seconds (median and 99th percentile), bytes per second, and the
-    price of each request in dollars.
+    price of each request in dollars. A request occupies a core of the writer's machine for `core_seconds`.
     """
 
     name: str
@@ -75,6 +75,7 @@ class Store:
     latency: Mapping[str, tuple[float, float]]
     bytes_per_second: float
     price: Mapping[str, float]
+    core_seconds: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +151,8 @@ def store(name: str, calibration: Calibration) -> Store:
     if given["kind"] != "local":
         latency = {verb: (given[verb][0] / 1000, given[verb][1] / 1000) for verb in VERBS}
     price = {verb: given["price"][verb] / 1000 for verb in VERBS}
-    return Store(name, given["about"], given["kind"], latency, given["megabytes_per_second"] * 1e6, price)
+    cores = given.get("core_milliseconds", 0.0) / 1000
+    return Store(name, given["about"], given["kind"], latency, given["megabytes_per_second"] * 1e6, price, cores)
 
 
 def calibration(path: Path | None = None) -> Calibration:

@@ -22,7 +22,7 @@ WAIT: Final = 60.0
 """The seconds in which the other process answers."""
 
 
-class Listings(NamedTuple):
+class ListingCosts(NamedTuple):
     """Measurements of timeline listings. Each pair in `stages` contains the number of active instants, and the mean
     core-seconds of a write's two stages under the lock.
 
@@ -35,7 +35,7 @@ class Listings(NamedTuple):
     decode: list[float]
 
 
-def measured_listings(path: Path) -> Listings:
+def measured_listings(path: Path) -> ListingCosts:
     """Measure listings while this process writes. Another process lists the timeline, because this process has already
     cached its own commits.
     """
@@ -44,7 +44,7 @@ def measured_listings(path: Path) -> Listings:
     here, there = spawn.Pipe()
     process = spawn.Process(target=_list, args=(table.context.storage.url, there), daemon=True)
     process.start()
-    made = Listings([], [], [])
+    made = ListingCosts([], [], [])
     try:
         for number in range(TIMES + 1):
             for place in range(COMMITS):
@@ -61,7 +61,7 @@ def measured_listings(path: Path) -> Listings:
     finally:
         here.send(False)
         process.join(WAIT)
-    return Listings(made.stages[COMMITS:], made.unread[1:], made.decode[1:])  # the first ones also load code
+    return ListingCosts(made.stages[COMMITS:], made.unread[1:], made.decode[1:])  # the first ones also load code
 
 
 def _list(url: str, pipe: Connection) -> None:
@@ -83,7 +83,7 @@ def _list(url: str, pipe: Connection) -> None:
         pipe.send(watch.between())
 
 
-def of_listings(measured: Sequence[Listings]) -> dict[str, float]:
+def of_listings(measured: Sequence[ListingCosts]) -> dict[str, float]:
     """Return the median core-seconds of three operations: listing an active instant, listing a new commit, and decoding
     a commit.
     """

@@ -55,6 +55,7 @@ class SimulatedLock:
         self.acquisitions = self.waits = self.timeouts = self.longest_queue = 0
         self.polls = 0.0
         self._lease = lease_requests() if options.provider == "lease" else {}
+        self._failed, self._pause = self._lease.get("failed attempt", {}), POLL.get(options.provider, 0.0)
         self.requests: dict[str, int] = {}
 
     def ask(self, actor: object) -> simpy.Event:
@@ -71,6 +72,23 @@ class SimulatedLock:
         else:
             self._offer(waiter, self._sent(self._attempt(actor)))
         return waiter.event
+
+    def poll_for(self, requests: dict[str, int], pause: float) -> None:
+        """Let waiting actors send these requests, one after the other, at each attempt, and pause so many seconds."""
+        self._pause = pause
+        if self._lease:
+            self._failed = requests
+
+    def withdraw(self, event: simpy.Event) -> None:
+        """Forget an actor that no longer waits: the event of `ask` has not triggered, and never does."""
+        waiter = next((each for each in self._waiting if each.event is event), None)
+        if waiter is not None:
+            self._waiting.remove(waiter)
+            self._by_age.remove(waiter)
+            self._polled(waiter)
+        elif self._first is not None and self._first.event is event:
+            self._first, self._timer = None, self._timer + 1
+            self._freed_at = None
 
     def released(self) -> float:
         """Return the duration in seconds of the requests that release the lock."""
@@ -111,7 +129,7 @@ class SimulatedLock:
         crowd = len(self._waiting)
         first: float = 1 - self._random.random() ** (1 / crowd)  # the least of so many uniform numbers
         taking = self._sent(self._lease.get("acquisition after another holder", {}))
-        return self._random.randrange(crowd), self._interval() * first + taking
+        return self._random.randrange(crowd), self.interval() * first + taking
 
     def _offer(self, waiter: _Waiter, delay: float) -> None:
         """Let an actor acquire the free lock after a delay, unless another actor acquires it first."""
@@ -154,16 +172,16 @@ class SimulatedLock:
         self._waiting.append(waiter)
         self.longest_queue = max(self.longest_queue, len(self._waiting))
 
-    def _interval(self) -> float:
-        failed = self._lease.get("failed attempt", {})
-        return POLL[self._options.provider] + (self._sampler.latency(failed, 1) if failed else 0.0)
+    def interval(self) -> float:
+        """Return the seconds between two attempts of a waiting actor."""
+        return self._pause + (self._sampler.latency(self._failed, sum(self._failed.values())) if self._failed else 0.0)
 
     def _polled(self, waiter: _Waiter) -> None:
         if self._in_order:
             return
-        polls = (self._env.now - waiter.since) / self._interval()
+        polls = (self._env.now - waiter.since) / self.interval()
         self.polls += polls
-        for verb, count in self._lease.get("failed attempt", {}).items():
+        for verb, count in self._failed.items():
             self.requests[verb] = self.requests.get(verb, 0) + round(polls * count)
 
     def _expire(self) -> None:

@@ -6,8 +6,9 @@ from array import array
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 
-PHASES = ("queue", "lock wait", "lock requests", "skew wait", "under lock", "data", "aborted", "clean-up")
-"""Where the time of a commit goes. queue: a batch waits until its writer has written the previous one."""
+PHASES = ("queue", "lock wait", "lock requests", "skew wait", "under lock", "data", "deciding", "aborted", "clean-up")
+"""Where the time of a commit goes. queue: a batch waits until its writer has written the previous one.
+deciding: from the announcement of a commit to its publication."""
 
 
 @dataclass(slots=True)

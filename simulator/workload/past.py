@@ -40,7 +40,7 @@ def past_figures(writes: Sequence[Commit], compactions: Sequence[Commit], second
     compacting = [seconds_of(commit) or 0.0 for commit in compactions]
     samples = [*_logs(writes, compactions)]
     return {
-        "rows_per_second": sum(stat.rows + stat.deletes for commit in writes for stat in commit.stats) / seconds,
+        "rows_per_second": sum(stat.writes + stat.deletes for commit in writes for stat in commit.stats) / seconds,
         "commits_per_minute": 60 * len(writes) / seconds,
         **{f"latency_p{share}": percentile(latencies, share) for share in (50, 95, 99)},
         "logs_per_slice": sum(mean for mean, _ in samples) / len(samples),

@@ -28,7 +28,9 @@ STYLES: Final[Mapping[Mode, Mapping[str, Any]]] = {
     "occ": {"color": WRITERS[1].light, "marker": "s", "linestyle": "-"},
     "single": {"color": WRITERS[2].light, "marker": "^", "linestyle": "--"},
 }
-PHASE_COLORS: Final = ("#dfe3e7", "#a63603", "#e6550d", "#fdae6b", "#fdd0a2", "#56b4e9", "#a8508a", "#c6dbef")
+PHASE_COLORS: Final = (
+    "#dfe3e7", "#a63603", "#e6550d", "#fdae6b", "#fdd0a2", "#56b4e9", "#009e73", "#a8508a", "#c6dbef",
+)  # fmt: skip
 Factors = Sequence[float]
 FACTORS: Final[Factors] = (0.125, 0.25, 0.5, 1.0, 2.0, 4.0)
 SWEEP_HOURS: Final = 2.0  # the longest simulated time of a run of the sweep

@@ -18,7 +18,7 @@ from nbcc.engine.errors import BadInput
 from nbcc.engine.storage import Storage
 
 from .past import groups_of, past_figures, seconds_of
-from .scenario import Batch, LockOptions, Mode, Scenario, Service, TableShape
+from .scenario import LockOptions, Mode, PlannedBatch, Scenario, Service, TableLoad
 
 LEAST: Final = 2
 """The fewest completed writes from which a workload can be taken."""
@@ -28,7 +28,7 @@ MODE_OF: Final[Mapping[str, Mode]] = {NON_BLOCKING: "nbcc", OPTIMISTIC: "occ", S
 
 
 @dataclass(frozen=True, slots=True)
-class Recording:
+class Recorded:
     """The workload that a table's timeline records, with the concurrency mode, the number of compactions, and
     statistics of the recorded commits.
 
@@ -49,7 +49,7 @@ def recorded(storage: Storage, base: Scenario | None = None) -> Scenario:
     return recording(storage, base).scenario
 
 
-def recording(storage: Storage, base: Scenario | None = None) -> Recording:
+def recording(storage: Storage, base: Scenario | None = None) -> Recorded:
     """Derive a workload and its statistics from the timeline of the table in `storage`. The store, lock, services and
     readers are taken from `base`, if given.
 
@@ -72,25 +72,26 @@ def recording(storage: Storage, base: Scenario | None = None) -> Recording:
     batches = []
     for commit in writes:
         groups = tuple(sorted({numbers.setdefault(group, len(numbers)) for group in groups_of(commit)}))
-        rows = sum(stat.rows + stat.deletes for stat in commit.stats)
+        rows = sum(stat.writes + stat.deletes for stat in commit.stats)
         at = (to_millis(commit.instant.requested) - start) / 1000
         if groups:
-            batches.append(Batch(at, rows, groups, max(0.001, (seconds_of(commit) or 0.0) - wait)))
+            batches.append(PlannedBatch(at, rows, groups, max(0.001, (seconds_of(commit) or 0.0) - wait)))
     end = max(to_millis(commit.instant.completed or "0") for commit in writes)
-    size, rows = (sum(getattr(stat, name) for commit in writes for stat in commit.stats) for name in ("size", "rows"))
+    stats = [stat for commit in writes for stat in commit.stats]
+    size, rows = sum(stat.size for stat in stats), sum(stat.writes for stat in stats)
     scenario = replace(
         base or own,
         name=audit.properties.get("hoodie.table.name", "table"),
         about=f"{len(batches):,} recorded writes to {len(numbers):,} file groups",
         hours=max(1.0, (end - start) / 1000 + 1) / 3600,
-        table=TableShape(1, max(1, len(numbers)), 0, max(1, round(size / max(1, rows)))),
+        table=TableLoad(1, max(1, len(numbers)), 0, max(1, round(size / max(1, rows)))),
         writers=(),
         recorded=tuple(tuple(lane) for lane in _lanes(batches)),
     )
     compactions = [commit for commit in commits if commit.operation.upper() == "COMPACT"]
     mode = MODE_OF.get(audit.properties.get(OPTION, ""))
     figures = past_figures(writes, compactions, scenario.seconds)
-    return Recording(scenario, mode, len(compactions), own.compaction.every, figures)
+    return Recorded(scenario, mode, len(compactions), own.compaction.every, figures)
 
 
 def _defaults(storage: Storage, properties: Mapping[str, str], commits: Iterable[Commit], start: int) -> Scenario:
@@ -112,10 +113,10 @@ def _defaults(storage: Storage, properties: Mapping[str, str], commits: Iterable
     )
 
 
-def _lanes(batches: Iterable[Batch]) -> list[list[Batch]]:
+def _lanes(batches: Iterable[PlannedBatch]) -> list[list[PlannedBatch]]:
     """Distribute batches over writers: each batch is assigned to the first writer that is free when the batch arrives.
     """
-    lanes: list[list[Batch]] = []
+    lanes: list[list[PlannedBatch]] = []
     for batch in batches:
         free = next((lane for lane in lanes if lane[-1].at + lane[-1].took <= batch.at), None)
         if free is None:

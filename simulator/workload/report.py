@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 
 from .costs import Calibration
 from .measures import Measures
-from .recorded import Recording
+from .recorded import Recorded
 from .scenario import Mode, Scenario
 from .summary import LINES, Figure, Line, bottleneck, falls_behind, figures, phase_shares, warnings, writer_figures
 
@@ -16,7 +16,7 @@ Runs = Mapping[Mode, Sequence[Measures]]
 WORDS: Final = 58  # the width of the column of words
 
 
-class Block(NamedTuple):
+class IntervalReport(NamedTuple):
     """Simulation results that share a compaction interval. `every` is the interval in seconds, or 0 if no compactions
     run.
     """
@@ -26,7 +26,7 @@ class Block(NamedTuple):
 
 
 def text(
-    scenario: Scenario, blocks: Sequence[Block], calibration: Calibration, past: Recording | None = None
+    scenario: Scenario, blocks: Sequence[IntervalReport], calibration: Calibration, past: Recorded | None = None
 ) -> Iterator[str]:
     """Yield the lines of the report: one row for each statistic, one column for each mode and compaction interval, then
     bottlenecks and warnings.
@@ -75,14 +75,14 @@ def interval(every: float) -> str:
     return f"each {every / 60:.3g} min" if every >= 60 else f"each {every:.3g} s"
 
 
-def _of_the_past(past: Recording) -> str:
+def _of_the_past(past: Recorded) -> str:
     counted = f"{past.compactions} compaction{'s' if past.compactions != 1 else ''}"
     often = f"{counted}, {interval(past.every)}" if past.every else counted
     mode = f"the table's own mode is {past.mode}" if past.mode else "the table does not record its own mode"
     return f"{mode}; {often}; latency is recorded from request to completion"
 
 
-def _past_cell(past: Recording, line: Line) -> str:
+def _past_cell(past: Recorded, line: Line) -> str:
     value = past.figures.get(line.name)
     return "-" if value is None else f"{value:,.{line.digits}f}"
 
@@ -96,7 +96,7 @@ def _cell(figure: Figure, digits: int) -> str:
     return f"{figure.median:,.{digits}f}" + (f" \u00b1{half:,.{digits}f}" if half else "")
 
 
-def _by_writers(blocks: Sequence[Block], width: int, skipped: int) -> Iterator[str]:
+def _by_writers(blocks: Sequence[IntervalReport], width: int, skipped: int) -> Iterator[str]:
     """Yield lines with commits, attempts and latency for each group of writers, if the scenario has several groups. The
     first `skipped` columns of each line contain "-".
     """
@@ -112,7 +112,7 @@ def _by_writers(blocks: Sequence[Block], width: int, skipped: int) -> Iterator[s
 
 
 def document(
-    scenario: Scenario, blocks: Sequence[Block], calibration: Calibration, past: Recording | None = None
+    scenario: Scenario, blocks: Sequence[IntervalReport], calibration: Calibration, past: Recorded | None = None
 ) -> dict[str, Any]:
     """Return the report as a JSON value. If there are several compaction intervals, `modes` describes the runs with the
     last interval, and `compared_with` describes the runs with the first interval.
@@ -134,7 +134,7 @@ def document(
     return {**made, "warnings": warnings(scenario, calibration), "calibrated_on": calibration.machine}
 
 
-def _block(scenario: Scenario, block: Block) -> dict[str, Any]:
+def _block(scenario: Scenario, block: IntervalReport) -> dict[str, Any]:
     case = replace(scenario, compaction=replace(scenario.compaction, every=block.every))
     return {
         "compact_every": block.every,

@@ -13,7 +13,7 @@ from nbcc.model import Protocol
 from nbcc.model.assembly import rules_of
 from nbcc.model.kernel.planning import plan
 from nbcc.model.kernel.table import GroupPlan, Plan, Table, Write
-from nbcc.model.mechanisms.occ.conflicts import Attempt, conflicting
+from nbcc.model.mechanisms.occ.conflicts import UncheckedWrite, conflicting
 
 PROTOCOL: Final = Protocol(concurrency="occ")
 """The default protocol, for a writer that checks for conflicts."""
@@ -26,7 +26,7 @@ def conflicts(newest: Iterable[tuple[int, int]], groups: Sequence[int]) -> bool:
     groups in which no write completed after the pending write began.
     """
     published = tuple(Write(number, number + 1, "w", 1, ((group, 1),)) for group, number in newest)
-    return conflicting(published, (), Attempt(tuple(groups), (), 0), PROTOCOL) is not None
+    return conflicting(published, (), UncheckedWrite(tuple(groups), (), 0), PROTOCOL) is not None
 
 
 @lru_cache(maxsize=1 << 16)

@@ -21,12 +21,14 @@ Mode = Literal["nbcc", "occ", "single"]
 Arrival = Literal["regular", "poisson", "continuous"]
 Choice = Literal["newest", "uniform", "zipf", "own"]
 Provider = Literal["file", "lease", "zookeeper"]
+Decision = Literal["lock", "log", "shared", "free"]
+Requests = Literal["under_lock", "put_if_absent"]
 MODES: Final = get_args(Mode)
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class TableShape:
+class TableLoad:
     """The shape of the simulated table, which has `partitions` times `buckets` file groups. `rows` is the initial
     number of rows.
     """
@@ -42,19 +44,28 @@ class LockOptions:
     """The options of the simulated table's lock.
 
     `provider` is `file` (a file lock on one machine), `lease` (an object in the store) or `zookeeper` (a queue). `skew`
-    is the time in seconds that an actor waits to allow for clock skew. `decision` states what decides whether a commit
-    succeeds: the lock or the decision log.
+    is the time in seconds that an actor waits to allow for clock skew. `decision` states what decides a commit: the
+    lock (`lock`), an entry of the decision log that its writer creates under the lock (`log`), an entry that the
+    lock's holder creates for all writers that have announced their commits (`shared`), or such an entry that any writer
+    creates without the lock (`free`). `requests` states whether a writer requests an instant under the lock. One that
+    announces its commit does not.
     """
 
     provider: Provider = "lease"
     skew: float = 0.2
     wait: float = 60.0
     lease: float = 300.0
-    decision: Literal["lock", "log"] = "lock"
+    decision: Decision = "lock"
+    requests: Requests = "under_lock"
+
+    @property
+    def requests_without_lock(self) -> bool:
+        """Whether a writer requests an instant without the lock."""
+        return self.requests == "put_if_absent" or self.decision in ("shared", "free")
 
 
 @dataclass(frozen=True, slots=True)
-class Writers:
+class WriterLoad:
     """A group of writers with the same options.
 
     `arrival` states when a batch arrives: regularly every `every` seconds, at random with this mean, or when the
@@ -103,7 +114,7 @@ class Reads:
 
 
 @dataclass(frozen=True, slots=True)
-class Crashes:
+class RandomCrashes:
     """Random crashes of writers. `every` is the mean number of seconds between two crashes of one writer (0 means no
     crashes).
     """
@@ -113,7 +124,7 @@ class Crashes:
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
+class PlannedBatch:
     """A batch: the arrival in seconds after the start, the number of rows, the file groups and, if recorded, the
     seconds that the write took.
     """
@@ -136,14 +147,14 @@ class Scenario:
     hours: float = 1.0
     store: str = "s3"
     cores: int = 0
-    table: TableShape = field(default_factory=TableShape)
+    table: TableLoad = field(default_factory=TableLoad)
     lock: LockOptions = field(default_factory=LockOptions)
-    writers: tuple[Writers, ...] = ()
+    writers: tuple[WriterLoad, ...] = ()
     compaction: Service = field(default_factory=Service)
     cleaning: Service = field(default_factory=Service)
     reads: Reads = field(default_factory=Reads)
-    crashes: Crashes = field(default_factory=Crashes)
-    recorded: tuple[tuple[Batch, ...], ...] = ()
+    crashes: RandomCrashes = field(default_factory=RandomCrashes)
+    recorded: tuple[tuple[PlannedBatch, ...], ...] = ()
     """The batches of each writer of a recorded table; they take the place of `writers`."""
 
     @property
@@ -164,8 +175,8 @@ class Scenario:
 
 
 SECTIONS: Final[dict[str, type]] = {
-    "table": TableShape, "lock": LockOptions, "compaction": Service, "cleaning": Service, "reads": Reads,
-    "crashes": Crashes,
+    "table": TableLoad, "lock": LockOptions, "compaction": Service, "cleaning": Service, "reads": Reads,
+    "crashes": RandomCrashes,
 }  # fmt: skip
 DURATIONS: Final = ("every", "begins", "ends", "skew", "wait", "lease", "restart", "compute")
 TOP: Final = ("format", "about", "source", "hours", "store", "cores", "writers", *SECTIONS)
@@ -207,7 +218,7 @@ def scenario_of(name: str, content: Mapping[str, Any]) -> Scenario:
         raise ValueError("it has no writers; add a table [[writers]]")
     own = {key: content[key] for key in ("about", "source", "hours", "store", "cores") if key in content}
     sections: dict[str, Any] = {key: _part(kind, content.get(key, {}), f"[{key}]") for key, kind in SECTIONS.items()}
-    writers = tuple(_part(Writers, group, f"[[writers]] number {number}") for number, group in enumerate(groups, 1))
+    writers = tuple(_part(WriterLoad, group, f"[[writers]] number {number}") for number, group in enumerate(groups, 1))
     values = {key: _value(key, value, type(getattr(_DEFAULT, key)), "the scenario") for key, value in own.items()}
     scenario = Scenario(name=name, writers=writers, **values, **sections)
     check(scenario)
@@ -278,7 +289,7 @@ def _value(name: str, value: Any, kind: type, where: str) -> Any:
 
 _CHOICES: Final[dict[str, tuple[str, ...]]] = {
     "arrival": get_args(Arrival), "choice": get_args(Choice), "provider": get_args(Provider),
-    "decision": ("lock", "log"), "concurrency": ("", "nbcc", "occ"),
+    "decision": get_args(Decision), "requests": get_args(Requests), "concurrency": ("", "nbcc", "occ"),
 }  # fmt: skip
 _DEFAULT: Final = Scenario(name="")
 

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from typing import Any, Final
 
 import numpy as np
 import simpy
 
+from .announced import CLAIM, FLOORS, Announcements, FreeDecisions, SharedDecisions
 from .cores import SharedCores
 from .costs import Calibration, Sampler, StageCost, Touched, programs, store
 from .lock import LEASE_DRIFT, ZOOKEEPER_SESSION, SimulatedLock
 from .measures import PHASES, Measures
-from .scenario import Mode, Scenario
+from .scenario import Decision, Mode, Scenario
 
 Events = Generator[simpy.Event, Any, Any]
-UNUSED: Final[dict[str, float]] = dict.fromkeys(PHASES, 0.0)
-"""The phases of services, which are not part of a commit's time."""
 Chosen = tuple[StageCost, Touched]
+DECIDERS: Final[Mapping[Decision, type[Announcements]]] = {"shared": SharedDecisions, "free": FreeDecisions}
 NOISE_POOL: Final = 4096
 ACTIVE: Final = 30  # commits on the active timeline of a table with automatic archiving (hoodie.keep.max.commits)
 STATES: Final = 3  # objects of an instant on the timeline
@@ -82,6 +82,8 @@ class Simulation:
         self.table = TableState(scenario.table.partitions * scenario.table.buckets, scenario.table.rows)
         self.measures = Measures(seconds=scenario.seconds, writers=scenario.writer_count)
         self._cores = SharedCores(self.env, scenario.cores) if scenario.cores else None
+        decider = DECIDERS.get(scenario.lock.decision)
+        self.announcements = None if decider is None else decider(self)
         log = " with decision log" if scenario.lock.decision == "log" else ""
         recorded = programs(self.store.kind)
         self.program = {name: recorded[name + log] for name in recorded if "with decision log" not in name}
@@ -122,11 +124,20 @@ class Simulation:
             seconds += pages * self._list
         return seconds
 
+    def round(self, requests: Mapping[str, int]) -> float:
+        """Add requests that are sent at the same time to the counts, and return how many seconds they take."""
+        self.measures.requests.update(requests)
+        return self.sampler.latency(requests, 1)
+
+    def handling(self, stage: StageCost, touched: Touched) -> float:
+        """Return the core-seconds for which the requests of a stage occupy the machine."""
+        return sum(stage.count(touched).values()) * self.store.core_seconds
+
     def work(self, stage: StageCost, touched: Touched) -> float:
-        """Return the core-seconds that a stage needs to list and decode the timeline."""
+        """Return the core-seconds that a stage needs to send its requests, and to list and decode the timeline."""
         listed = stage.lists * self.table.active * self.times.list_instant
         decoded = stage.decodes * self.times.decode + (stage.rounds[3] - stage.decodes) * self.times.unread
-        return listed + touched.commits * decoded
+        return listed + touched.commits * decoded + self.handling(stage, touched)
 
     def transfer(self, rows: float, streams: int = 1) -> float:
         """Return how many seconds it takes to transfer the given number of rows to or from the store."""
@@ -134,7 +145,7 @@ class Simulation:
 
     def locked(
         self, actor: object, what: str, own: float, choose: Callable[[], Chosen],
-        effect: Callable[[], object] = int, crashes_at: float = float("inf"), spent: dict[str, float] = UNUSED,
+        effect: Callable[[], object] = int, crashes_at: float = float("inf"), spent: dict[str, float] | None = None,
     ) -> Events:  # fmt: skip
         """Wait for the lock, perform one stage while holding it, run `effect`, and release the lock. Returns False if
         the wait timed out or the actor crashed, otherwise True.
@@ -143,8 +154,9 @@ class Simulation:
         the stage, and returns it with the quantities that determine its cost, such as numbers of log files. `choose` is
         called under the lock, so that no other actor can change the table. If the actor crashes at `crashes_at` while
         it holds the lock, `effect` does not run, and the lock is not released. The durations of the phases are added to
-        `spent`.
+        `spent`; those of a service are not part of a commit's time.
         """
+        spent = dict.fromkeys(PHASES, 0.0) if spent is None else spent
         measures, lock, env = self.measures, self.lock, self.env
         asked = env.now
         waited: bool | None = yield lock.ask(actor)
@@ -160,7 +172,7 @@ class Simulation:
         yield self.compute(self.noisy(own + self.work(stage, touched)))
         hold = env.now - began
         if began <= crashes_at <= env.now:
-            env.process(self._expire(hold))
+            env.process(self.expire(hold))
             return False
         effect()
         lock.free(hold)
@@ -171,7 +183,15 @@ class Simulation:
         measures.lock_by[what] += hold
         return True
 
-    def _expire(self, held: float) -> Events:
+    def unlocked(self, own: float, stage: StageCost, touched: Touched) -> Events:
+        """Request an instant without the lock, and without waiting until all clocks have passed its time."""
+        self.measures.requests.update(CLAIM)
+        if self.scenario.lock.decision == "free":
+            self.measures.requests.update(FLOORS)
+        yield self.env.timeout(self.requests(stage, touched))
+        yield self.compute(self.noisy(own + self.work(stage, touched)))
+
+    def expire(self, held: float) -> Events:
         """Release the lock of a crashed holder when the lease or the ZooKeeper session expires. A file lock is released
         as soon as its holder crashes.
         """

@@ -8,20 +8,22 @@ import random
 from array import array
 from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import simpy
 
+from .announced import AnnouncedCommit
 from .batches import batches
 from .costs import StageCost, Touched
 from .measures import PHASES
 from .rules import conflicts
-from .scenario import Batch
+from .scenario import PlannedBatch
 from .simulation import HEARTBEAT, Chosen, Events, Simulation
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class WriterJob:
     """The options of a simulated writer. `occ` is True if the writer checks for conflicts; `cores` is the number of
     cores of its data phase.
 
@@ -41,12 +43,12 @@ class Job:
 def start_writers(run: Simulation) -> None:
     scenario, sources = run.scenario, []
     for number, recorded in enumerate(scenario.recorded):
-        job = Job("recorded", run.mode == "occ", 1, 0.5, 0.0, False)
+        job = WriterJob("recorded", run.mode == "occ", 1, 0.5, 0.0, False)
         sources.append((job, iter(recorded), random.Random(number)))
     for group in () if scenario.recorded else scenario.writers:
         occ = (group.concurrency or run.mode) == "occ" and run.mode != "single"
         continuous = group.arrival == "continuous"
-        job = Job(group.name, occ, group.cores, group.updates, group.compute, continuous, group.ends)
+        job = WriterJob(group.name, occ, group.cores, group.updates, group.compute, continuous, group.ends)
         for number in range(group.count):
             chance = random.Random(run.chance.random())
             sources.append((job, batches(group, number, scenario.table, scenario.seconds, chance), chance))
@@ -60,13 +62,13 @@ def start_writers(run: Simulation) -> None:
 class _Writer:
     """The process of one simulated writer, which crashes at random times."""
 
-    def __init__(self, run: Simulation, job: Job, chance: random.Random) -> None:
+    def __init__(self, run: Simulation, job: WriterJob, chance: random.Random) -> None:
         self._run, self._job, self._chance = run, job, chance
         run.measures.by_writer.setdefault(job.name, array("d"))
         self._crashes_at = self._next_crash()
         self._read = 0  # the commits that its newest listing has shown
 
-    def write_all(self, source: Iterable[Batch]) -> Events:
+    def write_all(self, source: Iterable[PlannedBatch]) -> Events:
         env, job = self._run.env, self._job
         for batch in source:
             if (pause := batch.at - env.now) > 0:
@@ -75,7 +77,7 @@ class _Writer:
                 return
             yield from self.write(batch, env.now if job.continuous else batch.at)
 
-    def write(self, batch: Batch, arrived: float) -> Events:
+    def write(self, batch: PlannedBatch, arrived: float) -> Events:
         run, job, env, measures = self._run, self._job, self._run.env, self._run.measures
         measures.batches += 1
         measures.phases["queue"] += env.now - arrived
@@ -95,15 +97,15 @@ class _Writer:
                 yield from self._restart()
         for phase, seconds in spent.items():
             measures.phases[phase] += seconds
-        after = run.program["nbcc write"][3]
+        after, touched = run.program["nbcc write"][3], Touched(len(batch.groups))
         began = env.now
-        yield env.timeout(run.requests(after, Touched(len(batch.groups))))
-        yield run.compute(run.noisy(run.times.clean_up))
+        yield env.timeout(run.requests(after, touched))
+        yield run.compute(run.noisy(run.times.clean_up + run.handling(after, touched)))
         measures.phases["clean-up"] += env.now - began
         measures.latency.append(env.now - arrived)
         measures.by_writer[job.name].append(env.now - arrived)
 
-    def _attempt(self, batch: Batch, arrived: float, spent: dict[str, float]) -> Events:
+    def _attempt(self, batch: PlannedBatch, arrived: float, spent: dict[str, float]) -> Events:
         run, job, table, measures = self._run, self._job, self._run.table, self._run.measures
         program, touched = run.program["occ write" if job.occ else "nbcc write"], Touched(len(batch.groups))
 
@@ -113,9 +115,11 @@ class _Writer:
 
         yield run.compute(run.noisy(run.times.prepare))
         own, crash = run.times.request, self._crashes_at
-        if not (yield from run.locked(self, "requests", own, ask, crashes_at=crash, spent=spent)) or (
-            run.env.now >= crash
-        ):
+        if run.scenario.lock.requests_without_lock:
+            yield from run.unlocked(own, *ask())
+        elif not (yield from run.locked(self, "requests", own, ask, crashes_at=crash, spent=spent)):
+            return False
+        if run.env.now >= crash:
             return False
         began = run.env.now
         cores = yield from self._data(batch, program[1], touched)
@@ -124,54 +128,81 @@ class _Writer:
         measures.write_cores += cores
         if took > HEARTBEAT:
             measures.requests["put"] += int(took / HEARTBEAT)
-        done = run.env.now < self._crashes_at and (yield from self._publish(batch, arrived, spent))
+        publish = self._publish if run.announcements is None else self._announce
+        done = run.env.now < self._crashes_at and (yield from publish(batch, arrived, spent))
         if not done:
             measures.wasted_cores += cores
         return done
 
-    def _publish(self, batch: Batch, arrived: float, spent: dict[str, float]) -> Events:
+    def _publish(self, batch: PlannedBatch, arrived: float, spent: dict[str, float]) -> Events:
         """Check for conflicts and publish the instant, under the lock. If there is a conflict, roll back the write."""
-        run, job, table, measures = self._run, self._job, self._run.table, self._run.measures
-        groups, has_conflict, sealed = batch.groups, False, self._read
+        run, groups, has_conflict, sealed = self._run, batch.groups, False, self._read
 
         def check() -> Chosen:
             nonlocal has_conflict
-            self._read = table.commits
-            newest = [(group, table.newest.get(group, -1)) for group in groups] if job.occ else []
-            later = [(group, number) for group, number in newest if number >= sealed]
-            has_conflict = bool(later) and conflicts(later, groups)
-            if has_conflict:  # the writer reads commits up to the first that conflicts
-                unread = min(number for _, number in later) - sealed
+            unread, has_conflict = self._later(groups, sealed)
+            self._read = run.table.commits
+            if has_conflict:
                 return run.program["occ abort"][2], Touched(len(groups), 0, unread)
-            unread = table.commits - sealed
-            return run.program["occ write" if job.occ else "nbcc write"][2], Touched(len(groups), 0, unread)
+            return run.program["occ write" if self._job.occ else "nbcc write"][2], Touched(len(groups), 0, unread)
 
         def publish() -> None:
             if not has_conflict:
-                table.complete(groups, batch.rows, job.updates)
-                self._read = table.commits  # the requests of each stage include those for its own last commit
-                measures.commits += 1
-                measures.rows += batch.rows
-                measures.fresh.append(run.env.now - arrived)
+                self._complete(batch, arrived)
 
         own, crash = run.times.publish, self._crashes_at
         if not (yield from run.locked(self, "commits", own, check, publish, crash, spent)):
             return False
         if has_conflict:
-            measures.conflicts += 1
-            _, _, _, deletes, undo = run.program["occ abort"]
-            yield run.env.timeout(run.requests(deletes, Touched(len(groups))))
-            yield run.compute(run.noisy(run.times.clean_up))
-            yield from run.locked(self, "undone writes", 0.0, lambda: (undo, Touched(len(groups))))
+            yield from self._undo(groups)
         return not has_conflict
 
-    def _data(self, batch: Batch, stage: StageCost, touched: Touched) -> Generator[simpy.Event, Any, float]:
+    def _announce(self, batch: PlannedBatch, arrived: float, spent: dict[str, float]) -> Events:
+        """Announce the commit, and wait until some actor has decided and published it, or it conflicts."""
+        run, groups, sealed, began = self._run, batch.groups, self._read, self._run.env.now
+        assert run.announcements is not None, "the caller has checked"
+        later = partial(self._later, groups, sealed) if self._job.occ else None
+        own = AnnouncedCommit(run.env, groups, partial(self._complete, batch, arrived), later)
+        yield run.compute(run.noisy(run.times.publish))
+        done: bool = yield from run.announcements.commit(self, own, self._crashes_at)
+        spent["deciding"] += run.env.now - began
+        if done and not own.settled.value:
+            yield from self._undo(groups)
+        return done and own.settled.value
+
+    def _later(self, groups: tuple[int, ...], sealed: int) -> tuple[int, bool]:
+        """Return how many commits the writer has not read, up to the first that conflicts, and whether one does."""
+        table = self._run.table
+        newest = [(group, table.newest.get(group, -1)) for group in groups] if self._job.occ else []
+        later = [(group, number) for group, number in newest if number >= sealed]
+        if later and conflicts(later, groups):
+            return min(number for _, number in later) - sealed, True
+        return table.commits - sealed, False
+
+    def _complete(self, batch: PlannedBatch, arrived: float) -> None:
+        run, measures = self._run, self._run.measures
+        run.table.complete(batch.groups, batch.rows, self._job.updates)
+        self._read = run.table.commits  # the requests of each stage include those for its own last commit
+        measures.commits += 1
+        measures.rows += batch.rows
+        measures.fresh.append(run.env.now - arrived)
+
+    def _undo(self, groups: tuple[int, ...]) -> Events:
+        run = self._run
+        run.measures.conflicts += 1
+        _, _, _, deletes, undo = run.program["occ abort"]
+        yield run.env.timeout(run.requests(deletes, Touched(len(groups))))
+        yield run.compute(run.noisy(run.times.clean_up))
+        yield from run.locked(self, "undone writes", 0.0, lambda: (undo, Touched(len(groups))))
+
+    def _data(self, batch: PlannedBatch, stage: StageCost, touched: Touched) -> Generator[simpy.Event, Any, float]:
         run, times, job = self._run, self._run.times, self._job
         yield run.env.timeout(run.requests(stage, touched) + run.transfer(batch.rows, len(batch.groups)) + batch.took)
         if batch.took:
             return batch.took
         engine = batch.rows * times.per_row + len(batch.groups) * times.per_file
-        yield run.compute(run.noisy(times.write + engine / job.cores) + job.compute, job.cores)
+        own = times.write + engine / job.cores + run.handling(stage, touched)
+        yield run.compute(run.noisy(own) + job.compute, job.cores)
         return times.write + engine + job.compute * job.cores
 
     def _restart(self) -> Events:
@@ -184,19 +215,19 @@ class _Writer:
         return self._run.env.now + self._chance.expovariate(1 / every) if every else float("inf")
 
 
-def _start_single(run: Simulation, sources: list[tuple[Job, Iterator[Batch]]]) -> None:
+def _start_single(run: Simulation, sources: list[tuple[WriterJob, Iterator[PlannedBatch]]]) -> None:
     """Start one writer that has as many cores as all writers together. The single writer writes all waiting batches in
     one commit.
     """
-    waiting: list[tuple[float, Batch, Iterator[Batch] | None]] = []
+    waiting: list[tuple[float, PlannedBatch, Iterator[PlannedBatch] | None]] = []
     arrival = [run.env.event()]
 
-    def put(at: float, batch: Batch, source: Iterator[Batch] | None) -> None:
+    def put(at: float, batch: PlannedBatch, source: Iterator[PlannedBatch] | None) -> None:
         waiting.append((at, batch, source))
         if not arrival[0].triggered:
             arrival[0].succeed()
 
-    def feed(job: Job, source: Iterator[Batch]) -> Events:
+    def feed(job: WriterJob, source: Iterator[PlannedBatch]) -> Events:
         if job.continuous:
             put(run.env.now, next(source), source)
             return
@@ -210,7 +241,7 @@ def _start_single(run: Simulation, sources: list[tuple[Job, Iterator[Batch]]]) -
         compute = sum(job.compute for job in jobs) / len(jobs)
         updates = sum(job.updates for job in jobs) / len(jobs)
         ends = max(job.ends for job in jobs)
-        writer = _Writer(run, Job("single writer", False, cores, updates, compute, False), run.chance)
+        writer = _Writer(run, WriterJob("single writer", False, cores, updates, compute, False), run.chance)
         while True:
             if not waiting:
                 arrival[0] = run.env.event()
@@ -220,7 +251,7 @@ def _start_single(run: Simulation, sources: list[tuple[Job, Iterator[Batch]]]) -
             groups = tuple({group: None for _, batch, _ in taken for group in batch.groups})
             rows = sum(batch.rows for _, batch, _ in taken)
             took = sum(batch.took for _, batch, _ in taken) / cores  # of recorded batches
-            yield from writer.write(Batch(taken[0][0], rows, groups, took), taken[0][0])
+            yield from writer.write(PlannedBatch(taken[0][0], rows, groups, took), taken[0][0])
             run.measures.batches += len(taken) - 1
             run.measures.latency.extend(run.env.now - at for at, _, _ in taken[1:])
             for _, _, source in taken:

@@ -13,7 +13,7 @@ from ..command import Commands, debug_option
 from .options import remember
 
 
-class _Commands(Commands):
+class _TableCommands(Commands):
     def list_commands(self, ctx: click.Context) -> list[str]:
         return sorted(
             module.name.replace("_", "-")
@@ -28,7 +28,7 @@ class _Commands(Commands):
         return command
 
 
-@click.group(cls=_Commands, short_help="Inspect one table, run its services, repair what validate reports.")
+@click.group(cls=_TableCommands, short_help="Inspect one table, run its services, repair what validate reports.")
 @click.argument("table")
 @debug_option
 @click.pass_context

@@ -31,7 +31,7 @@ def command(table: str, retain: int, dry_run: bool, as_json: bool) -> Exit:
 
     with service(table, "archive", dry_run) as work:
         before = len(work.table.timeline())
-        work.ran = list(work.table.archive(retain))
+        work.ran = list(work.table.archive(retained=retain))
     if not work.ran:
         return say(work, [f"nothing to archive: all {several(before, 'instant')} of the active timeline stay"], as_json)
     first, last = work.ran[0].requested, work.ran[-1].requested

@@ -10,10 +10,10 @@ import click
 from ..command import WholeNumber
 from ..outcome import Exit
 from .options import changes_table
-from .service import Service, say, service
+from .service import OpenedService, say, service
 
 if TYPE_CHECKING:
-    from nbcc.engine.services.cleaning import PolicyName
+    from nbcc.engine.config.maintenance import PolicyName
 
 # Repeats the engine's `PolicyName`, because --help must not import the engine. A test compares both.
 POLICIES: Final[Mapping[str, PolicyName]] = {
@@ -41,19 +41,24 @@ def command(table: str, retain: int, policy: str, dry_run: bool, as_json: bool) 
       nbcc table /data/trips clean --dry-run
       nbcc table /data/trips clean --retain 24 --by hours
     """
+    from nbcc.engine.actions import schedule_clean
+    from nbcc.engine.methods import perform
+
     with service(table, "clean", dry_run) as work:
         lines = []
         if any(i.action == "clean" and not i.completed for i in work.table.timeline()):
             lines.append(_run(work, None))
-        planned = work.table.run("schedule_clean", policy=POLICIES[policy], retained=retain)
+        planned = perform(work.table, schedule_clean, policy=POLICIES[policy], retained=retain)
         if planned is not None:
             lines.append(_run(work, planned.requested))
     nothing = f"nothing to clean: retaining {retain} {policy}, every file is needed"
     return say(work, lines or [nothing], as_json)
 
 
-def _run(work: Service, requested: str | None) -> str:
+def _run(work: OpenedService, requested: str | None) -> str:
+    from nbcc.engine.actions import run_clean
     from nbcc.engine.audit.amounts import several, size
+    from nbcc.engine.methods import perform
 
     if requested is None:
         pending = (i for i in work.table.timeline() if i.action == "clean" and not i.completed)
@@ -61,6 +66,8 @@ def _run(work: Service, requested: str | None) -> str:
     plan = work.table.context.commits.clean(requested)
     work.expected = len(work.deleted) + len(plan.paths)
     freed = size(work.size_of(plan.paths))
-    work.ran.append(work.table.run("run_clean", instant=requested))
+    done = perform(work.table, run_clean, instant=requested)
+    assert done is not None, "the plan is on the timeline"
+    work.ran.append(done)
     since = f"; reads as of a time before {plan.horizon} are refused from then on" if plan.horizon else ""
     return f"clean {requested}: {several(len(plan.paths), 'file')}, {freed}{since}"

@@ -28,7 +28,7 @@ def command(table: str, sort_by: str, master: str | None, dry_run: bool, as_json
     """
     columns = [name.strip() for name in sort_by.split(",") if name.strip()]
     with service(table, "cluster", dry_run, master) as work:
-        done = work.table.cluster(columns)
+        done = work.table.cluster(sort_by=columns)
         if done is not None:
             work.ran.append(done)
     verb = "would sort" if dry_run else "sorted"

@@ -9,7 +9,7 @@ import click
 from ..outcome import Exit
 from ..tables import merge_function_option
 from .options import changes_table
-from .service import Service, master_option, say, service
+from .service import OpenedService, master_option, say, service
 
 
 @click.command(short_help="Merge the logs of each file group into a new base file.")
@@ -49,8 +49,8 @@ def command(table: str, plan_only: bool, master: str | None, dry_run: bool, as_j
     return say(work, lines or [nothing], as_json, plans=_rows(plans))
 
 
-def _run(work: Service, plans: list[str]) -> None:
-    done = [work.table.run_compaction(requested) for requested in plans]
+def _run(work: OpenedService, plans: list[str]) -> None:
+    done = [work.table.run_compaction(instant=requested) for requested in plans]
     work.ran += [instant for instant in done if instant is not None]
 
 
@@ -66,7 +66,7 @@ class _Group(NamedTuple):
     bytes: int
 
 
-def _operations(work: Service, requested: str) -> list[_Group]:
+def _operations(work: OpenedService, requested: str) -> list[_Group]:
     from nbcc.engine.timeline import load_plan
 
     return [

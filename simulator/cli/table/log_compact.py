@@ -7,7 +7,7 @@ import click
 from ..outcome import Exit
 from ..tables import merge_function_option
 from .options import changes_table
-from .service import Service, master_option, say, service
+from .service import OpenedService, master_option, say, service
 
 
 @click.command(short_help="Merge the logs of each file group into one log.")
@@ -44,12 +44,12 @@ def command(table: str, master: str | None, dry_run: bool, as_json: bool) -> Exi
     return say(work, lines or [nothing], as_json, plans=[{"requested": p, "logs": sum(g)} for p, g in logs.items()])
 
 
-def _run(work: Service, plans: list[str]) -> None:
-    done = [work.table.run_log_compaction(requested) for requested in plans]
+def _run(work: OpenedService, plans: list[str]) -> None:
+    done = [work.table.run_log_compaction(instant=requested) for requested in plans]
     work.ran += [instant for instant in done if instant is not None]
 
 
-def _logs(work: Service, requested: str) -> list[int]:
+def _logs(work: OpenedService, requested: str) -> list[int]:
     from nbcc.engine.timeline import LOG_COMPACTION, load_plan
 
     return [len(operation.logs) for operation in load_plan(work.storage, requested, LOG_COMPACTION).operations]

@@ -50,12 +50,27 @@ def audit_of(storage: Storage) -> Audit:
 
 def quarantining(storage: Storage) -> Storage:
     """Return the storage of a repair, which moves what it removes into the quarantine."""
+    from nbcc.engine.repair.quarantine import QuarantiningStorage
+
+    return QuarantiningStorage(storage, now())
+
+
+def now() -> str:
+    """Return the current time as a timestamp."""
     from datetime import UTC, datetime
 
     from nbcc.engine.clock import to_instant
-    from nbcc.engine.repair.quarantine import QuarantiningStorage
 
-    return QuarantiningStorage(storage, to_instant(int(datetime.now(UTC).timestamp() * 1000)))
+    return to_instant(int(datetime.now(UTC).timestamp() * 1000))
+
+
+def foreseen(storage: Storage, asked: str, repair: Callable[[Storage], object], retimes: bool = False) -> None:
+    """Plan a repair in memory, and print to standard error what reads need before and after. Raises `Conflict` if a
+    read would lose a file.
+    """
+    from nbcc.engine.repair.foresight import foresee
+
+    echo(foresee(storage, asked, repair, retimes).text, err=True)
 
 
 def refuse_foreign(storage: Storage) -> None:

@@ -7,7 +7,7 @@ import click
 from ..command import answer, echo
 from ..outcome import Exit
 from ..tables import opened
-from .options import audit_of, changes_table, done, locked, quarantining, refuse_foreign
+from .options import audit_of, changes_table, done, foreseen, locked, quarantining, refuse_foreign
 
 
 @click.command(short_help="Data files of no completed write; --quarantine moves them away.")
@@ -31,6 +31,9 @@ def command(table: str, quarantine: bool, dry_run: bool, as_json: bool) -> Exit:
         orphans = orphan_files(audit_of(storage))
         if quarantine:
             refuse_foreign(storage)
+        if quarantine and orphans:
+            wanted = [orphan.path for orphan in orphans if not orphan.kept]
+            foreseen(storage, "move orphans away", lambda planned: planned.delete_all(wanted))
         if quarantine and not dry_run and orphans:
             with locked(storage):
                 orphans = orphan_files(audit_of(storage))

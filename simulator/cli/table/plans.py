@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from functools import partial
 
 import click
 
 from ..command import answer, echo
 from ..outcome import Exit
 from ..tables import opened
-from .options import audit_of, changes_table, done, locked, quarantining
+from .options import audit_of, changes_table, done, foreseen, locked, quarantining
 
 
 @click.command(short_help="Pending compactions; --drop removes one.")
@@ -36,6 +37,7 @@ def command(table: str, barrier: str | None, dry_run: bool, as_json: bool) -> Ex
                 if not pending:
                     raise BadInput(asked, "the table has no pending compaction", "leave --drop out")
                 raise BadInput(asked, f"it is not pending; pending are {pending}", "use one of these")
+            foreseen(storage, f"drop the compaction {barrier}", partial(drop_plan, plan=plan))
             if dry_run:
                 paths = [f".hoodie/timeline/{barrier}.compaction.{state}" for state in ("inflight", "requested")]
                 listed = {entry.path for entry in storage.list(".hoodie/timeline")}

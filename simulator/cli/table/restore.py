@@ -28,7 +28,7 @@ def command(table: str, instant: str | None, dry_run: bool, as_json: bool) -> Ex
     from nbcc.engine.timeline.restores import load_restore_plan
 
     with service(table, "restore", dry_run) as work:
-        done = work.table.run("restore", instant=instant)
+        done = work.table.restore(instant=instant)
         work.ran = [done] if done else []
         plan = load_restore_plan(work.storage, done.requested) if done else None
     undone = plan.undone if plan else ()

@@ -9,7 +9,7 @@ import click
 from ..command import answer
 from ..outcome import Exit
 from ..tables import opened
-from .options import audit_of, changes_table, done, locked, quarantining
+from .options import audit_of, changes_table, done, foreseen, locked, quarantining
 
 
 @click.command(short_help="Correct the completion time of an instant.")
@@ -33,6 +33,7 @@ def command(table: str, instant: str, dry_run: bool, as_json: bool) -> Exit:
     now = to_instant(int(datetime.now(UTC).timestamp() * 1000))
     with opened(table, "correct the times of") as storage:
         made = retiming(audit_of(storage), instant, now)
+        foreseen(storage, f"correct the times of {instant}", lambda planned: retime(planned, made), retimes=True)
         if not dry_run:
             with locked(storage):
                 made = retiming(audit_of(storage), instant, now)

@@ -6,7 +6,7 @@ import click
 
 from ..outcome import Exit
 from .options import changes_table
-from .service import Service, say, service
+from .service import OpenedService, say, service
 
 
 @click.command(short_help="Undo writes whose writers have failed.")
@@ -28,7 +28,7 @@ def command(table: str, instant: str | None, dry_run: bool, as_json: bool) -> Ex
     from nbcc.engine.timeline import load_rollback_plan
 
     with service(table, "roll back", dry_run, quarantine=True) as work:
-        work.ran = list(work.table.rollback(instant))
+        work.ran = list(work.table.rollback(instant=instant))
         undone = [load_rollback_plan(work.storage, done.requested) for done in work.ran]
         lines = [
             f"rollback {done.requested}: {'would undo' if dry_run else 'undid'} the {plan.action} {plan.target}"
@@ -40,7 +40,7 @@ def command(table: str, instant: str | None, dry_run: bool, as_json: bool) -> Ex
     return say(work, [*nothing, *lines], as_json, undone=[plan.target for plan in undone])
 
 
-def _pending_writes(work: Service) -> list[tuple[str, str]]:
+def _pending_writes(work: OpenedService) -> list[tuple[str, str]]:
     return [
         (i.action, i.requested)
         for i in work.table.timeline()

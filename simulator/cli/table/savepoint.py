@@ -6,7 +6,7 @@ import click
 
 from ..outcome import Exit
 from .options import changes_table
-from .service import Service, say, service
+from .service import OpenedService, say, service
 
 
 @click.command(short_help="Pin the state after an instant, or drop a savepoint.")
@@ -30,16 +30,16 @@ def command(table: str, instant: str | None, drop: bool, dry_run: bool, as_json:
     return say(work, lines, as_json)
 
 
-def _make(work: Service, instant: str | None) -> str:
+def _make(work: OpenedService, instant: str | None) -> str:
     from nbcc.engine.audit.amounts import several, size
     from nbcc.engine.services.savepoints import decoded
 
-    saved = work.table.run("savepoint", instant=instant)
+    saved = work.table.savepoint(instant=instant)
     work.ran.append(saved)
     paths = decoded(work.table.context, saved).paths
     return f"savepoint {saved.requested}: {several(len(paths), 'file')}, {size(work.size_of(paths))}"
 
 
-def _drop(work: Service, instant: str | None) -> str:
-    dropped = work.table.run("delete_savepoint", instant=instant)
+def _drop(work: OpenedService, instant: str | None) -> str:
+    dropped = work.table.delete_savepoint(instant=instant)
     return f"savepoint {dropped.requested}: {'would be dropped' if work.dry_run else 'dropped'}"

@@ -29,7 +29,7 @@ master_option = click.option(
 
 
 @dataclass(slots=True)
-class Service:
+class OpenedService:
     """A table opened for a service, whose storage records every change. In a dry run, the service runs to its end, but
     nothing is written to the table.
 
@@ -60,7 +60,7 @@ class Service:
 @contextmanager
 def service(
     path: str, verb: str, dry_run: bool, master: str | None = None, *, quarantine: bool = False
-) -> Iterator[Service]:
+) -> Iterator[OpenedService]:
     """Open the table at `path` for a service. The data are processed by the cluster of the Spark master `master`, or by
     this process if `master` is None. If `quarantine` is True, the files that the service deletes are moved into the
     quarantine.
@@ -88,11 +88,11 @@ def service(
         context = coordinated(Context(recording, UnresolvedLock(), WallClock(), names, jobs), config)
         if dry_run:
             context = replace(context, lock=InProcessLock(storage.url))
-        work = Service(Table(context, config), recording, dry_run, quarantine)
+        work = OpenedService(Table(context, config), recording, dry_run, quarantine)
         yield work
 
 
-def say(work: Service, lines: Sequence[str], as_json: bool, **more: Any) -> Exit:
+def say(work: OpenedService, lines: Sequence[str], as_json: bool, **more: Any) -> Exit:
     """Print the report of a service: a line for each deleted file, then the given `lines`. With --json, print one
     object instead: the completed instants, the deleted files, and the fields in `more`.
     """
@@ -125,6 +125,6 @@ def _jobs(storage: Storage, names: Names, progress: Progress, master: str | None
     return SparkJobs(session("nbcc table", master=master), open_storage(storage.url, storage_options()), names)
 
 
-def _show_deletion(work: Service, progress: Progress, path: str) -> None:
+def _show_deletion(work: OpenedService, progress: Progress, path: str) -> None:
     if work.expected and not path.startswith(".hoodie/"):
         progress("files", len(work.deleted), work.expected)

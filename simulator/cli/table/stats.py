@@ -27,13 +27,14 @@ def command(table: str, as_json: bool) -> Exit:
     write amplification is 1.
     """
     from nbcc.engine.audit.stats import stats
+    from nbcc.engine.terminal import folded
 
     with opened(table, "count") as storage:
         figures = stats(audit_of(storage))
     if as_json:
         answer(asdict(figures))
     else:
-        echo(*_lines(figures))
+        echo(*folded(_lines(figures)))
     return Exit.AGREES
 
 

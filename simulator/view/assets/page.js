@@ -11,6 +11,7 @@ const FOLD = 8; // a run of one actor at least this long folds in the lanes
 const LINES = 11; // steps in sight: a longer trace folds runs of one actor, the longest first, but for their last step
 const FIT = { slices: 2, chips: 6 }; // beyond these, slices and logs are counted, but for those of the path
 const byId = (id) => document.getElementById(id);
+const nameOf = ([kind, group, time, version]) => `${kind} ${group}/${time}${version ? `.${version}` : ""}`; // a file: its place on the page
 const lane = Object.fromEntries(doc.actors.map((name, place) => [name, place]));
 
 function at(history, step) {
@@ -106,10 +107,10 @@ function drawTables([must, got], explanation, step) {
 function tableRow(key, row, wrong, plain) {
   const cell = (text, name) => el("td", { class: name }, text);
   const value = row && row[1] !== null ? cell(row[1], "mono") : cell("no row", "none");
-  const actor = row && row[2] ? actorOf(row[2]) : null;
+  const actor = row && row[3] ? actorOf(row[3]) : null;
   const by = actor ? el("td", {}, paint(el("span", { class: "named" }, actor), actor), row[1] === null ? "'s delete" : "") : cell("", "");
-  const order = doc.ranked ? [cell(row && row[3] !== null ? String(row[3]) : "", "mono")] : [];
-  return el("tr", { class: wrong ? "wrong" : null, "data-key": key, "data-i": row ? row[2] : null }, cell(key, "mono"), value, ...(plain ? [] : [...order, by]));
+  const order = doc.ranked ? [cell(row && row[2] !== null ? String(row[2]) : "", "mono")] : [];
+  return el("tr", { class: wrong ? "wrong" : null, "data-key": key, "data-i": row ? row[3] : null }, cell(key, "mono"), value, ...(plain ? [] : [...order, by]));
 }
 function drawSwitch() {
   byId("switch").hidden = doc.views.length < 2;
@@ -217,7 +218,7 @@ const short = (text) => (text.length > 20 ? `${text.slice(0, 19)}…` : text);
 const cellsOf = (rows) => rows.slice(0, 2).map(([key, value]) => (value === null ? `delete ${short(key)}` : `${short(key)}=${short(value)}`)).join(" ");
 const orderOf = (rows) => (doc.ranked && rows.length ? `ord ${rows.map((row) => row[2]).slice(0, 2).join(", ")}` : "");
 function written(time) {
-  const rows = Object.entries(shown.view.files).filter(([name]) => name.startsWith("log ") && name.split(/[/.]/)[1] === time);
+  const rows = shown.view.files.filter(([[kind, , requested]]) => kind === "log" && requested === Number(time));
   const cells = rows.flatMap(([, history]) => history[0][1][2]);
   return [cellsOf(cells), orderOf(cells)];
 }
@@ -225,19 +226,18 @@ function written(time) {
 // Files: a column a file group, slices stacked by barrier, the newest on top.
 function drawFiles(step, explanation) {
   const places = new Map([...document.querySelectorAll("#files [data-file]")].map((node) => [node.dataset.file, node.getBoundingClientRect()]));
-  const groups = doc.groups.map((name) => ({ name, slices: new Map() }));
+  const groups = Array.from({ length: doc.groups }, (_, place) => ({ name: `file group ${place}`, slices: new Map() }));
   const slice = (group, barrier) => {
     const slices = groups[group].slices;
     if (!slices.has(barrier)) slices.set(barrier, { barrier, status: "read", reason: "", base: null, logs: [] });
     return slices.get(barrier);
   };
-  for (const [name, history] of Object.entries(shown.view.files)) {
-    const value = at(history, step);
+  for (const [name, history] of shown.view.files) {
+    const value = at(history, step), [kind, group, time] = name;
     if (!value) continue;
-    const [kind, group, file] = name.split(/[ /]/);
-    if (kind === "slice") Object.assign(slice(group, file), { status: value[0], reason: value[1] });
-    if (kind === "base") slice(group, file).base = [name, value];
-    if (kind === "log") slice(group, String(value[3])).logs.push([name, value]);
+    if (kind === "slice") Object.assign(slice(group, time), { status: value[0], reason: value[1] });
+    if (kind === "base") slice(group, time).base = [name, value];
+    if (kind === "log") slice(group, value[3]).logs.push([name, value]);
   }
   byId("files").replaceChildren(...[notice()].filter(Boolean), el("div", { class: groups.length > 1 ? "groups" : "groups single" }, ...groups.map((group, place) => groupColumn(group, place, step, explanation))));
   slide(places);
@@ -248,17 +248,17 @@ function notice() {
   return el("p", { class: "notice" }, el("b", {}, `Step ${step} cannot happen under this rule: `), `${reasons.join("; ")}. Shown: the state before it.`);
 }
 function groupColumn({ name, slices }, place, step, explanation) {
-  const newest = [...slices.values()].sort((one, other) => Number(other.barrier) - Number(one.barrier));
-  const needed = (each) => explanation && [explanation.slice, explanation.stop.replace("base", "slice")].includes(`slice ${place}/${each.barrier}`);
+  const newest = [...slices.values()].sort((one, other) => other.barrier - one.barrier);
+  const needed = (each) => explanation && [explanation.slice, explanation.stop].some(([, group, barrier]) => group === place && barrier === each.barrier);
   const kept = newest.filter((each, rank) => rank < FIT.slices || needed(each)), column = el("div", { class: "group" }, el("h3", {}, name));
   let missing = 0;
   for (const each of newest) {
     if (!kept.includes(each)) { missing++; continue; }
     if (missing) column.append(el("p", { class: "more" }, `${missing} slices between`));
     missing = 0;
-    const first = newest.filter(({ barrier }) => barrier !== "0").pop();
-    const title = each.barrier === "0" ? (first ? `before barrier t${first.barrier}` : "no barrier yet") : `slice t${each.barrier}`;
-    column.append(sliceBox(each, place, step, title), ...(each.barrier === "0" ? [] : [barrierRow(each.barrier, place)]));
+    const first = newest.filter(({ barrier }) => barrier !== 0).pop();
+    const title = each.barrier === 0 ? (first ? `before barrier t${first.barrier}` : "no barrier yet") : `slice t${each.barrier}`;
+    column.append(sliceBox(each, place, step, title), ...(each.barrier === 0 ? [] : [barrierRow(each.barrier, place)]));
   }
   if (missing) column.append(el("p", { class: "more" }, `${missing} older slices`));
   return column;
@@ -274,24 +274,24 @@ function sliceBox({ barrier, status, reason, base, logs }, group, step, named) {
   return el("div", { class: `slice ${status}`, "data-slice": `slice ${group}/${barrier}` },
     el("div", { class: "row" }, base ? baseBlock(...base, barrier) : null, ...chips), el("header", {}, title, reason ? el("span", {}, reason) : null));
 }
-const breaking = at(own.answers, doc.breaking), lead = breaking && breaking[2] !== null ? own.explanations[breaking[2]].file : ""; // the lost row's file is first
-const byName = ([one], [other]) => (other === lead) - (one === lead) || one.localeCompare(other, "en", { numeric: true });
+const breaking = at(own.answers, doc.breaking), lead = breaking && breaking[2] !== null ? nameOf(own.explanations[breaking[2]].file) : ""; // the lost row's file is first
+const byName = ([one], [other]) => (nameOf(other) === lead) - (nameOf(one) === lead) || one[2] - other[2] || one[3] - other[3];
 function baseBlock(name, [status, reason, rows], barrier) {
   const row = (each) => paint(el("b", { class: "mono row-of", "data-i": each[3] }, cellsOf([each])), actorOf(each[3]));
   const content = status === "pending" ? [] : rows.length ? rows.slice(0, 2).map(row) : [el("b", { class: "mono" }, nothing(name))];
-  return el("div", { class: `file base ${status}`, "data-file": name, "data-i": barrier }, ...content, el("span", { class: "at mono" }, content.length ? orderOf(rows) : ""),
+  return el("div", { class: `file base ${status}`, "data-file": nameOf(name), "data-i": barrier }, ...content, el("span", { class: "at mono" }, content.length ? orderOf(rows) : ""),
     el("small", {}, `base t${barrier}`), content.length ? null : el("small", {}, reason));
 }
 function chip(name, [status, reason, rows], step) {
-  const [, time, version] = name.match(/\/(\d+)\.(\d+)$/);
+  const [, , time, version] = name;
   const completed = (at(shown.view.instants[time] || [], step) || [])[2];
-  const node = el("div", { class: `file ${status}`, "data-file": name, "data-i": time, title: `log t${time}.log.${version}` },
+  const node = el("div", { class: `file ${status}`, "data-file": nameOf(name), "data-i": time, title: `log t${time}.log.${version}` },
     el("b", { class: "mono" }, cellsOf(rows) || nothing(name)), el("span", { class: "at mono" }, orderOf(rows)), completed ? el("span", { class: "at mono" }, `@t${completed}`) : null,
     el("small", {}, `t${time}.log.${version}`), reason ? el("small", {}, reason) : null);
   return paint(node, actorOf(time));
 }
-const keyed = new Set(Object.entries(own.files).filter(([name, history]) => name.startsWith("log") && history[0][1][2].length).map(([name]) => name.split(/[ /]/)[1]));
-const nothing = (name) => (keyed.size === 1 && keyed.has(name.split(/[ /]/)[1]) && doc.key ? `no ${short(doc.key)}` : "other keys");
+const keyed = new Set(own.files.filter(([[kind], history]) => kind === "log" && history[0][1][2].length).map(([[, group]]) => group));
+const nothing = ([, group]) => (keyed.size === 1 && keyed.has(group) && doc.key ? `no ${short(doc.key)}` : "other keys");
 function slide(places) {
   if (matchMedia("(prefers-reduced-motion: reduce)").matches) return;
   for (const node of document.querySelectorAll("#files [data-file]")) {
@@ -313,7 +313,7 @@ function drawExplanation(explanation) {
   const order = (promise) => (promise.step === null ? Infinity : promise.step), broke = shown.view.promises.some((promise) => promise.step !== null);
   byId("promises").replaceChildren(el("span", { class: "quiet" }, broke ? "Promises, as they broke:" : "Promises:"), ...[...shown.view.promises].sort((one, other) => (order(one) < order(other) ? -1 : order(one) > order(other) ? 1 : 0)).map((promise) => {
     const broken = promise.step !== null && promise.step <= shown.step;
-    const button = el("button", { class: broken ? (promise.name === doc.promise.name ? "broken current" : "broken") : null, title: `${promise.name}: ${promise.about}${broken ? ` Broken: ${promise.message}` : ""}`, "data-promise": promise.name }, promise.step === null ? `✓ ${promise.name}` : broken ? `✕ ${promise.name} step ${promise.step}` : `${promise.name} until ${promise.step}`);
+    const button = el("button", { class: broken ? (promise.name === doc.promise ? "broken current" : "broken") : null, title: `${promise.name}: ${promise.about}${broken ? ` Broken: ${promise.message}` : ""}`, "data-promise": promise.name }, promise.step === null ? `✓ ${promise.name}` : broken ? `✕ ${promise.name} step ${promise.step}` : `${promise.name} until ${promise.step}`);
     button.onclick = () => promise.step !== null && show(promise.step);
     return button;
   }));
@@ -360,7 +360,7 @@ function saysOf(step) { // what became visible is said with its time
 }
 function stepLine(step) {
   const [actor, , time] = doc.steps[step - 1];
-  const line = el("li", { "data-step": step, "data-i": time }, el("span", {}, String(step)), track(actor), el("span", {}, saysOf(step), step === doc.breaking && doc.breaks && doc.promise.name ? el("em", {}, `✕ ${doc.promise.name} breaks`) : null));
+  const line = el("li", { "data-step": step, "data-i": time }, el("span", {}, String(step)), track(actor), el("span", {}, saysOf(step), step === doc.breaking && doc.breaks && doc.promise ? el("em", {}, `✕ ${doc.promise} breaks`) : null));
   line.onclick = () => show(step);
   return line;
 }
@@ -398,10 +398,10 @@ function drawPath(explanation) {
     return rect && { within: of && of.getBoundingClientRect().top - home.top, newest: of && of === of.parentNode.querySelector(".slice"), x: rect.left - home.left, y: rect.top - home.top, w: rect.width, h: rect.height, to: rect.right - home.left, low: rect.bottom - home.top };
   };
   const write = box(`#lanes .instant[data-i="${explanation.instant}"] .end`) || box(`#lanes .instant[data-i="${explanation.instant}"] .start`) || box(`#lanes .actor[data-actor="${actorOf(explanation.instant)}"]`);
-  const file = box(`[data-file="${explanation.file}"]`), cell = box(`[data-table="reader got"] tr.wrong[data-key="${CSS.escape(explanation.key)}"]`), slice = box(`[data-slice="${explanation.slice}"]`);
+  const file = box(`[data-file="${nameOf(explanation.file)}"]`), cell = box(`[data-table="reader got"] tr.wrong[data-key="${CSS.escape(explanation.key)}"]`), slice = box(`[data-slice="${nameOf(explanation.slice)}"]`);
   if (!write || !file || !cell || !slice) return;
-  const group = explanation.slice.match(/\d+/)[0], barrierRow = explanation.barrier ? box(`[data-of="${group}/${explanation.barrier}"]`) : null, base = explanation.stop.startsWith("base") ? box(`[data-file="${explanation.stop}"]`) : null;
-  const along = file.x + (doc.groups.length > 1 ? 24 : 70), from = (explanation.source_file && box(`[data-file="${explanation.source_file}"]`)) || base || file;
+  const [, group] = explanation.slice, barrierRow = explanation.barrier ? box(`[data-of="${group}/${explanation.barrier}"]`) : null, base = explanation.stop[0] === "base" ? box(`[data-file="${nameOf(explanation.stop)}"]`) : null;
+  const along = file.x + (doc.groups.length > 1 ? 24 : 70), from = (explanation.source_file && box(`[data-file="${nameOf(explanation.source_file)}"]`)) || base || file;
   const lines = innerWidth > 980 ? [intoFile(write, file, slice), base ? intoBase(along, file, base) : barrierRow ? `M${along} ${file.y}V${barrierRow.y + barrierRow.h / 2}` : "", intoCell(from, cell, home.width)] : []; // in one column the numbers alone show the way
   const stop = base ? [Math.min(along, base.to - 16), base.low] : barrierRow ? [along, barrierRow.y + barrierRow.h / 2] : [file.to - 15, file.low];
   for (const name of ["halo", "red"]) for (const d of lines) if (d) svg.append(sv("path", { class: name, d }));

@@ -1,0 +1,188 @@
+"""Diagnostics of file slices and plans. The promises PART and QUIET require that each log is in exactly one slice and
+is merged exactly once.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator
+from typing import Final
+
+from nbcc.engine.audit.amounts import several
+from nbcc.engine.audit.log_fates import Fate, compactions_that_left_logs_out
+from nbcc.engine.file_names import in_partition, parse_base
+from nbcc.engine.files.group_files import BaseFile, Group, LogFile
+
+from ..view import PlannedGroup, TableView
+from .diagnostic import RESTORE, RESTORE_COMPLETED, RESTORE_TIMELINE, Rule, Spot, again, undo
+from .times import is_time
+
+_DROP: Final = "nbcc table {table} plans --drop "
+
+
+def lost(view: TableView) -> Iterator[Spot]:
+    """Yield completed logs whose rows a snapshot must contain, although no compaction plan took them and no reader sees
+    them.
+    """
+    for log, fate in _fates(view):
+        if fate.kind == "lost" and fate.over in view.audit.plans:
+            yield Spot(log.path, fate.because, again(view, log.path))
+
+
+def covered(view: TableView) -> Iterator[Spot]:
+    """Yield completed logs that a bulk insert has hidden by adding a newer base file to their file group. The base file
+    lacks the logs' rows.
+    """
+    for log, fate in _fates(view):
+        if fate.kind == "lost" and fate.over not in view.audit.plans:
+            yield Spot(log.path, fate.because, again(view, log.path))
+
+
+def _fates(view: TableView) -> Iterator[tuple[LogFile, Fate]]:
+    """Yield the logs of the file groups that have a base file or plan, each with its fate."""
+    for group, files in view.by_group.items():
+        if group in view.plans or any(isinstance(file, BaseFile) for file in files):
+            yield from view.fates.of_group(group, files)
+
+
+def twice(view: TableView) -> Iterator[Spot]:
+    """Yield logs that a compaction plan wrongly includes: uncommitted logs, logs completed after the plan was
+    requested, and logs of earlier plans.
+    """
+    for (partition, _), parts in view.plans.items():
+        taken: dict[str, str] = {}
+        barriers = {part.barrier for part in parts}
+        for part in parts:
+            for name in part.operation.logs:
+                path = in_partition(partition, name)
+                file = view.counted.get(path) or view.audit.files.get(path)
+                completed = None if file is None else file.completed
+                kept = file is not None and file.requested in barriers  # the deletes that a compaction kept
+                remedy = _remedy(part)
+                if file is not None and (file.requested in view.removed or not is_time(completed or file.requested)):
+                    continue  # reported already: its instant was removed, or has no valid time
+                if file is not None and completed is None:
+                    because = (
+                        f"the plan {part.barrier} takes it, and its instant {file.requested} is not completed, or its"
+                        " completed file was removed"
+                    )
+                    dropped = f", or drop the plan: {_DROP}{part.barrier}" if part.completed is None else ""
+                    remedy = f"{RESTORE_COMPLETED}{dropped}"
+                elif completed is not None and completed >= part.barrier and not kept:
+                    because = (
+                        f"the plan {part.barrier} takes it although it completed at {completed}: it belongs to the"
+                        " slice of that plan as well"
+                    )
+                elif name in taken and not kept:
+                    because = f"the plans {taken[name]} and {part.barrier} both take it"
+                else:
+                    taken[name] = part.barrier
+                    continue
+                yield Spot(path, because, remedy)
+
+
+def _remedy(part: PlannedGroup) -> str:
+    if part.completed is None:
+        return f"{_DROP}{part.barrier}"
+    return "compact the file group once more (nbcc table {table} compact), and compare its rows with the source"
+
+
+def cannot_run(view: TableView) -> Iterator[Spot]:
+    for (partition, _), parts in view.plans.items():
+        for part in parts:
+            if part.completed is not None:
+                continue
+            names = [*([part.operation.base_file] if part.operation.base_file else []), *part.operation.logs]
+            for path in (in_partition(partition, name) for name in names):
+                if path not in view.audit.listing:
+                    because = f"the pending plan {part.barrier} needs it, but it is missing"
+                    remedy = f"{RESTORE}, or drop the plan: {_DROP}{part.barrier}"
+                    if proof := view.removed.get(part.barrier):
+                        because += f": {proof}, so the plan had completed, and its completed file was removed"
+                        remedy = RESTORE_COMPLETED
+                    yield Spot(path, because, remedy)
+
+
+def left_out(view: TableView) -> Iterator[Spot]:
+    """Yield base files into which a compaction has merged fewer or more logs than its plan lists."""
+    for path, because, logs in compactions_that_left_logs_out(view.audit):
+        if not view.audit.rewritten >= {*logs}:
+            lacking = [log for log in logs if view.named_after(log) not in view.audit.plans]
+            yield Spot(path, because, again(view, *lacking) if lacking else RESTORE)
+    for requested, commit in view.audit.commits.items():
+        plan = view.audit.plans.get(requested)
+        groups = {*plan.groups} if plan else set()
+        for stat in commit.stats if plan else ():
+            file = view.counted.get(stat.path)
+            merged = stat.log_files_compacted
+            if isinstance(file, BaseFile) and merged is not None and (file.partition, file.file_id) not in groups:
+                yield Spot(stat.path, f"the compaction {requested} wrote it, but its plan lacks this group", RESTORE)
+
+
+def old_base(view: TableView) -> Iterator[Spot]:
+    """Yield compaction plans that do not start from the newest base file. Such a compaction can lose updates that the
+    newest base file contains.
+    """
+    for group, parts in view.plans.items():
+        bases = sorted(base.requested for base in view.bases(group))
+        for part in parts:
+            if view.audit.plans[part.barrier].replaces:
+                continue  # a replace takes no files on purpose
+            before = bisect_left(bases, part.barrier)
+            parsed = parse_base(part.operation.base_file) if part.operation.base_file else None
+            newest = bases[before - 1] if before else None
+            if newest is not None and newest != (parsed.instant if parsed else None):
+                because, remedy = f"it starts from {part.operation.base_file or 'no base file'}", _remedy(part)
+                if parsed is not None and parsed.instant in view.removed:
+                    because += f", but no timeline has {parsed.instant}: its timeline files were removed"
+                    remedy = RESTORE_TIMELINE
+                else:
+                    because += f", but {newest} is newer"
+                yield Spot(f".hoodie/timeline/{part.barrier}.compaction.requested", because, remedy)
+
+
+def replaced(view: TableView) -> Iterator[Spot]:
+    """Yield files that were written to a replaced file group, and are therefore hidden permanently (apache/hudi#19793).
+    """
+    for group, commit in view.replaced.items():
+        for file in view.by_group.get(group, ()):
+            replacer = commit.instant.completed or ""
+            if file.completed is not None and file.completed >= replacer:
+                because = f"the replace {commit.instant.requested} hides its file group: no reader sees it"
+                yield Spot(file.path, because, f"write the rows of {file.requested} again into another file group")
+
+
+def first_log(view: TableView) -> Iterator[Spot]:
+    """Yield uncommitted logs that are the oldest file of their file group. Hudi then hides all committed logs of the
+    file group (apache/hudi#19774).
+    """
+    first_active = view.audit.first_active or ""
+    oldest: dict[Group, LogFile] = {}
+    for file in view.audit.files.values():
+        group = (file.partition, file.file_id)
+        if isinstance(file, LogFile) and (group not in oldest or file.requested < oldest[group].requested):
+            oldest[group] = file
+    for group, log in oldest.items():
+        hidden = [f for f in view.by_group.get(group, ()) if f.completed]
+        based = any(isinstance(f, BaseFile) for f in hidden)
+        if log.completed is None and log.requested >= first_active and hidden and not based:
+            because = (
+                f"it is the oldest log of its group and not committed: Hudi 1.2.0 hides"
+                f" {several(len(hidden), 'committed log')}"
+            )
+            yield Spot(log.path, because, f"let it complete, or {undo(view, log.requested)}", "AT RISK")
+
+
+_WRONG_ROWS: Final = ("SNAP", "INCR", "RO")
+"""A base file that lacks rows makes every read of its file group wrong."""
+
+RULES: Final = (
+    Rule("committed-log-lost", "a committed log that no reader sees", (*_WRONG_ROWS, "PART", "QUIET"), lost),
+    Rule("base-file-over-logs", "a bulk insert into a file group that had logs", (*_WRONG_ROWS, "PART"), covered),
+    Rule("log-in-two-slices", "a log in two slices, or one that a plan must not take", ("PART", "QUIET"), twice),
+    Rule("compaction-left-logs-out", "a base file that lacks logs of its plan", (*_WRONG_ROWS, "QUIET"), left_out),
+    Rule("plan-from-old-base", "a plan that starts from an old base file", (*_WRONG_ROWS, "QUIET"), old_base),
+    Rule("plan-cannot-run", "a pending plan whose inputs are missing", ("PROGRESS", "CLEAN"), cannot_run),
+    Rule("written-after-replace", "a file in a file group that a replace hides", ("SNAP", "ACK", "INCR"), replaced),
+    Rule("hidden-by-a-pending-log", "committed logs that Hudi hides behind a pending one", ("SNAP",), first_log),
+)

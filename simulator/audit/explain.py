@@ -1,0 +1,162 @@
+"""Explains a diagnostic: what it means, how it may come about, with a run of a weaker protocol, and what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from difflib import get_close_matches
+from typing import Final, NamedTuple
+
+from nbcc.engine.config.hudi_options import ANY, OF_TABLE, ValueRule, option_of
+from nbcc.engine.config.maintenance import ALIASES, INLINE
+from nbcc.engine.config.options import OPTIONS
+from nbcc.model.protocol import choices
+
+from ..lockstep.explain import Explanation, names
+from ..lockstep.explain import explain as explain_name
+from .diagnostics import RULES, Rule
+
+
+class Cause(NamedTuple):
+    """How a fault may come about, and what to do. `protocol` is a protocol of the model whose weakness is the cause; ''
+    if there is none. Nothing checks that its run leaves this very fault on a table.
+    """
+
+    comes_about: str
+    remedy: str
+    protocol: str = ""
+
+
+_COPY: Final = "a copy or an upload stopped, a disk failed, or a tool edited the file"
+_RESTORE: Final = "restore the file from a copy, and validate the table again"
+_MOVE: Final = "move the file out of the folder of the table"
+
+CAUSES: Final[Mapping[str, Cause]] = {
+    "properties-without-checksum": Cause("an old writer or an editor left the checksum out", _RESTORE),
+    "version-contradicts-layout": Cause(
+        "a writer of an older release wrote to the table, or the version was edited", "stop that writer, and"
+        " restore the properties from a copy"),
+    "properties-contradict": Cause("the properties were edited, or two releases wrote them", _RESTORE),
+    "metadata-table-active": Cause(
+        "Hudi's metadata table was on when nbcc began to write",
+        "write once with Hudi and hoodie.metadata.enable=false",
+        "metadata-after-data"),
+    "unreadable": Cause(_COPY, _RESTORE),
+    "name-and-content": Cause("a tool renamed a timeline file", "restore its name from a copy"),
+    "undone-and-completed": Cause(
+        "a writer stalled, its heartbeat expired, another process rolled it back, and it published nevertheless",
+        "compare its files with the source, and write missing rows again", "commit-unchecked"),
+    "writer-gone": Cause(
+        "a writer died, or the completed file of its instant was removed", "restore the completed file if it was"
+        " removed; otherwise nbcc table TABLE rollback", "archive-past-pending"),
+    "marks-disagree": Cause(
+        "another engine ran a service on a table of nbcc, or dropped nbcc's properties", "put the nbcc.* properties"
+        " back, and run the services with nbcc", "foreign-compaction-unseen"),
+    "plan-missing": Cause("the plan of a pending compaction was removed", "restore it from a copy"),
+    "no-time": Cause("a tool named a timeline file", "restore its name"),
+    "future-instant": Cause("the clock of a writer is ahead", "correct the clock, and nbcc table TABLE retime T",
+                            "local-clocks"),
+    "equal-times": Cause("two writers took their times without one lock, or in whole seconds",
+                         "make all writers use one lock provider, and nbcc table TABLE retime T", "colliding-seconds"),
+    "completed-before-requested": Cause("two clocks that differ gave the two times of one instant",
+                                        "make all writers use one clock, and nbcc table TABLE retime T",
+                                        "local-clocks"),
+    "completed-twice": Cause("two processes completed one instant", "nbcc table TABLE retime T", "plan-checked-early"),
+    "committed-log-lost": Cause(
+        "a compaction was planned while a write was in flight, and no slice got the log", "nbcc table TABLE rewrite"
+        " FILE, or write its rows again", "requested-time-slicing"),
+    "base-file-over-logs": Cause("a bulk insert put base files into file groups that had logs",
+                                 "nbcc table TABLE rewrite FILE, or write the rows again", "bulk-insert-unchecked"),
+    "log-in-two-slices": Cause(
+        "a plan took a log that completed after it, or that another plan had taken",
+        "drop the plan while it is pending: nbcc table TABLE plans --drop T", "completion-outside-lock"),
+    "compaction-left-logs-out": Cause("a compaction merged other logs than its plan lists, or the plan was changed",
+                                      "nbcc table TABLE rewrite FILE, or compact from a copy"),
+    "plan-from-old-base": Cause("a base file appeared after the planner had listed the files",
+                                "drop the plan while it is pending: nbcc table TABLE plans --drop T",
+                                "bulk-insert-unchecked"),
+    "plan-cannot-run": Cause("a clean deleted the inputs of a pending plan, or they were removed",
+                             "restore the inputs, or nbcc table TABLE plans --drop T", "clean-behind-pending-plan"),
+    "written-after-replace": Cause("a write went to a file group that a replace hides",
+                                   "write the rows again into another file group", "replaced-file-ids"),
+    "hidden-by-a-pending-log": Cause("the first write of a file group is pending while later ones completed",
+                                     "let it complete, or roll it back", "pending-first"),
+    "timeline-lost": Cause("the folder of the timeline was removed or not copied", _RESTORE),
+    "listed-file-missing": Cause("a clean deleted a file that a retained read needs, or a person or a rule of the store"
+                                 " removed it", _RESTORE, "clean-by-requested-time"),
+    "listed-file-size": Cause(_COPY, _RESTORE),
+    "data-file-broken": Cause(_COPY, _RESTORE),
+    "listed-file-foreign": Cause("a commit has the content of another", "restore the commit from a copy"),
+    "orphan-file": Cause(
+        "a write failed and left its file, or the timeline files of its instant were removed", "restore the timeline"
+        " files if they were removed; otherwise nbcc table TABLE orphans --quarantine", "archived-by-absence"),
+    "unlisted-file": Cause("a task that was given up wrote its file after the commit",
+                           "nbcc table TABLE orphans --quarantine", "metadata-not-reconciled"),
+    "foreign-file": Cause("a program wrote or copied a Parquet file into the folder of the table", _MOVE),
+    "bucket-with-two-groups": Cause("two writers used different indexes or bucket counts",
+                                    "find the other writer, and rewrite the partition with one index",
+                                    "minted-file-ids"),
+    "bucket-out-of-range": Cause("a writer used another number of buckets", "rewrite the partition with one count",
+                                 "own-bucket-count"),
+    "partition-metadata-missing": Cause("the folder was made by a copy", "nbcc table TABLE partitions --write"),
+    "stray-base-file": Cause("a writer that has not committed put a base file into a file group that is in use",
+                             "let it complete, or roll it back"),
+}  # fmt: skip
+"""How the fault of each rule may come about."""
+
+
+def explain(name: str) -> tuple[Explanation, ...]:
+    """Return the explanation of a diagnostic, or of another name of the model. Raises ValueError if nothing has the
+    name.
+    """
+    asked = name.strip().casefold()
+    for rule in RULES:
+        if rule.name == asked:
+            return (_diagnostic(rule),)
+    if asked.startswith("hoodie."):
+        return (_option(asked),)
+    return explain_name(_option_with(asked) or name)
+
+
+def _option_with(value: str) -> str | None:
+    """Return the option of protocols that alone has this value, such as NBCC; None if none or several have it."""
+    options = [option for option, values in choices().items() if value in values]
+    return options[0] if len(options) == 1 and value not in names() else None
+
+
+def _option(name: str) -> Explanation:
+    """Explain an option of Apache Hudi: what nbcc does with its values. Raises ValueError for a misspelt option."""
+    source, kind = "docs/hudi-options.md, docs/options.md", "option of Hudi"
+    arguments = {option: argument for argument, names in OF_TABLE.items() for option in names}
+    needed = {option.name: option.needed for option in (*OPTIONS, *INLINE)}
+    if name in arguments:
+        return Explanation(name, kind, f"nbcc uses it as the argument {arguments[name]} of Table.create", source)
+    if (current := ALIASES.get(name, name)) in needed:
+        return Explanation(name, kind, f"nbcc uses it, with {needed[current]} as its value", source)
+    option = option_of(name)
+    near = get_close_matches(name, [*arguments, *needed], 1, 0.9)
+    if option is None or (near and name not in option.names):
+        hint = f"did you mean {near[0]}" if near else "nbcc ignores options of Hudi that it does not know"
+        raise ValueError(f"no option of Hudi that nbcc knows is called {name!r}; {hint}")
+    lines = [f"{', '.join(rule.values).replace(ANY, 'all other values')}: {_done(rule)}" for rule in option.rules]
+    return Explanation(name, kind, "nbcc reads it by its meaning, value by value", source, tuple(lines))
+
+
+def _done(rule: ValueRule) -> str:
+    if rule.refuses:
+        return f"refused, because {rule.why}; {rule.remedy}"
+    return f"ignored, {rule.notice}" if rule.notice else "accepted"
+
+
+def _diagnostic(rule: Rule) -> Explanation:
+    cause = CAUSES[rule.name]
+    more = (
+        f"breaks: {', '.join(rule.promises)}, or those of them that need the file",
+        f"how it may come about: {cause.comes_about}",
+        f"what to do: {cause.remedy}",
+    )
+    about, source = f"{rule.about}; nbcc validate reports it", "docs/damage.md, what readers then return"
+    if not cause.protocol:
+        return Explanation(rule.name, "diagnostic", about, source, (*more, "no protocol of the model is named for it"))
+    [known] = explain_name(cause.protocol)
+    shows = f"A run under the protocol {cause.protocol}, which has this weakness:"
+    return Explanation(rule.name, "diagnostic", about, source, more, shows, known.run)

@@ -1,0 +1,70 @@
+"""`nbcc incident`: writes the scrubbed timeline of a table, or finds what led to one."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+
+from .command import FileToWrite, answer, debug_option, echo, json_option
+from .outcome import Exit
+from .progress import on_stderr
+from .tables import opened, storage_option
+
+
+@click.command(short_help="A scrubbed timeline to pass on; what led to one.")
+@click.argument("table", metavar="TABLE|FILE.zip")
+@click.option("--out", type=FileToWrite(), metavar="FILE.zip", help="Write the timeline of TABLE without its names.")
+@click.option("--test", "test", type=FileToWrite(), metavar="FILE.py",
+              help="Write the run of the first cause as a test for pytest, and its trace to FILE.json.")  # fmt: skip
+@storage_option
+@json_option
+@debug_option
+def command(table: str, out: Path | None, test: Path | None, as_json: bool) -> Exit:
+    """With --out, write the timeline of TABLE to FILE.zip: times, actions, states, sizes, counts. Names of tables,
+    partitions, files and columns are replaced by numbers or left out; no keys and no values of rows are read.
+
+    With FILE.zip, print the possible causes of what the timeline shows, the most probable first, each with how it comes
+    about. The shortest run of the model that ends like the first cause is found, and can be written as a test.
+
+    Exit codes: 0 no fault is seen, 1 a cause is named, 2 not an incident.
+
+    \b
+    Examples:
+      nbcc incident /data/trips --out trips.zip
+      nbcc incident trips.zip --test test_trips.py
+    """
+    from nbcc.simulator.audit.incident import packed, reproducer, suspects, unpacked
+
+    if out is not None:
+        from nbcc.engine.audit import gather
+
+        with opened(table, "read the timeline of") as storage, on_stderr() as progress:
+            out.write_bytes(packed(gather(storage, progress)))
+        echo(f"incident: {out}")
+        return Exit.AGREES
+    from nbcc.engine.clock import to_instant
+    from nbcc.engine.terminal import folded
+    from nbcc.simulator.trace import to_json
+    from nbcc.simulator.trace_text import render, screen_width
+
+    now = to_instant(int(datetime.now(UTC).timestamp() * 1000))
+    found = suspects(unpacked(Path(table)), now)
+    run = next((run for suspect in found if (run := suspect.run) is not None), None)
+    if test is not None and run is not None:
+        trace = test.with_suffix(".json")
+        trace.write_text(to_json(run), encoding="utf-8")
+        test.write_text(reproducer(run, trace), encoding="utf-8")
+    if as_json:
+        answer({"causes": [each._asdict() for each in found], "run": None if run is None else run.to_mapping()})
+    elif not found:
+        echo("no fault is seen in this timeline")
+    else:
+        for number, each in enumerate(found, start=1):
+            places = f", {each.places} places" if each.places > 1 else ""
+            echo(*folded([f"{number}. {each.name} ({each.gravity}{places}): {each.comes_about}",
+                          f"   nbcc explain {each.name}"]))  # fmt: skip
+        if run is not None:
+            echo("", "The shortest run of its protocol:", "", *render(run, width=screen_width()).split("\n"))
+    return Exit.VIOLATED if any(each.gravity == "BROKEN" for each in found) else Exit.AGREES

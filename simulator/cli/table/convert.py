@@ -1,0 +1,33 @@
+"""`nbcc table TABLE convert`: changes how the commits of a table are decided."""
+
+from __future__ import annotations
+
+import click
+
+from ..outcome import Exit
+from .options import changes_table
+from .service import say, service
+
+
+@click.command(short_help="Change how commits are decided, while no process writes.")
+@click.option("--decision", required=True, metavar="D", help="lock, log, shared or free (docs/locks.md).")
+@changes_table
+def command(table: str, decision: str, dry_run: bool, as_json: bool) -> Exit:
+    """Change the option nbcc.decision of the table.
+
+    End all processes that write to the table first: they must open it again. The command is refused while an instant is
+    pending or announced, or while another process holds the table's lock.
+
+    \b
+    Examples:
+      nbcc table /data/trips convert --decision free
+      nbcc table /data/trips convert --dry-run --decision lock
+    """
+    with service(table, "convert", dry_run) as work:
+        from nbcc.engine.actions import convert
+
+        before = work.table.config.coordination.decision
+        done = convert.run(work.table.context, work.table.config, decision)
+        verb = "would be converted" if dry_run else "converted"
+        line = f"{verb} from nbcc.decision={before} to {decision}" if done else f"nbcc.decision is {decision} already"
+    return say(work, [line], as_json, converted=done)

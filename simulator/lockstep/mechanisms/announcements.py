@@ -1,0 +1,90 @@
+"""Commits that are announced and decided together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from nbcc.model.kernel.compactor import COMPACTOR, COMPACTOR_SCHEDULES_PLAN
+from nbcc.model.kernel.writer import WRITER_REQUESTS_INSTANT
+from nbcc.model.machine.options import ProtocolOptions
+from nbcc.model.mechanisms.announcements.cut import CUTTER, cut_actions
+from nbcc.model.mechanisms.decision_log import TOGETHER, DecisionLog
+from nbcc.model.mechanisms.rollback.rollbacker import ROLLBACKER
+
+from ..mechanism import AFTER_LISTING, Feature, Lockstep, MappingRow, Runs
+from .decision_log import CHECKS_CUT, DECIDED, NOT_IN_HUDI, PUT_DECISION
+
+PUBLISHED = (*DECIDED, "put compaction.requested", "put rollback.requested")
+"""The items of an entry, as they are put on the timeline."""
+
+LOOKS = ("list.begin timeline", "list.begin announced")
+"""The first call after an actor has learnt the tail: it looks whether the tail is published."""
+
+CLEANS_UP = ("delete.all", "list.begin marker")
+"""The calls by which an actor whose instant is published begins to delete announcements and markers."""
+
+GOES_ON = (*LOOKS, "get announced", *PUBLISHED, *CLEANS_UP)
+"""The first call after an actor has learnt the tail."""
+
+
+def refined(runs: Runs) -> Iterator[MappingRow]:
+    """Yield the rows of an actor that announces its instant and has it decided by an entry of the log."""
+    kind, operation = runs.kind.name, runs.publishes
+    yield MappingRow(f"{kind}_announces", operation, ends_after="put announced")
+    yield MappingRow(f"{kind}_takes_lock", operation, ends_after="lock.acquire")
+    # No call after a failed create: the actor has read the entry, which decides what it announced or equals its own.
+    # Neither this nor the failed create has a call if the actor's listing has shown that its instant is published.
+    yield MappingRow(f"{kind}_learns_tail", operation, before=GOES_ON)
+    yield MappingRow(f"{kind}_publishes_item", operation, ends_after=PUBLISHED, in_vain=False)
+    yield MappingRow(f"{kind}_starts_listing_announced", operation, ends_after="list.begin announced")
+    yield MappingRow(f"{kind}_ends_listing_announced", operation, ends_after="list.end timeline", also=AFTER_LISTING)
+    yield MappingRow(f"{kind}_creates_entry", operation, ends_after=PUT_DECISION, also=(*CHECKS_CUT, "get decision"),
+                     before=CLEANS_UP)  # fmt: skip
+    yield MappingRow(f"{kind}_checks_cut", operation, ends_after=CHECKS_CUT[-1])
+    yield MappingRow(f"{kind}_finds_decided", operation)
+    if runs.kind is COMPACTOR:
+        yield MappingRow("compactor_begins_plan", runs.begins.operation, before=GOES_ON, starts=True)
+    else:
+        yield MappingRow(f"{kind}_finds_refused", operation, raises="Conflict")
+
+
+def without_lock(protocol: ProtocolOptions) -> Iterator[MappingRow]:
+    """Yield the rows of the actions that need no lock if commits are announced, in the place of those that do."""
+    if protocol[DecisionLog].decision in TOGETHER:
+        yield MappingRow(WRITER_REQUESTS_INSTANT, "upsert", ends_after="put deltacommit.requested", starts=True)
+    if protocol[DecisionLog].decision == "free":
+        yield MappingRow(COMPACTOR_SCHEDULES_PLAN, "schedule_compaction", ends_after="put announced")
+        yield MappingRow(f"{ROLLBACKER.name}_plans_rollback", "schedule_rollback", ends_after="put announced",
+                         starts=True)  # fmt: skip
+        yield MappingRow(f"{ROLLBACKER.name}_removes_instant", "run_rollback", before=("list.begin timeline",))
+
+
+def cutting() -> Iterator[MappingRow]:
+    """Yield the rows of cutters. No history plays them: an archiver also archives, which the model does not do here."""
+    for action in cut_actions():
+        if action.name.startswith(CUTTER.name):
+            yield MappingRow(action.name, "archive", starts=not action.continues_call)
+
+
+LOCKSTEP = Lockstep(
+    features=(
+        Feature("announced-commits",
+            about="Actors announce their commits, and one entry of the decision log decides them all: a dead writer "
+                  "stops no other one, and a live one fails at most twice.",
+            source="RFC-22, 'Lock Free-ish Concurrency Control'; Herlihy 1991; docs/contract.md, BOUNDED",
+            includes=("crashes", "rollback"),
+            engine=("writes.announced:complete_announced", "writes.deciding:decide_announced",
+                    "writes.candidates:Candidates", "convert", "archive"),
+            hudi_impossible="its client decides by its lock alone",
+            mutants=("announcements-decided-alone", "announcements-listed-late", "newest-announcement-decided-alone",
+                     "announcement-decided-again", "entry-published-in-any-order", "completion-before-its-request",
+                     "entry-commits-and-rolls-back", "rollback-without-an-entry", "barrier-by-own-clock",
+                     "announcements-of-others-ignored", "entry-published-in-descending-order", "tail-left-unpublished",
+                     "plan-by-own-clock", "entry-commits-what-was-undone",
+                     "cut-unchecked", "cut-checked-before-create", "cut-deletes-first",
+                     "cut-forgets-rollbacks", "rollbacks-not-carried", "next-entry-before-the-last-is-published"),
+            verdicts=("free-commits", "shared-commits"), promises=("BOUNDED", "SNAP", "MONO", "REC"),
+            boundary="**Announced commits**"),
+    ),
+    rows=tuple(cutting()), refines=refined, hudi_cannot=NOT_IN_HUDI,
+)  # fmt: skip

@@ -1,0 +1,299 @@
+"""Plays histories in which actors announce their commits (`decision = free`) on the engine."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from nbcc.engine.timeline.announcements import FOLDER as ANNOUNCEMENTS
+from nbcc.engine.timeline.decisions import FOLDER as DECISIONS
+from nbcc.engine.timeline.decisions import PLANNED
+from nbcc.engine.writes.claims import FOLDER as CLAIMS
+from nbcc.engine.writes.commit_protocol import ROLLBACK
+from nbcc.model import Protocol, Query, Step, World
+from nbcc.model.kernel.compactor import COMPACTOR
+from nbcc.model.kernel.reader import READER
+from nbcc.model.kernel.writer import WRITER
+from nbcc.model.machine.transition import record_of
+from nbcc.model.mechanisms.announcements.author import ANNOUNCED, KNOWS_TAIL, Deciding, last_known
+from nbcc.model.mechanisms.announcements.rules import (
+    NO_ENTRY,
+    DecidedEntry,
+    completion_after,
+    name_of,
+    odd_after,
+    undecided,
+    unpublished,
+)
+from nbcc.model.mechanisms.decision_log import DecisionLog
+from nbcc.model.mechanisms.rollback.rollbacker import ROLLBACKER, Rollbacker
+
+from ...observables import is_answer
+from ...users_factory import CannotPlay
+from ..control.clock import instant_of, tick_of
+from ..control.conductor import Task
+from ..control.harness import Handle
+from ..crosscheck.mapping import MAPPING
+from ..mechanism import MappingRow
+from ..mechanisms.announcements import CLEANS_UP, LOOKS, without_lock
+from ..mechanisms.decision_log import CHECKS_CUT, PUT_DECISION
+from .engine import TIMES, EngineSystem
+from .engine_operation import EngineOperation
+from .protocol import CannotStep
+
+PLAYED: Final[Mapping[str, tuple[str, ...]]] = {
+    "free": (WRITER.name, COMPACTOR.name, ROLLBACKER.name, READER.name),
+    "shared": (WRITER.name, READER.name),
+}
+"""The value of `decision` -> the kinds of actors whose steps are played. With the lock, the engine's services take the
+requested times of their plans from the clock, and the model's take reserved ones.
+"""
+
+
+def last_of(entries: Sequence[DecidedEntry]) -> DecidedEntry:
+    return entries[-1] if entries else NO_ENTRY
+
+
+class _Times(dict[int, int]):
+    def __missing__(self, tick: int) -> int:
+        raise CannotStep(f"no entry assigns the time {instant_of(tick)}, and no actor has requested it")
+
+
+class LogTimes:
+    """Translates between the times of the model and those of the engine, both in ticks.
+
+    The two have the same order, but not the same distances: an entry of the engine reserves a time for each kind of
+    plans, and the engine requests later than everything that it has listed. `requests` are the times that actors of the
+    engine took for writes and rollbacks, in the order in which they took them. The n-th of them is the n-th requested
+    time of the model, whose rollbackers read the clock. The n-th time of an entry of the engine is the n-th time that
+    the model's rules assign to the same items. The first reserved time is the barrier of compactions in both.
+    """
+
+    def __init__(self, requests: Iterable[str], entries: Sequence[Mapping[str, Any]]) -> None:
+        self.to_model = _Times({0: 0})
+        for number, requested in enumerate(map(tick_of, requests), start=1):
+            self.to_model[requested] = 2 * number
+        last = newest = 0
+        for entry in entries:
+            for item in entry["items"]:
+                if item["kind"] != "commit":
+                    continue
+                last = completion_after(last, self.to_model[tick_of(item["requested"])])
+                newest = self._assign(item["time"], last, newest)
+            last = odd_after(last)
+            newest = self._assign(entry["reserved"], last, newest)
+        self.to_engine = _Times({mine: theirs for theirs, mine in self.to_model.items()})
+
+    def _assign(self, time: str, to: int, newest: int) -> int:
+        tick = tick_of(time)
+        if tick <= newest or tick in self.to_model:
+            raise CannotStep(f"an entry assigns the time {time}, which is not later than all others")
+        self.to_model[tick] = to
+        return tick
+
+
+class AnnouncingSystem(EngineSystem):
+    """The engine with announced commits. Times are those of the model (`LogTimes`)."""
+
+    def __init__(
+        self, world: World, protocol: Protocol, mapping: Sequence[MappingRow] = MAPPING, **options: Any
+    ) -> None:
+        played = PLAYED[protocol[DecisionLog].decision]
+        others = [kind for kind, count in world.actors.items() if count and kind not in played]
+        if others:
+            raise CannotPlay(
+                f"no history maps the steps of a {others[0]} that announces to its calls; run it on the model instead"
+            )
+        if all(world.actors.get(kind.name) for kind in (COMPACTOR, ROLLBACKER)):
+            raise CannotPlay(
+                "the engine refuses a plan if another one was decided since it was made, and the model does not: "
+                "play compactors and rollbackers in two worlds"
+            )
+        super().__init__(world, protocol, mapping=mapping, **options)
+        self.harness.clock.splits = True
+        self.rows_by_action = {**self.rows_by_action, **{row.action: row for row in without_lock(protocol)}}
+        self._running: dict[str, Task] = {}
+        self._translated: tuple[int, LogTimes] = (-1, LogTimes((), ()))
+
+    @property
+    def times(self) -> LogTimes:
+        storage = self.harness.storage
+        changes = getattr(storage, "changes", -1)
+        if self._translated[0] != changes:
+            heads = (storage.get(entry.path).partition(b"\n")[0] for entry in storage.list(DECISIONS))
+            self._translated = (changes, LogTimes(self._requests(), [json.loads(head) for head in heads]))
+        return self._translated[1]
+
+    def _requests(self) -> Iterator[str]:
+        """Yield the requested times of writes and rollbacks, in the order in which actors took them."""
+        for access in self.harness.accesses:
+            if access.verb == "put" and access.outcome != "exists":
+                folder, _, name = access.path.rpartition("/")
+                if folder == CLAIMS:
+                    yield name
+                elif folder == ANNOUNCEMENTS and f".{ROLLBACK}.requested" in name:
+                    yield name.partition(".")[0]
+
+    def start(self, actor: str, operation: str, args: Mapping[str, Any]) -> EngineOperation:
+        times = self.times.to_engine
+        started = super().start(actor, operation, {
+            name: times[value] if name in TIMES else value for name, value in args.items()
+        })  # fmt: skip
+        self._running[actor] = started.task
+        return started
+
+    def operation(self, name: str, handle: Handle) -> EngineOperation:
+        return AnnouncingOperation(self, name, handle)
+
+    # Observables.
+
+    def _timeline(self) -> tuple[Any, ...]:
+        mine = self.times.to_model
+        found = super()._timeline()
+        translated = ((a, state, mine[r], None if c is None else mine[c]) for a, state, r, c in found)
+        return tuple(sorted(translated, key=lambda instant: instant[2]))
+
+    def _slices(self, **as_of: str) -> tuple[Any, ...]:
+        mine = self.times.to_model
+        return tuple(
+            (
+                group,
+                barrier and mine[barrier],
+                base and mine[base],
+                tuple((mine[requested], version) for requested, version in logs),
+            )
+            for group, barrier, base, logs in super()._slices(**as_of)
+        )
+
+    def slices_as_of(self, time: int) -> tuple[Any, ...]:
+        return super().slices_as_of(self.times.to_engine[time])
+
+    def rows(self, query: Query) -> tuple[Any, ...]:
+        theirs = self.times.to_engine
+        after, until = (None if time is None else theirs[time] for time in (query.after, query.until))
+        return self.translated(super().rows(replace(query, after=after, until=until)), query.kind)
+
+    def translated(self, rows: tuple[Any, ...], kind: str) -> tuple[Any, ...]:
+        """Return the rows of an answer with the requested times of the model."""
+        if kind == "changes" or not is_answer(rows):
+            return rows
+        mine = self.times.to_model
+        return tuple((key, ordering, value, mine[requested]) for key, ordering, value, requested in rows)
+
+    # Steps that the model allows, and the engine does otherwise.
+
+    def does_otherwise(self, model: Any, state: Any, step: Step) -> bool:
+        """Return whether the engine does not take a step of the model in this order of calls (specs/boundary.md)."""
+        _, _, did = step.action.partition("_")
+        own = model.component(state, step.actor)
+        if did in ("finds_decided", "finds_refused"):
+            plans_again = did == "finds_refused" and isinstance(own, Rollbacker)
+            return (own.step == ANNOUNCED or (plans_again and self._leaves_work(model, state))
+                    or self._would_decide_for_others(model, state, step.actor))  # fmt: skip
+        if did in ("schedules_plan", "plans_rollback"):
+            return self._decides_first(model, state, step)
+        if did == "announces":
+            return self._finds_files_deleted(model, state, step.actor)
+        if did == "publishes_item":
+            return self._returns_at_once(model, state, step.actor)
+        if did == "creates_entry":
+            wins = record_of(own, Deciding).tail == len(model.component(state, "entries"))
+            others = (each for each in self._running if each != step.actor)
+            return wins and (self._orders_otherwise(record_of(own, Deciding).listed)
+                             or any(self._learns_again(model, state, each) for each in others))  # fmt: skip
+        return False
+
+    def _decides_first(self, model: Any, state: Any, step: Step) -> bool:
+        """Return whether an actor that plans first publishes or creates an entry, which the model does not: the engine
+        decides what it finds announced, and reserves a time later than the write that a rollback undoes.
+        """
+        own, entries = model.component(state, step.actor), model.component(state, "entries")
+        if isinstance(own, Rollbacker):
+            target = self.times.to_engine[model.component(model.apply(state, step), step.actor).target]
+            reserved = self.times.to_engine[last_of(entries).reserved] + 2 * PLANNED.index(ROLLBACK)
+            return not entries or reserved < target or self._leaves_work(model, state)
+        last = last_known(record_of(own, Deciding), entries)
+        return bool(undecided(model.component(state, "announced"), last, model.view(state, "timeline")))
+
+    def _leaves_work(self, model: Any, state: Any) -> bool:
+        """Return whether an item of the last entry is unpublished, or an announcement is undecided."""
+        last, timeline = last_of(model.component(state, "entries")), model.view(state, "timeline")
+        return bool(unpublished(last, timeline) or undecided(model.component(state, "announced"), last, timeline))
+
+    def _finds_files_deleted(self, model: Any, state: Any, actor: str) -> bool:
+        """Return whether a rollback has deleted a file of the write that an actor wants to announce: the engine refuses
+        to announce it, and the model announces it in vain.
+        """
+        requested = getattr(model.component(state, actor), "requested", 0)
+        rollbacks = model.component(state, "rollbacks") if model.world.actors.get(ROLLBACKER.name) else ()
+        return any(each.target == requested and each.deleted for each in rollbacks)
+
+    def _orders_otherwise(self, listed: Iterable[Any]) -> bool:
+        """Return whether an entry of the engine decides announcements in another order. A clock may lag behind the
+        times that entries reserve, so that the requests of a write and of a service are in another order there.
+        """
+        requests = sorted(each.requested for each in listed)
+        return sorted(requests, key=self.times.to_engine.__getitem__) != requests
+
+    def _decided_by_tail(self, model: Any, state: Any, actor: str) -> bool:
+        """Return whether the last entry that an actor knows decides what it announced."""
+        deciding = record_of(model.component(state, actor), Deciding)
+        if deciding.announcement is None or not deciding.tail:
+            return False
+        items = model.component(state, "entries")[deciding.tail - 1].items
+        return name_of(deciding.announcement) in map(name_of, items)
+
+    def _would_decide_for_others(self, model: Any, state: Any, actor: str) -> bool:
+        """Return whether an actor that finds its instant on the timeline first creates an entry for others."""
+        if self._decided_by_tail(model, state, actor) or self._has_read_rival(actor):
+            return False
+        if self._is_about_to(actor, CLEANS_UP):
+            return False
+        deciding, entries = record_of(model.component(state, actor), Deciding), model.component(state, "entries")
+        last = last_known(deciding, entries)
+        return bool(undecided(model.component(state, "announced"), last, model.view(state, "timeline")))
+
+    def _returns_at_once(self, model: Any, state: Any, actor: str) -> bool:
+        """Return whether an actor finds its instant published, and leaves the rest of the entry to its author."""
+        mine = record_of(model.component(state, actor), Deciding).announcement
+        if mine is None or name_of(mine) not in map(name_of, model.view(state, "timeline")):
+            return False
+        if not self._decided_by_tail(model, state, actor):
+            return self._has_read_rival(actor) or self._is_about_to(actor, CLEANS_UP)
+        return self._running[actor].finished or self._is_about_to(actor, (*LOOKS, *CLEANS_UP))
+
+    def _is_about_to(self, actor: str, calls: Collection[str]) -> bool:
+        """Return whether the next call of an actor is one of `calls`."""
+        pending = self._running[actor].pending
+        return pending is not None and pending.text in calls
+
+    def _has_read_rival(self, actor: str) -> bool:
+        """Return whether the last thing that an actor did was to read the entry that was created before its own."""
+        texts = [call.text for call in self._running[actor].calls if call.text not in CHECKS_CUT]
+        return texts[-2:] == [PUT_DECISION, "get decision"]
+
+    def _learns_again(self, model: Any, state: Any, actor: str) -> bool:
+        """Return whether an actor that has published the entry of another one will learn the tail again, which the
+        model does not. No entry is created until it has.
+        """
+        own = model.component(state, actor)
+        if own.step != KNOWS_TAIL or self._decided_by_tail(model, state, actor):
+            return False
+        return not self._is_about_to(actor, (*LOOKS, *CLEANS_UP))
+
+
+class AnnouncingOperation(EngineOperation):
+    """One operation of the engine with announced commits."""
+
+    system: AnnouncingSystem
+
+    def step(self, action: str, args: Mapping[str, Any]) -> Mapping[str, Any]:
+        times = self.system.times.to_engine
+        if seen := args.get("seen"):
+            args = {**args, "seen": tuple(times[each] for each in seen)}
+        observed = super().step(action, args)
+        if "rows" in observed:
+            return {**observed, "rows": self.system.translated(observed["rows"], self.name)}
+        return observed

@@ -1,0 +1,213 @@
+"""Breadth-first search: numbers states in order of discovery, and checks promises in each new state."""
+
+from __future__ import annotations
+
+import time
+from array import array
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from nbcc.model.promises.promise import NotJudged
+
+from .acyclicity import may_cycle
+from .lasso import Lasso, find_lasso
+from .memory import MemoryBound
+from .progress import Ends
+from .result import PromiseResult
+from .space import Space
+from .system import first_of
+from .watch import Watchers
+
+CHECK_EVERY = 4096
+"""States between two checks of the bounds and two calls of `progress`."""
+CHECKPOINT_EVERY = 60.0
+"""Seconds between two checkpoints."""
+Progress = Callable[[int, int, int, int], None]
+
+
+class Bounds(NamedTuple):
+    """The bounds of a search: distinct states, depth, and memory in GiB (None: most of the free memory)."""
+
+    max_states: int | None = None
+    max_depth: int | None = None
+    memory: float | None = None
+
+
+def blind(canary: Any) -> str:
+    """Return the message for a search that did not find the violation of the canary, a promise that must be violated.
+    """
+    return f"the canary {canary.name} was not found violated: this search proves nothing"
+
+
+class Search:
+    """One search. `states` contains the states in order of discovery; `parents` contains the index of each state's
+    predecessor.
+    """
+
+    def __init__(self, space: Space, watchers: Watchers, bounds: Bounds, progress: Progress | None = None) -> None:
+        self.space, self.watchers, self.progress = space, watchers, progress
+        self.max_states, self.max_depth = bounds.max_states, bounds.max_depth
+        self.memory = MemoryBound(bounds.memory)
+        first = space.canonical(space.initial) if space.canonical else space.initial
+        self.states: list[Any] = [first]
+        self.numbers: dict[Any, int] = {first: 0}
+        self.parents = array("q", [-1])
+        self.generated, self.depth = 1, 1
+        self.at, self.level_end, self.next_check = 0, 1, CHECK_EVERY
+        self.stands_for = space.stands_for(first)
+        self.ends = Ends(space, watchers)
+        self.until_all_broken = False
+        self.save: Callable[[], None] | None = None
+        """Writes a checkpoint."""
+        self.goes_back = False
+        """Whether a step leads to a state of the same or an earlier level. Without one there is no cycle."""
+        self.resumed = False
+        """Whether the search continues a checkpoint. Then the memos of transitions are incomplete."""
+
+    def run(self) -> str | None:
+        """Run the search until all states are visited or a bound is reached. Returns the reason why the search stopped
+        early, or None.
+        """
+        if self.at == 0:
+            self.watchers.see_state(self.states[0], None, None)
+        try:
+            stopped = self._run()
+        except NotJudged as reason:
+            stopped = str(reason)
+        if stopped and self.save:
+            self.save()
+        return stopped
+
+    def _run(self) -> str | None:
+        states, saved = self.states, time.monotonic()
+        while self.at < len(states):
+            if self.at == self.level_end:
+                if self.max_depth and self.depth >= self.max_depth:
+                    return f"more than {self.max_depth} levels"
+                self.depth += 1
+                self.level_end = len(states)
+            until = min(self.level_end, self.next_check)
+            if self.max_states:
+                until = min(until, self.at + max(1, (self.max_states - len(states)) // 8))
+            self._expand(until)
+            if self.until_all_broken and self.watchers.all_broken:
+                return None
+            if self.max_states and len(states) > self.max_states:
+                return f"more than {self.max_states:,} distinct states"
+            if self.at >= self.next_check:
+                self.next_check = self.at + CHECK_EVERY
+                self._report()
+                if reason := self.memory.reached(self.numbers):
+                    return reason
+                if self.save and time.monotonic() - saved > CHECKPOINT_EVERY:
+                    self.save()
+                    saved = time.monotonic()
+        self._report()
+        return None
+
+    def _expand(self, until: int) -> None:
+        states, numbers, parents = self.states, self.numbers, self.parents
+        canonical = self.space.canonical
+        successors, see_state = self.space.successors, self.watchers.see_state
+        see_step, can_matter, judged = self.watchers.see_step, self.watchers.step_bits, self.watchers.state_bits
+        reduced, level_end = bool(self.space.about), self.level_end
+        for number in range(self.at, until):
+            state, generated = states[number], 0
+            for step, after in successors(state):
+                generated += 1
+                new = after if canonical is None else canonical(after)
+                known = numbers.get(new)
+                if known is None:
+                    numbers[new] = len(states)
+                    states.append(new)
+                    parents.append(number)
+                    if reduced:
+                        self.stands_for += self.space.stands_for(after)
+                    if judged != 0 and (judged is None or (state ^ new) & judged):
+                        see_state(new, state, step)
+                elif known < level_end:
+                    self.goes_back = True
+                if can_matter != 0 and (can_matter is None or (state ^ after) & can_matter):
+                    see_step(state, step, after)
+            self.generated += generated
+            if not generated:
+                self.ends.see(number, state)
+        self.at = until
+
+    def _report(self) -> None:
+        if self.progress:
+            self.progress(len(self.states), self.generated, self.depth, len(self.states) - self.at)
+
+    def chain(self, number: int) -> list[Any]:
+        """Return the canonical states on a shortest path from the initial state to the state with index `number`."""
+        numbers = [number]
+        while self.parents[numbers[-1]] >= 0:
+            numbers.append(self.parents[numbers[-1]])
+        return [self.states[each] for each in reversed(numbers)]
+
+    def run_to_end(self, number: int | None) -> tuple[Any, ...] | None:
+        """Return a run that passes through the state `number`, or a state symmetric to it, and ends in a state without
+        successors.
+        """
+        if number is None:
+            return None
+        taken, reached = self.space.walk(self.chain(number))
+        return (*taken, *self.space.to_end(reached))
+
+    def verdicts(self, count: int, stopped: str | None, canary: Any | None) -> dict[str, PromiseResult]:
+        doubt = stopped
+        if canary is not None and self.watchers.watches[-1].broken is None and doubt is None:
+            doubt = blind(canary)
+        complete = not doubt and self.at == len(self.states)
+        if self.goes_back and complete and self.watchers.of_runs and (self.resumed or may_cycle(self.space)):
+            self._judge_cycles()
+        self._judge_states()
+        found = {}
+        for watch in self.watchers.watches[:count]:
+            trace: tuple[Any, ...] | None = None
+            if watch.promise.kind == "run":
+                trace = self._broken_end(watch) if watch.broken else None
+            elif watch.broken:
+                trace, message = self._broken_run(watch)
+                watch.broken = (message, *watch.broken[1:])
+            found[watch.promise.name] = watch.result(trace, doubt)
+        return found
+
+    def _judge_cycles(self) -> None:
+        for watch in self.watchers.of_runs:
+            if watch.broken is None and not first_of(watch.promise):
+                lasso = find_lasso(self, watch.promise)
+                if isinstance(lasso, Lasso):
+                    watch.broken, watch.lasso = (lasso.because, None, None), lasso
+                else:
+                    watch.doubt = lasso or watch.doubt
+
+    def _judge_states(self) -> None:
+        for watch in self.watchers.of_runs:
+            first = first_of(watch.promise)
+            if first and watch.broken is None and (violation := first(self.space.system, self.states)):
+                number, message = violation
+                watch.broken = (message, self.states[number], None)
+
+    def _broken_end(self, watch: Any) -> tuple[Any, ...]:
+        if watch.lasso:
+            return tuple(watch.lasso.steps)
+        number = self.numbers[watch.broken[1]]
+        if first_of(watch.promise):
+            taken, state = self.space.walk(self.chain(number))
+            # The names of actors may differ from those in the canonical state.
+            message = watch.promise.holds(self.space.system, None, None, state)
+            watch.broken = (message or watch.broken[0], *watch.broken[1:])
+            return tuple(taken)
+        return self.run_to_end(number) or ()
+
+    def _broken_run(self, watch: Any) -> tuple[tuple[Any, ...], str]:
+        message, before, _ = watch.broken
+        if before is None:
+            return (), message
+        taken, state = self.space.walk(self.chain(self.numbers[before]))
+        for step, after in self.space.successors(state):
+            message = watch.promise.holds(self.space.system, state, step, after)
+            if message:
+                return (*taken, *self.space.steps(state, step, after)), message
+        raise AssertionError(f"{watch.promise.name} was violated by a step that cannot be found again")

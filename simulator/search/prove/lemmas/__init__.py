@@ -1,0 +1,101 @@
+"""The transition relations for which promises are proved. Each module extends the core transition relation by the
+actions, invariant clauses and promises of one mechanism.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any, Final, get_args, get_type_hints
+
+from nbcc.model import Protocol
+
+from ..system import ProvedSystem
+from . import (
+    archiving,
+    batches,
+    cleaning,
+    core,
+    decisions,
+    free_commits,
+    heartbeats,
+    log_compaction,
+    optimistic,
+    options,
+    ranks,
+    replaces,
+)
+
+
+@dataclass(frozen=True)
+class Lemmas:
+    """A lemma module: its supported options, the class that builds its transition relation, and the worlds that check
+    it.
+
+    In each world of `worlds`, the transition relation is compared with the model. If an obligation fails, the worlds in
+    `search` are searched for a run that violates the promise.
+    """
+
+    name: str
+    about: str
+    options: type[options.CoreOptions]
+    relation: type[core.Core]
+    worlds: tuple[str, ...]
+    search: tuple[str, ...]
+    protocol: str = "default"
+    """The protocol that these lemmas are about."""
+    lacks: tuple[str, ...] = ()
+    """What the model has under this protocol, and no lemma module about it describes: one phrase for each part."""
+
+    def system(self, **values: Any) -> ProvedSystem:
+        return self.relation(self.options(**values)).system()
+
+    def described(self) -> dict[str, tuple[Any, ...]]:
+        """Return the options of the model that the transition relation supports, with their supported values."""
+        hints = get_type_hints(self.options)
+        return {each.name: get_args(hints[each.name]) for each in fields(self.options) if each.name != "any_plan"}
+
+    def under(self, protocol: Mapping[str, Any]) -> tuple[ProvedSystem | None, str]:
+        """Return the transition relation under the options of a protocol. If an option's value is not supported, the
+        result is None and the reason.
+        """
+        known = self.described()
+        usual = Protocol().to_mapping()
+        values = {name: protocol[name] for name in known}
+        # An option that the relation does not have may weaken any promise, so that only its default is described.
+        unknown = [f"{name} = {value}" for name, value in protocol.items()
+                   if value not in known.get(name, (usual.get(name, value),))]  # fmt: skip
+        if unknown:
+            about = f", but protocol {self.protocol}" if self.protocol != "default" else ""
+            return None, f"the relation does not describe {', '.join(unknown)}{about}"
+        return self.system(**values), ""
+
+
+LEMMAS: Final = (
+    Lemmas("core", "writers, compactions, crashes, and readers that list twice", options.CoreOptions, core.Core,
+           ("demo", "readers", "two_groups", "crash_resume", "core_small"), ("demo", "readers")),
+    Lemmas("ranks", "merge by event time, with tombstones", ranks.MergingOptions, ranks.Ranks, ("demo", "core_small"),
+           ("demo",)),
+    Lemmas("commit_time", "merge by commit time, without tombstones", ranks.CommitTimeOptions, ranks.CommitTime,
+           ("commit_time",), ("commit_time",)),
+    Lemmas("batches", "batches that are sent again", batches.BatchOptions, batches.Batches, ("sent_again",),
+           ("sent_again",)),
+    Lemmas("heartbeats", "heartbeats, and rollbacks of failed writes",
+           heartbeats.HeartbeatOptions, heartbeats.HeartbeatLemmas,
+           ("failed_writer", "rollback_resumed"), ("failed_writer",)),
+    Lemmas("optimistic", "optimistic writers next to non-blocking ones",
+           optimistic.OptimisticOptions, optimistic.Optimistic,
+           ("occ_beside_nbcc", "occ_two_groups"), ("occ_beside_nbcc", "occ_three_writes")),
+    Lemmas("cleaning", "cleaning with a horizon", cleaning.CleaningOptions, cleaning.CleaningLemmas,
+           ("cleaning_crash", "cleaning"), ("cleaning",)),
+    Lemmas("archiving", "archiving, and readers of the archive", archiving.ArchivingOptions, archiving.ArchivingLemmas,
+           ("archiving", "archiving_readers"), ("archiving_readers", "archiving")),
+    Lemmas("log_compaction", "log compactions", log_compaction.LogCompactionOptions, log_compaction.LogCompactionLemmas,
+           ("log_compaction", "log_compaction_crash"), ("log_compaction",)),
+    Lemmas("replaces", "replacing writes", replaces.ReplaceOptions, replaces.Replaces, ("replaces",), ("replaces",)),
+    Lemmas("decisions", "a decision log, and locks that are lost", decisions.DecidedPlanOptions, decisions.Decisions,
+           ("lost_lock",), ("lost_lock",), "decision-log"),
+    Lemmas("free_commits", "announced commits, which entries decide together without a lock", free_commits.FreeOptions,
+           free_commits.FreeCommits, ("demo",), ("demo",), "free-commits",
+           ("rollbackers: the relation of commits without a lock has none",)),
+)  # fmt: skip

@@ -1,0 +1,108 @@
+"""Kills: the stored evidence of which mutants (deliberately wrong models) violate which promise in which world.
+
+A promise HOLDS only if at least `ENOUGH` mutants are known to violate it. For each such mutant, the promise must also
+hold in a larger world than the one in which the mutant violates it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Final
+
+from nbcc.model import Protocol, World
+
+from .. import mutants
+from ..explore import Verdict
+from .bound import Bound, exceeds, sentence
+from .judge import Cell, MatrixRow
+from .search_bounds import all_bounds
+
+DEFAULT: Final = Protocol()
+ENOUGH: Final = 3
+"""A promise HOLDS only if at least this many of its mutants were killed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kill:
+    """A mutant (deliberately wrong model) that violates a promise. `bound` is the bound of the smallest world with a
+    violation, and `steps` is the length of the violating run.
+
+    `states` and `seconds` are the number of states and the duration of the search that found the violation.
+    """
+
+    mutant: str
+    promise: str
+    bound: Bound
+    steps: int
+    states: int
+    seconds: float
+
+
+def small_worlds() -> tuple[World, ...]:
+    """Return the worlds in which mutants are searched for violations."""
+    return tuple(each.world for each in all_bounds() if not each.matrix)
+
+
+def path() -> Path:
+    """Return the path of specs/kills.json, which contains the stored kills."""
+    return Path(str(files("nbcc") / "specs" / "kills.json"))
+
+
+def accepted() -> tuple[Kill, ...]:
+    """Return the killed mutants that specs/kills.json records."""
+    return from_text(path().read_text("utf-8"))
+
+
+@cache
+def from_text(text: str) -> tuple[Kill, ...]:
+    """Parse the content of specs/kills.json."""
+    return tuple(Kill(**row) for row in json.loads(text)["kills"])
+
+
+def believable(rows: Iterable[MatrixRow], known: Sequence[Kill]) -> tuple[MatrixRow, ...]:
+    """Apply `believed` to every cell of the given rows of the verdict matrix."""
+    return tuple(
+        replace(row, cells={name: believed(name, cell, known, row.file.protocol) for name, cell in row.cells.items()})
+        for row in rows
+    )
+
+
+def believed(promise: str, cell: Cell, known: Sequence[Kill], protocol: Protocol = DEFAULT) -> Cell:
+    """Return the cell, or UNDETERMINED instead of HOLDS if the killed mutants do not satisfy the criteria in the
+    module's docstring. A mutant of another protocol than `protocol` counts, but asks for no larger world: its world may
+    not be modelled under `protocol`.
+    """
+    if cell.verdict is not Verdict.HOLDS:
+        return cell
+    because = next(_doubts(promise, cell.bounds, known, protocol), None)
+    return cell if because is None else Cell(verdict=Verdict.UNDETERMINED, bounds=cell.bounds, because=because)
+
+
+def _doubts(promise: str, bounds: Sequence[Bound], known: Sequence[Kill], protocol: Protocol) -> Iterator[str]:
+    mine = [kill for kill in known if kill.promise == promise]
+    if (count := len({kill.mutant for kill in mine})) < ENOUGH:
+        yield f"{count} of its mutants were killed, {ENOUGH} are needed"
+    for kill in (each for each in mine if _is_of(each.mutant, protocol)):
+        if not any(exceeds(bound, kill.bound) for bound in bounds):
+            yield f"no world that was searched is beyond {sentence(kill.bound)}, which kills {kill.mutant}"
+
+
+@cache
+def _is_of(mutant: str, protocol: Protocol) -> bool:
+    """True if a mutant replaces a part of the model under `protocol`, or is a weaker option value."""
+    if mutant not in mutants.names():
+        return True
+    loaded = mutants.load(mutant)
+    return not loaded.replace or dict(loaded.protocol).items() <= protocol.to_mapping().items()
+
+
+def mutants_of(known: Iterable[Kill]) -> Mapping[str, tuple[Kill, ...]]:
+    found: dict[str, list[Kill]] = {}
+    for kill in known:
+        found.setdefault(kill.mutant, []).append(kill)
+    return {name: tuple(each) for name, each in found.items()}

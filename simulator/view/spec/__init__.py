@@ -1,0 +1,1 @@
+"""The specification as a page: actors, rules and promises of one protocol, computed from the model's declarations."""

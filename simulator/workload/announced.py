@@ -1,0 +1,241 @@
+"""Commits that writers announce, so that another actor may decide them (`nbcc.decision` = shared or free).
+
+One entry of the decision log decides all instants that are announced and undecided. Its author puts them on the
+timeline in the order of the entry, one after the other. With `shared` the holder of the lock is the author. With `free`
+every writer tries to create the next entry, and one of them succeeds.
+
+Requests are sent in the rounds of the engine (`engine.writes.announced`). A round takes effect when it is answered.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Final
+
+import simpy
+
+if TYPE_CHECKING:
+    from .simulation import Events, Simulation
+
+Round = Mapping[str, int]
+"""Requests that are sent at the same time, by verb."""
+ANNOUNCE: Final[Sequence[Round]] = ({"list": 1, "put": 1},)  # the markers, the announcement
+CLAIM: Final = {"put": 1}  # of the time that a writer requests without the lock, while it lists the timeline
+FLOORS: Final = {"list": 1}  # of archivers, while a writer without any lock puts its inflight state
+LIST: Final[Sequence[Round]] = ({"list": 1},)  # the decision log
+READ: Final[Sequence[Round]] = ({"get": 1},)  # the last entry
+LOOK: Final[Sequence[Round]] = ({"list": 2},)  # the announcements and the timeline
+AHEAD: Final = {"list": 3}  # what a lone writer looks at while it puts its files: the log, and the same
+BOTH: Final[Sequence[Round]] = ({"list": 1, "put": 2}, {"list": 1})  # announces and creates; the cuts
+CREATE: Final[Sequence[Round]] = ({"put": 1},)
+CHECK: Final[Sequence[Round]] = ({"list": 1},)  # the cuts
+POLL: Final = {"get": 2}  # the lock, and the own announcement, which is deleted when its instant is published
+POLL_PAUSE: Final = 0.045
+"""Mean seconds between the polls of a waiting writer (engine.lock.protocol): they grow from 0.015 to 0.12."""
+FOUND: Final[Sequence[Round]] = ({"list": 1},)  # the timeline
+WIDTH: Final = 8  # the engine's requests at the same time (engine.storage.parallel.WIDTH)
+LOOKS: Final = 2  # requests in the time that the engine takes for one publication when it waits for an author
+STORM: Final = 0.02
+"""Seconds of the longest pause after a failed create; it doubles with each (engine.writes.announced)."""
+
+
+class AnnouncedCommit:
+    """An announced instant, which writes to some file groups. `complete` puts it on the simulated timeline.
+
+    `later` returns how many commits its conflict check reads, and whether one of them conflicts; it is None if the
+    writer checks nothing. `settled` triggers with True when the instant is published, and with False if it conflicts.
+    `failed_creates` counts the entries that its writer did not create because another author had.
+    """
+
+    def __init__(
+        self, env: simpy.Environment, groups: Sequence[int], complete: Callable[[], None],
+        later: Callable[[], tuple[int, bool]] | None,
+    ) -> None:  # fmt: skip
+        self.settled, self.groups, self.later, self._complete = env.event(), groups, later, complete
+        self.failed_creates = 0
+
+    def publish(self) -> None:
+        """Complete the instant, unless another actor has done so."""
+        if not self.settled.triggered:
+            self._complete()
+            self.settled.succeed(True)
+
+
+class Announcements(ABC):
+    """The announced instants of a table, and the entries of its decision log."""
+
+    def __init__(self, run: Simulation) -> None:
+        self._run = run
+        self._undecided: dict[AnnouncedCommit, None] = {}
+        self.entries: list[Sequence[AnnouncedCommit]] = [()]
+        self._author: object = None  # of the last entry
+
+    def commit(self, actor: object, own: AnnouncedCommit, crashes_at: float) -> Events:
+        """Announce an instant and wait until it is published. Returns False if the writer crashed before that, or did
+        not get the lock in time. Another actor may publish the instant all the same.
+        """
+        yield from self._rounds(ANNOUNCE)
+        self._undecided[own] = None
+        done: bool = yield from self._decided(actor, own, crashes_at)
+        return done
+
+    @abstractmethod
+    def _decided(self, actor: object, own: AnnouncedCommit, crashes_at: float) -> Events:
+        """Wait until the instant is decided and published."""
+
+    def _rounds(self, rounds: Sequence[Round]) -> Events:
+        for each in rounds:
+            yield self._run.env.timeout(self._run.round(each))
+            yield self._run.compute(sum(each.values()) * self._run.store.core_seconds)
+
+    def _each(self, verb: str, count: int) -> Events:
+        """Send requests of one kind, as many at the same time as the engine does."""
+        full, rest = divmod(count, WIDTH)
+        yield from self._rounds([{verb: WIDTH}] * full + [{verb: rest}] * bool(rest))
+
+    def _entry(self) -> Events:
+        """Look for the undecided instants, and return those that the next entry decides."""
+        yield from self._rounds(LOOK)
+        if not any(item.later for item in self._undecided):
+            return [*self._undecided]
+        items: list[AnnouncedCommit] = []
+        taken: set[int] = set()
+        reads = 0
+        for item in [*self._undecided]:
+            unread, has_conflict = item.later() if item.later else (0, False)
+            reads = max(reads, unread)
+            if has_conflict or (item.later and not taken.isdisjoint(item.groups)):
+                del self._undecided[item]
+                item.settled.succeed(False)
+                continue
+            items.append(item)
+            taken.update(item.groups)
+        yield from self._rounds([{"get": 1}] * reads)
+        return items
+
+    def _create(self, actor: object, tail: int, items: Sequence[AnnouncedCommit]) -> Events:
+        """Create the entry after the tail. Returns whether no other author has created it."""
+        yield from self._rounds(CREATE)
+        if len(self.entries) != tail:
+            return False
+        self.entries.append(items)
+        self._author = actor
+        for item in items:
+            self._undecided.pop(item, None)
+        yield from self._rounds(CHECK)
+        return True
+
+    def _publish(self, items: Sequence[AnnouncedCommit], crashes_at: float) -> Events:
+        """Publish the instants of an entry in ascending order. Returns False if the author crashed before the end."""
+        yield from self._each("get", max(0, len(items) - 1))  # what the others have announced
+        for item in items:
+            yield from self._rounds([{"put": 1}])
+            if self._run.env.now >= crashes_at:
+                return False
+            item.publish()
+        return True
+
+
+class SharedDecisions(Announcements):
+    """The holder of the lock decides all announced instants; a writer that waits returns when its own is published."""
+
+    def __init__(self, run: Simulation) -> None:
+        super().__init__(run)
+        run.lock.poll_for(POLL, POLL_PAUSE)
+
+    def _decided(self, actor: object, own: AnnouncedCommit, crashes_at: float) -> Events:
+        lock, env = self._run.lock, self._run.env
+        turn = lock.ask(actor)
+        yield turn | own.settled
+        if not turn.triggered:
+            lock.withdraw(turn)
+            yield env.timeout(self._run.chance.random() * lock.interval())  # until it looks
+            yield from self._rounds(FOUND)
+            return True
+        if turn.value is None:
+            self._run.measures.lock_timeouts += 1
+            return False
+        began = env.now
+        yield from self._rounds([*LIST, *(() if self._author is actor else READ)])
+        items: Sequence[AnnouncedCommit] = yield from self._entry()
+        if items:
+            yield from self._create(actor, len(self.entries), items)
+        if not (yield from self._publish(items, crashes_at)):
+            env.process(self._run.expire(env.now - began))
+            return False
+        lock.released()  # at the same time as the deletes
+        yield from self._each("delete", len(items))
+        lock.free(env.now - began)
+        self._run.measures.lock_by["commits"] += env.now - began
+        return True
+
+
+class FreeDecisions(Announcements):
+    """Every writer learns the tail, sees it published, and creates the next entry for all announced instants."""
+
+    def commit(self, actor: object, own: AnnouncedCommit, crashes_at: float) -> Events:
+        """Announce an instant and wait until it is published. A writer that has created the last entry, and sees no
+        announcement, creates the next one at the same time.
+        """
+        tail, last = len(self.entries), self.entries[-1]
+        if self._author is not actor or self._undecided or _unpublished(last) or own.later:
+            done: bool = yield from super().commit(actor, own, crashes_at)
+            return done
+        self._run.measures.requests.update(AHEAD)
+        yield from self._rounds(BOTH)
+        if len(self.entries) == tail:
+            self.entries.append([own])
+            done = yield from self._publish([own], crashes_at)
+        else:
+            own.failed_creates += 1
+            self._undecided[own] = None
+            done = yield from self._decided(actor, own, crashes_at)
+        return done
+
+    def _decided(self, actor: object, own: AnnouncedCommit, crashes_at: float) -> Events:
+        env, pause = self._run.env, STORM
+        while True:
+            yield from self._rounds(LIST)
+            tail, last = len(self.entries), self.entries[-1]
+            yield from self._rounds(() if self._author is actor else READ)
+            if own in last:
+                yield from self._await(last, own, crashes_at)
+                return own.settled.triggered
+            items: Sequence[AnnouncedCommit] = yield from self._entry()
+            if _unpublished(last):
+                yield from self._await(last, last[-1], crashes_at)
+                if env.now >= crashes_at:
+                    return False
+            elif own.settled.triggered:
+                return True
+            elif items and (yield from self._create(actor, tail, items)):
+                # The announcements are deleted during the clean-up.
+                self._run.measures.requests["delete"] += len(items)
+                done: bool = yield from self._publish(items, crashes_at)
+                return done
+            elif items:
+                own.failed_creates += 1
+                yield from self._rounds(READ)  # the entry of the faster author
+                if own in self.entries[tail]:
+                    yield from self._await(self.entries[tail], own, crashes_at)
+                    return own.settled.triggered
+                yield env.timeout(self._run.chance.random() * pause)
+                pause *= 2
+
+    def _await(self, entry: Sequence[AnnouncedCommit], last: AnnouncedCommit, crashes_at: float) -> Events:
+        """Wait until an instant of an entry is published, and publish it if nothing moves."""
+        env, one = self._run.env, self._run.sampler.mean("put")
+        items = entry[: entry.index(last) + 1]
+        left = len(items)
+        while left:
+            yield env.timeout(left * LOOKS * one)
+            yield from self._rounds(FOUND)
+            before, left = left, _unpublished(items)
+            if left and left == before:
+                yield from self._publish(items[-left:], crashes_at)
+                return
+
+
+def _unpublished(items: Sequence[AnnouncedCommit]) -> int:
+    return sum(not item.settled.triggered for item in items)
