@@ -10,6 +10,9 @@ LOCKED := --extra spark --extra connect --extra test --extra viz --extra zookeep
 LOCK   := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
           --no-annotate --no-header
 
+# Tests start hundreds of Python processes, Spark's workers among them: without bytecode each compiles all of nbcc.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DELETE_ON_ERROR:
 .PHONY: setup demo test lint bench interop nightly lock clean help
 

@@ -3,9 +3,9 @@
 compare  nbcc, Apache Hudi 1.2.0 and plain Parquet: the same operations on the same rows
 writers  two writers in two processes, concurrently and in sequence, nbcc and Hudi
 requests requests of a commit in an object store, after 10 and after 10,000 commits
-reads    bytes and seconds of reads with a condition, of partitions and of a clustered column
+reads    bytes and seconds of reads with a condition, of partitions and of a clustered column; the cost of checksums
 snapshot the first snapshot of a process at 100,000 commits, through a state checkpoint
-stores   1 to 8 writers on one table in an object store that answers after 20 ms, nbcc and Hudi
+stores   1 to 16 writers on one table in an object store that answers after 20 ms, in each mode of nbcc, and Hudi
 scale    a small commit on a long timeline, slicing a million log files, memory of a large table
 memory   a file group of 20 million rows, merged by Python workers that may hold 512 MiB
 search   speed of the exhaustive search, its largest worlds with their memory, jobs on one and two cores
@@ -24,7 +24,21 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from . import compare, first_snapshot, memory, reads, requests, scale, search, stores, streams, tlc, workload, writers
+from . import (
+    checksums,
+    compare,
+    first_snapshot,
+    memory,
+    reads,
+    requests,
+    scale,
+    search,
+    stores,
+    streams,
+    tlc,
+    workload,
+    writers,
+)
 
 KINDS = (
     "compare", "writers", "requests", "stores", "reads", "memory", "scale", "search", "snapshot", "streams", "tlc",
@@ -73,14 +87,14 @@ def _run(kind: str, folder: Path, options: argparse.Namespace) -> dict[str, Any]
         result = workload.run(folder, options.quick)
         table = workload.text(result)
     elif kind == "stores":
-        result = stores.run(folder, 10.0 if options.quick else 60.0)
+        result = stores.run(folder, 1 if options.quick else options.rounds)
         table = stores.text(result)
     elif kind == "writers":
         result = writers.run(folder)
         table = writers.text(result)
     elif kind == "reads":
-        result = reads.run(folder, options.rows)
-        table = reads.text(result)
+        result = {**reads.run(folder, options.rows), "checksums": checksums.run(folder, options.rows // 5)}
+        table = f"{reads.text(result)}\n\n{checksums.text(result['checksums'])}"
     elif kind == "memory":
         result = memory.run(folder, memory.ROWS // 20 if options.quick else memory.ROWS)
         table = memory.text(result)

@@ -19,8 +19,8 @@ from nbcc.engine.file_names import LogName
 from nbcc.engine.names import bucket_file_id
 from nbcc.engine.table import Table
 from nbcc.engine.timeline import CommitMetadata, WriteStat, encode_commit, own_extra
-from nbcc.engine.timeline.archive import HISTORY, VERSION
 from nbcc.engine.timeline.archive_files import Archived, encode_rows
+from nbcc.engine.timeline.archive_reader import HISTORY, VERSION
 from nbcc.engine.timeline.state_checkpoint import FOLDER
 
 from . import progress

@@ -1,7 +1,8 @@
-"""The memory of a process and of those below it, from Linux's /proc."""
+"""The memory of a process and of those below it, and the busy cores of the machine, from Linux's /proc."""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 PROC = Path("/proc")
@@ -20,6 +21,15 @@ def peaks(root: int) -> dict[str, int]:
 def held(root: int) -> int:
     """MiB that `root` and the processes below it hold now; 0 where there is no /proc."""
     return sum(_mebibytes(_status(pid), "VmRSS") for pid in _family(root))
+
+
+def busy() -> float:
+    """Core-seconds in which the machine's cores have worked since it started; 0 where there is no /proc."""
+    try:
+        user, nice, system = (int(jiffies) for jiffies in (PROC / "stat").read_text("utf-8").split()[1:4])
+    except OSError:
+        return 0.0
+    return (user + nice + system) / os.sysconf("SC_CLK_TCK")
 
 
 def _family(root: int) -> set[int]:

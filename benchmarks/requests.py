@@ -1,7 +1,8 @@
-"""Requests of a commit in an object store, on the server of `nbcc.simulator.s3`: in a short history and in a long one.
+"""Requests of a commit in an object store, on the server of `nbcc.simulator.lockstep.s3`, with a short and a long past.
 
 The history is written to a local folder and copied into the bucket, with compaction, cleaning and archiving on. A
-commit touches two file groups. It is acknowledged when its lock is released; what follows is clean-up.
+commit touches two file groups. It is acknowledged when its lock is released, or, without a lock, when it is published;
+what follows is clean-up.
 """
 
 from __future__ import annotations
@@ -13,16 +14,20 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from nbcc.engine.config.options import SKEW
+from nbcc.engine.config.options import REQUESTS, SKEW
 from nbcc.engine.table import Table
-from nbcc.simulator.s3.server import Bucket, s3_server
+from nbcc.simulator.lockstep.s3.server import Bucket, s3_server
 
 from . import progress
 
 HISTORIES: Final = (10, 10_000)
 """Numbers of commits before the one that is measured."""
-GOALS: Final = {"lock": 12, "log": 16}
-"""The most requests in sequence until the acknowledgement, by `nbcc.decision`."""
+GOALS: Final = {
+    "lock": 12, "log": 16, "shared": 19, "free": 13, "lock, put_if_absent": 11, "log, put_if_absent": 15,
+}  # fmt: skip
+"""The most requests in sequence until the acknowledgement, by `nbcc.decision`, and `nbcc.requests` if it is not
+under_lock.
+"""
 
 URL: Final = "s3://lake/t"
 LATENCY_SECONDS: Final = 0.05
@@ -64,8 +69,10 @@ def _batch(ts: int) -> pa.Table:
 
 
 def _history(path: Path, commits: int, decision: str) -> None:
+    decision, _, requests = decision.partition(", ")
     options = {
-        SKEW: "1", "nbcc.decision": decision, "hoodie.write.lock.provider": "StorageBasedLockProvider",
+        SKEW: "1", "nbcc.decision": decision, REQUESTS: requests or "under_lock",
+        "hoodie.write.lock.provider": "StorageBasedLockProvider",
         "hoodie.archive.automatic": "true", "hoodie.keep.min.commits": "20", "hoodie.keep.max.commits": "30",
     }  # fmt: skip
     table = Table.create(
@@ -102,8 +109,9 @@ def _commit(table: Table, bucket: Bucket, ts: int) -> dict[str, int]:
     bucket.latency_seconds = 0.0
     requests = [*bucket.requests]
     completed = next(place for place, each in enumerate(requests) if re.search(r"\d+_\d+\.deltacommit$", each.key))
-    released = next(p for p, each in enumerate(requests) if p > completed and each.key.endswith("table_lock.json"))
-    before, after = requests[: released + 1], requests[released + 1 :]
+    ends = (p for p, each in enumerate(requests) if p > completed and each.key.endswith("table_lock.json"))
+    acknowledged = next(ends, completed) + 1
+    before, after = requests[:acknowledged], requests[acknowledged:]
     timeline = sum(key.startswith("t/.hoodie/timeline/") for key in bucket.objects)
     return {
         "sequence": Bucket(requests=before).depth(), "requests": len(before), "clean_up": len(after),

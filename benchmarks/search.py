@@ -16,9 +16,9 @@ from examples.hudi_v5 import Constants, HudiV5
 from examples.two_phase_commit import TwoPhaseCommit
 from nbcc.model.promises import PROMISES
 from nbcc.simulator import specs
-from nbcc.simulator.explore import explore
-from nbcc.simulator.explore.jobs import SearchJob, promises_of, run_jobs
-from nbcc.simulator.explore.memory import peak_memory
+from nbcc.simulator.search.explore import explore
+from nbcc.simulator.search.explore.memory import peak_memory
+from nbcc.simulator.search.jobs import SearchJob, promises_of, run_jobs
 
 TWO_PHASE_COMMIT = "two-phase commit, 7 managers"
 WORLDS = ("core_small", "readers", TWO_PHASE_COMMIT)

@@ -1,142 +1,143 @@
 """Writers on one table in an object store: commits and requests a second, and the latency of a commit.
 
-Each writer is a process that upserts small batches into the same file groups of a table on the S3 server of
-`nbcc.simulator.s3`, which answers each request after 20 ms. A writer whose commit conflicts writes the batch again.
+Each writer is a process. nbcc's are those of `commits`: they commit in each mode that the engine has, and as optimistic
+writers in the default mode. The cases are measured in turns, so that other work on the machine falls on all of them.
 Apache Hudi's writers, each with its JVM, are measured on the same server if Hudi's environment exists.
+
+A death: of eight writers, one is killed just before it puts its first completed instant. The pause is the longest time
+from then on without a commit of the others.
 """
 
 from __future__ import annotations
 
-import multiprocessing
 import statistics
 import time
+from collections.abc import Sequence
 from contextlib import ExitStack
+from itertools import pairwise, product
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, get_args
 
-import pyarrow as pa
-
-from nbcc.engine.config.options import SKEW
-from nbcc.engine.errors import Conflict
-from nbcc.engine.table import Table
-from nbcc.simulator.s3.server import Bucket, s3_server
+from nbcc.simulator.lockstep.s3.server import Bucket, s3_server
 
 from . import progress
+from .commits import BUCKETS, LATENCY_SECONDS, NBCC, OCC, ROWS, SKEW_MS, Phase, Run, Writers, modes, writers
 from .side import Side, SideError, hudi_is_there
 
-WRITERS: Final = (1, 2, 4, 8)
-MODES: Final = {"NBCC": "NON_BLOCKING_CONCURRENCY_CONTROL", "OCC": "OPTIMISTIC_CONCURRENCY_CONTROL"}
+WRITERS: Final = (1, 2, 4, 8, 16)
+SECONDS: Final = 6.0
+"""Of each case in each round."""
+DEATH_WRITERS: Final = 8
+LEASE: Final = 5
+"""Seconds of a lease in a run with a death; the default is 300."""
+LEASED: Final = {
+    "hoodie.write.lock.storage.validity.timeout.secs": f"{LEASE}",
+    "hoodie.write.lock.storage.renew.interval.secs": "2",
+}
 HUDI: Final = "Hudi 1.2.0, NBCC"
 HUDI_WRITERS: Final = (1, 2, 4)
 HUDI_HEAP: Final = "1g"  # of each JVM
 HUDI_WARM_SECONDS: Final = 10.0
-HUDI_SECONDS: Final = 60.0  # at least: a commit of Hudi takes several seconds
-LATENCY_SECONDS: Final = 0.02
-SKEW_MS: Final = 5
-URL: Final = "s3://lake/t"
-SCHEMA: Final = pa.schema([("id", pa.string()), ("ts", pa.int64())])
-ROWS: Final = 8
-BUCKETS: Final = 2
-
-_SPAWNED: Final = multiprocessing.get_context("spawn")
+HUDI_SECONDS: Final = 60.0  # a commit of Hudi takes several seconds
 
 
-def run(folder: Path, seconds: float) -> dict[str, Any]:
-    """The figures by mode and number of writers; each pair is measured for `seconds`, Hudi's for a minute or more."""
-    rows = []
-    for mode in MODES:
-        for writers in WRITERS:
-            with progress.during(f"{mode}, {writers} writers"):
-                rows.append({"mode": mode, "writers": writers, **_measured(MODES[mode], writers, seconds)})
+def run(folder: Path, rounds: int) -> dict[str, Any]:
+    """The figures by phase, mode and number of writers, and the pauses after deaths."""
+    cases = [(phase, mode, NBCC) for phase, mode in product(get_args(Phase), modes())]
+    cases.append(("write", next(iter(modes())), OCC))
+    runs: dict[tuple[int, tuple[Phase, str, str]], list[Run]] = {each: [] for each in product(WRITERS, cases)}
+    pauses: dict[str, list[float]] = {mode: [] for mode in modes()}
+    with writers() as crowd:
+        for number in range(rounds):
+            for (count, (phase, mode, concurrency)), measured in runs.items():
+                with progress.during(f"round {number + 1}: {phase}, {mode}, {concurrency.lower()}, {count} writers"):
+                    measured.append(crowd.commit(count, SECONDS, modes()[mode], phase, concurrency))
+            for mode, seconds in pauses.items():
+                with progress.during(f"round {number + 1}: a death, {mode}"):
+                    seconds.append(_pause(crowd, modes()[mode]))
+    rows = [
+        {"phase": phase, "mode": mode if kind == NBCC else f"{mode}, OCC", "writers": count, **_row(each, count)}
+        for (count, (phase, mode, kind)), each in runs.items()
+    ]
     if hudi_is_there():
-        rows += _hudi(folder, max(seconds, HUDI_SECONDS))
-    return {"seconds": seconds, "latency": LATENCY_SECONDS, "skew_ms": SKEW_MS, "rows": rows}
+        rows += _hudi(folder)
+    deaths = [{"mode": mode, "pauses": [round(each, 2) for each in seconds]} for mode, seconds in pauses.items()]
+    return {
+        "seconds": SECONDS, "rounds": rounds, "latency": LATENCY_SECONDS, "skew_ms": SKEW_MS, "lease": LEASE,
+        "rows": rows, "deaths": deaths,
+    }  # fmt: skip
 
 
 def text(result: dict[str, Any]) -> str:
-    """The table of a result."""
-    head = "| mode | writers | commits/s | median s | slowest tenth from s | conflicts a commit | requests/s |"
+    """The tables of a result."""
     lines = [
-        f"| {row['mode']} | {row['writers']} | {row['commits_a_second']:.2f} | {row['median']:.2f} "
-        f"| {row['ninetieth']:.2f} | {row['conflicts_a_commit']:.2f} | {row['requests_a_second']:.0f} |"
-        for row in result["rows"]
+        "| phase | mode | writers | commits/s (least to greatest) | median s | p95 s | after the data files, median s "
+        "| requests a commit | conflicts a commit | cores of the writers, of the server, of all programs |",
+        "|---|---|---|---|---|---|---|---|---|---|",
     ]
-    return "\n".join([head, "|---|---|---|---|---|---|---|", *lines])
+    for row in sorted(result["rows"], key=lambda row: row["phase"]):
+        rate = f"{row['commits_a_second']:.1f} ({row['least']:.1f} to {row['greatest']:.1f})"
+        cores = ", ".join(f"{row[name]:.2f}" for name in ("cores", "server", "machine")) if "cores" in row else "-"
+        lines.append(
+            f"| {row['phase']} | {row['mode']} | {row['writers']} | {rate} | {row['median']:.2f} | {row['p95']:.2f} "
+            f"| {row.get('committing', '-')} | {row['requests']:.0f} | {row['conflicts']:.2f} | {cores} |"
+        )
+    lines += ["", "| one of eight writers dies | longest pause s, each round |", "|---|---|"]
+    lines += [f"| {each['mode']} | {', '.join(f'{p:.1f}' for p in each['pauses'])} |" for each in result["deaths"]]
+    return "\n".join(lines)
 
 
-def _measured(mode: str, writers: int, seconds: float) -> dict[str, Any]:
-    with s3_server() as bucket:
-        Table.create(
-            None, URL, SCHEMA, record_key="id", ordering_fields="ts", buckets=BUCKETS, options={SKEW: str(SKEW_MS)},
-            concurrency_mode=mode, storage_options=bucket.options,
-        )  # fmt: skip
-        answers, ready = _SPAWNED.Queue(), _SPAWNED.Barrier(writers + 1)
-        processes = [
-            _SPAWNED.Process(target=_write, args=(number, bucket.options, seconds, ready, answers))
-            for number in range(writers)
-        ]
-        for process in processes:
-            process.start()
-        ready.wait(120)
-        bucket.latency_seconds = LATENCY_SECONDS
-        bucket.requests.clear()
-        time.sleep(seconds)
-        requests = len(bucket.requests)
-        found = [answers.get(timeout=120) for _ in processes]
-        for process in processes:
-            process.join()
-    return figures(found, requests, seconds)
+def _pause(crowd: Writers, options: dict[str, str]) -> float:
+    seconds = SECONDS + 2 * LEASE
+    run = crowd.commit(DEATH_WRITERS, seconds, {**options, **LEASED}, "commit", dies=True)
+    later = sorted(each for one in run.commits for each in one.returned if each > run.died)
+    return max(b - a for a, b in pairwise([run.died, *later, run.began + seconds]))
 
 
-def figures(found: list[dict[str, Any]], requests: int, seconds: float) -> dict[str, Any]:
-    """The figures of one row from the answers of the writers."""
-    latencies = sorted(latency for each in found for latency in each["latencies"])
-    commits, conflicts = len(latencies), sum(each["conflicts"] for each in found)
+def _row(runs: Sequence[Run], count: int) -> dict[str, Any]:
+    """The figures of one case. The cores of the writers are of the time until the last commit has returned."""
+    commits = [one for each in runs for one in each.commits]
+    took = [seconds for one in commits for seconds in one.took]
+    rates = [sum(t <= r.began + SECONDS for one in r.commits for t in one.returned) / SECONDS for r in runs]
+    requests = sum(each.requests for each in runs) / SECONDS / len(runs)
+    seconds = sum(max(t for one in each.commits for t in one.returned) - each.began for each in runs)
     return {
-        "commits_a_second": round(sum(each["in_time"] for each in found) / seconds, 3),
-        "median": round(statistics.median(latencies), 3),
-        "ninetieth": round(latencies[int(0.9 * (commits - 1))], 3),
-        "conflicts_a_commit": round(conflicts / commits, 3),
-        "requests_a_second": round(requests / seconds, 1),
+        **figures(took, sum(one.conflicts for one in commits), rates, requests),
+        "committing": round(statistics.median(t for one in commits for t in one.committing), 3),
+        "cores": round(sum(one.cores for one in commits) / seconds, 2),
+        "server": round(sum(each.server for each in runs) / SECONDS / len(runs), 2),
+        "machine": round(sum(each.machine for each in runs) / SECONDS / len(runs), 2),
     }
 
 
-def _write(number: int, options: dict[str, Any], seconds: float, ready: Any, answers: Any) -> None:
-    """Commit until the time is over. The answer: the seconds of each commit with its repetitions, the number of
-    conflicts, and the number of commits that returned in time.
-    """
-    table = Table.open(None, URL, options)
-    ready.wait(120)
-    latencies: list[float] = []
-    conflicts, in_time, until = 0, 0, time.monotonic() + seconds
-    while (began := time.monotonic()) < until:
-        ids = [f"{number}.{len(latencies)}.{row}" for row in range(ROWS)]
-        batch = pa.table({"id": ids, "ts": [time.time_ns()] * ROWS}, schema=SCHEMA)
-        while True:
-            try:
-                table.upsert(batch)
-                break
-            except Conflict:
-                conflicts += 1
-        latencies.append(time.monotonic() - began)
-        in_time += time.monotonic() <= until
-    answers.put({"latencies": latencies, "conflicts": conflicts, "in_time": in_time})
+def figures(took: Sequence[float], conflicts: int, rates: Sequence[float], requests: float) -> dict[str, Any]:
+    """Figures of the seconds of the calls, the commits a second of each round, and the requests a second."""
+    latencies, rate = sorted(took), statistics.mean(rates)
+    return {
+        "commits_a_second": round(rate, 3),
+        "least": round(min(rates), 3),
+        "greatest": round(max(rates), 3),
+        "median": round(statistics.median(latencies), 3),
+        "p95": round(latencies[int(0.95 * (len(latencies) - 1))], 3),
+        "requests": round(requests / rate, 1),
+        "conflicts": round(conflicts / len(latencies), 3),
+    }
 
 
-def _hudi(folder: Path, seconds: float) -> list[dict[str, Any]]:
+def _hudi(folder: Path) -> list[dict[str, Any]]:
     """Hudi's rows: its writers are added one after the other, each number of them has a table of its own."""
     rows, sides = [], list[Side]()
     with ExitStack() as stack:
         bucket, locks = stack.enter_context(s3_server()), 0
-        for writers in HUDI_WRITERS:
-            while len(sides) < writers:
+        for count in HUDI_WRITERS:
+            while len(sides) < count:
                 log = folder / f"hudi-{len(sides)}.log"
                 sides.append(Side("hudi", log, cores=1, heap=HUDI_HEAP, store=bucket.texts))
                 stack.callback(sides[-1].close)
             locks = locks or sides[0].do("serve_locks", folder=str(folder / "zookeeper")).answer
-            with progress.during(f"{HUDI}, {writers} writers"):
-                row = _hudi_measured(sides, bucket, locks, seconds)
-            rows.append({"mode": HUDI, "writers": writers, **row})
+            with progress.during(f"{HUDI}, {count} writers"):
+                row = _hudi_measured(sides, bucket, locks, HUDI_SECONDS)
+            rows.append({"phase": "write", "mode": HUDI, "writers": count, **row})
     return rows
 
 
@@ -157,4 +158,6 @@ def _hudi_measured(sides: list[Side], bucket: Bucket, locks: int, seconds: float
     commits += sum(len(each["latencies"]) for each in found)
     if (rows := sides[0].do("count").answer) != commits * ROWS:
         raise SideError(f"Hudi's table has {rows} rows after {commits} commits of {ROWS}")
-    return figures(found, requests, seconds)
+    took = [latency for each in found for latency in each["latencies"]]
+    rate = sum(each["in_time"] for each in found) / seconds
+    return {**figures(took, 0, [rate], requests / seconds)}

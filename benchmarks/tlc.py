@@ -26,8 +26,8 @@ from typing import Any
 
 from nbcc.model import Protocol
 from nbcc.simulator import specs
-from nbcc.simulator.peers.tlc import configuration, tlc
-from nbcc.simulator.peers.tlc.settings import INVARIANTS, SAME
+from tools.tlc import TWIN, configuration, tlc
+from tools.tlc.settings import INVARIANTS, SAME
 
 from .progress import during
 
@@ -50,7 +50,7 @@ class Match:
     symmetric: str
     same: str
     module: str = "Nbcc"
-    folder: Path | None = None
+    folder: Path = TWIN
     promises: tuple[str, ...] = field(default=())
 
 

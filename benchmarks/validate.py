@@ -59,8 +59,8 @@ def _judged(command: list[str]) -> dict[str, object]:
 def judge(table: Path) -> dict[str, object]:
     """Seconds of wall clock and of processor time, as `nbcc validate` does it."""
     from nbcc.engine.storage import open_storage
+    from nbcc.simulator.audit import validate
     from nbcc.simulator.cli.validate import MOST_WORKERS
-    from nbcc.simulator.validate import validate
 
     began = time.monotonic()
     stages: dict[str, float] = {}

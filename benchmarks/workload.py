@@ -27,7 +27,7 @@ from nbcc.simulator.workload import costs
 from nbcc.simulator.workload.calibrate import ROWS, Samples
 from nbcc.simulator.workload.measures import Measures
 from nbcc.simulator.workload.run import simulate
-from nbcc.simulator.workload.scenario import LockOptions, Mode, Reads, Scenario, TableShape, Writers
+from nbcc.simulator.workload.scenario import LockOptions, Mode, Reads, Scenario, TableLoad, WriterLoad
 from nbcc.simulator.workload.timed import SCHEMA, batch
 
 from . import progress
@@ -113,9 +113,9 @@ def _predicted(plan: dict[str, Any], mode: Mode, writers: int, calibration: cost
     scenario = Scenario(
         # Real writers begin no attempt after the end, and complete the one that they have begun.
         name="held out", hours=(end + LONGEST) / 3600, store="local", cores=os.cpu_count() or 1,
-        table=TableShape(plan["partitions"], plan["buckets"]),
+        table=TableLoad(plan["partitions"], plan["buckets"]),
         lock=LockOptions(provider="file", skew=plan["skew_ms"] / 1000),
-        writers=(Writers("writer", writers, arrival="continuous", rows=plan["rows"], choice="uniform", ends=end),),
+        writers=(WriterLoad("writer", writers, arrival="continuous", rows=plan["rows"], choice="uniform", ends=end),),
         reads=Reads(every=0.0),
     )  # fmt: skip
     measures: Measures = simulate(scenario, mode, calibration, seed)

@@ -1,3 +1,3 @@
-"""What the developers of nbcc run: generated mutants, generated pages, soak tests. The package is not part of the
+"""What the developers of nbcc run: generated pages, soak tests. The package is not part of the
 wheel.
 """

@@ -11,14 +11,15 @@ from typing import Any, Final
 
 from nbcc.model import Query
 from nbcc.model.answers import NoAnswer
-from nbcc.simulator.crosscheck.history import History
-from nbcc.simulator.crosscheck.observables import final_queries, model_rows
-from nbcc.simulator.findings import FOLDER, HUDI_RS, SYSTEMS, Finding, load, names
-from nbcc.simulator.replay import Outcome, play
-from nbcc.simulator.systems.registry import factory
-from nbcc.simulator.view.text import render
-from nbcc.simulator.witness import right_rows
+from nbcc.simulator.lockstep.crosscheck.history import PlayedHistory
+from nbcc.simulator.lockstep.findings import FOLDER, HUDI_RS, SYSTEMS, Finding, load, names
+from nbcc.simulator.lockstep.replay import Outcome, play
+from nbcc.simulator.lockstep.systems.registry import factory
+from nbcc.simulator.lockstep.witness import right_rows
+from nbcc.simulator.observables import final_queries, model_rows
+from nbcc.simulator.trace_text import render
 
+from .markdown import table
 from .soak import STREAK, Streak
 
 OF_HUDI_RS: Final = "tests/engine/test_findings_hudi_rs.py"
@@ -49,13 +50,15 @@ def answers(finding: Finding) -> Answers:
     return found[0]
 
 
-def ended(finding: Finding, look: Callable[[History, Query], None], promise: str = "", on: str = "model") -> Outcome:
+def ended(
+    finding: Finding, look: Callable[[PlayedHistory, Query], None], promise: str = "", on: str = "model"
+) -> Outcome:
     """Play the run, and call ``look`` with its end and the read that shows the difference."""
     run = replace(finding.trace, promise=promise)
     return play(run, on, factory(on), lambda history: look(history, query_of(history, finding)))
 
 
-def words(history: History, read: Callable[[], tuple[Any, ...]]) -> str:
+def words(history: PlayedHistory, read: Callable[[], tuple[Any, ...]]) -> str:
     """Return an answer in words: its rows, or its refusal."""
     try:
         return "; ".join(history.symbols.rows(read())) or "no row"
@@ -63,7 +66,7 @@ def words(history: History, read: Callable[[], tuple[Any, ...]]) -> str:
         return f"no answer {refused}"
 
 
-def query_of(history: History, finding: Finding) -> Query:
+def query_of(history: PlayedHistory, finding: Finding) -> Query:
     """Return the read at the end of the run that shows the difference."""
     for query in (Query("snapshot"), *final_queries(history.timeline, change_logs=False)):
         if history.described(query) == finding.read:
@@ -71,7 +74,7 @@ def query_of(history: History, finding: Finding) -> Query:
     raise ValueError(f"finding {finding.name!r}: its run ends with no read that is called {finding.read!r}")
 
 
-def _answers(history: History, query: Query) -> Answers:
+def _answers(history: PlayedHistory, query: Query) -> Answers:
     right = words(history, lambda: right_rows(history.model, history.state, query, history.data))
     return Answers(right, words(history, lambda: model_rows(history.model, history.state, query, history.data)))
 
@@ -139,10 +142,16 @@ def _command(finding: Finding) -> Iterator[str]:
 
 def index() -> str:
     """Return the page that lists all findings."""
-    lines = [HEAD, "| finding | breaks | shown by | public issue |", "|---|---|---|---|"]
-    for each in map(load, names()):
-        shown = "a test" if each.test else f"[a run](<{each.path.name}>)".replace("<", "").replace(">", "")
-        lines.append(f"| [{each.title}]({each.name}.md) | {', '.join(each.breaks) or '–'} | {shown} | {each.issue} |")
+    rows = (
+        (
+            f"[{each.title}]({each.name}.md)",
+            ", ".join(each.breaks) or "–",
+            "a test" if each.test else f"[a run]({each.path.name})",
+            each.issue,
+        )
+        for each in map(load, names())
+    )
+    lines = [HEAD, *table(("finding", "breaks", "shown by", "public issue"), rows)]
     lines += ["", "## Agreement of the protocol with Apache Hudi", "", *_soak()]
     lines += ["", "## About the texts of RFCs", "", *(f"- [{title}]({name})" for name, title in _others())]
     return "\n".join(lines) + "\n"
@@ -159,11 +168,13 @@ def _soak() -> Iterator[str]:
         "than 2,000. Histories in which two kinds of actions overlapped on a file group:"
     )
     kinds = sorted({kind for pair in streak.pairs for kind in pair})
-    yield from ("", f"| begun first | {' | '.join(f'then {kind}' for kind in kinds)} |", "|---|" + "---|" * len(kinds))
-    for one in kinds:
-        counts = (f"{streak.pairs[one, other]:,}" if streak.pairs[one, other] else "–" for other in kinds)
-        yield f"| {one} | {' | '.join(counts)} |"
+    rows = ([one, *(_amount(streak.pairs[one, other]) for other in kinds)] for one in kinds)
+    yield from ("", *table(["begun first", *(f"then {kind}" for kind in kinds)], rows))
     yield from ("", "Hudi plans no second compaction of a file group that has a pending one.")
+
+
+def _amount(count: int) -> str:
+    return f"{count:,}" if count else "–"
 
 
 def _others() -> Iterator[tuple[str, str]]:

@@ -8,14 +8,16 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from nbcc.model import Protocol, World
+from nbcc.model.assembly import is_modelled
 from nbcc.model.machine.order import Unordered
 from nbcc.model.promises import PROMISES
 from nbcc.model.protocol import choices
-from nbcc.simulator import mutants, specs
-from nbcc.simulator.explore import Verdict
-from nbcc.simulator.explore.jobs import SearchJob, run_job
-from nbcc.simulator.verdicts.bound import bound_of, sentence
-from nbcc.simulator.verdicts.kills import Kill, accepted, mutants_of, path, small_worlds
+from nbcc.simulator import specs
+from nbcc.simulator.search import mutants
+from nbcc.simulator.search.explore import Verdict
+from nbcc.simulator.search.jobs import SearchJob
+from nbcc.simulator.search.verdicts.bound import bound_of, sentence
+from nbcc.simulator.search.verdicts.kills import Kill, accepted, mutants_of, path, small_worlds
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +32,7 @@ class Subject:
     job: SearchJob
     sound: SearchJob
     """The same job without the replacement. A promise that is violated there is not killed by the replacement."""
+    protocol: Protocol
     world: World | None = None
 
 
@@ -38,8 +41,9 @@ def subjects() -> tuple[Subject, ...]:
     found = [_mutant(each) for each in map(mutants.load, mutants.names()) if each.detector == "search"]
     weaker = [(name, value) for name, values in choices().items() for value in values[1:]]
     for name, value in weaker:
-        job = SearchJob(world="", protocol=Protocol.from_mapping({name: value}))
-        found.append(Subject(name=f"{name}={value}", breaks="", job=job, sound=SearchJob(world="")))
+        protocol = Protocol.from_mapping({name: value})
+        job, sound = SearchJob(world="", protocol=protocol), SearchJob(world="")
+        found.append(Subject(name=f"{name}={value}", breaks="", job=job, sound=sound, protocol=protocol))
     return tuple(found)
 
 
@@ -50,6 +54,7 @@ def _mutant(mutant: mutants.Mutant) -> Subject:
         breaks=mutant.breaks,
         job=SearchJob(world="", mutant=mutant.name),
         sound=SearchJob(world="", protocol=plain),
+        protocol=Protocol.from_mapping({**mutant.protocol}),
         world=specs.world(mutant.world) if mutant.world else None,
     )
 
@@ -58,10 +63,10 @@ def kills(subject: Subject, promises: tuple[str, ...] = ()) -> tuple[Kill, ...]:
     """Return the kills of a subject: for each promise (default: all) the first small world that violates it."""
     found: dict[str, Kill] = {}
     for world in (*small_worlds(), *([subject.world] if subject.world else [])):
-        if promises and not _applies(subject, world, promises):
+        if not is_modelled(world, subject.protocol) or (promises and not _applies(subject, world, promises)):
             continue
         try:
-            result = run_job(replace(subject.job, world=world, promises=promises))
+            result = replace(subject.job, world=world, promises=promises).run()
         except Unordered:  # the mutant refines a transition that a mechanism of this world refines, too
             continue
         broken = {name: each for name, each in result.promises.items() if each.verdict is Verdict.VIOLATED}
@@ -85,7 +90,7 @@ def _applies(subject: Subject, world: World, promises: tuple[str, ...]) -> bool:
 def _broken_anyway(subject: Subject, world: World, promises: Iterable[str]) -> tuple[str, ...]:
     if subject.sound.protocol in ("default", Protocol()):
         return ()
-    result = run_job(replace(subject.sound, world=world))
+    result = replace(subject.sound, world=world).run()
     return tuple(name for name in promises if result.promises[name].verdict is Verdict.VIOLATED)
 
 
@@ -124,7 +129,7 @@ def _still_there(subject: Subject, kill: Kill) -> bool:
     where = next((world for world in (*small_worlds(), *own) if bound_of(world) == kill.bound), None)
     if where is None:
         return False
-    found = run_job(replace(subject.job, world=where, promises=(kill.promise,))).promises[kill.promise]
+    found = replace(subject.job, world=where, promises=(kill.promise,)).run().promises[kill.promise]
     return found.verdict is Verdict.VIOLATED and found.steps == kill.steps
 
 

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from nbcc.simulator.verdicts import load_locks
+from nbcc.simulator.search.verdicts import load_locks
+
+from .markdown import table
 
 Row = Mapping[str, Any]
 WIDTH: Final = 118
 LOCKS: Final = (
     "The lock protocols are models of their own ([locks](../docs/locks.md), [locks.toml](locks.toml)). MUTEX: a lock "
     "has at most one holder. LEASE: a lock that no contender holds is taken within one lease and the drift of the "
-    "clocks. A number is the length of a shortest run that breaks the promise. `nbcc verdicts --locks` repeats the "
-    "searches and compares them with [locks.json](locks.json)."
+    "clocks. A number counts the steps of a shortest run that breaks the promise ([locks.json](locks.json))."
 )
 STORES: Final = (
     "Which promises hold in which kind of store. Under *table* are the promises that break, by `nbcc.decision`; all "
@@ -27,22 +28,29 @@ def locks_section() -> Iterator[str]:
     """The sections' lines."""
     rows = load_locks()["rows"]
     yield from ("", "## Locks", "", *textwrap.wrap(LOCKS, WIDTH, break_long_words=False, break_on_hyphens=False))
-    yield from ("", "| lock | rules | MUTEX | LEASE |", "|---|---|---|---|")
     merged = {row["name"]: row for row in rows if row["kind"] == "lock"}  # the largest depth comes last
-    for row in (*merged.values(), *(row for row in rows if row["kind"] == "mutant")):
-        rules = "as in the engine" if row["kind"] == "lock" else row["about"]
-        yield f"| {row['lock']} | {rules} | {_cell(row, 'MUTEX')} | {_cell(row, 'LEASE')} |"
+    judged = (*merged.values(), *(row for row in rows if row["kind"] == "mutant"))
+    lines = (
+        (
+            row["lock"],
+            "as in the engine" if row["kind"] == "lock" else row["about"],
+            _cell(row, "MUTEX"),
+            _cell(row, "LEASE"),
+        )
+        for row in judged
+    )
+    yield from ("", *table(("lock", "rules", "MUTEX", "LEASE"), lines))
     yield from ("", *_bounds(rows))
     yield from ("", "## Stores", "", *textwrap.wrap(STORES, WIDTH), "")
-    locks = list(merged)
-    yield "| the store | " + " | ".join([*locks, "table, `lock`", "table, `log`"]) + " |"
-    yield "|---|" + "---|" * (len(locks) + 2)
-    stores = dict.fromkeys(row["name"] for row in rows if row["kind"] == "store")
-    for store in stores:
+    yield from table(["the store", *merged, "table, `lock`", "table, `log`"], _stores(rows, list(merged)))
+
+
+def _stores(rows: Sequence[Row], locks: Sequence[str]) -> Iterator[list[str]]:
+    for store in dict.fromkeys(row["name"] for row in rows if row["kind"] == "store"):
         by = {row["lock"]: row for row in rows if row["name"] == store}
         about = next(iter(by.values()))["about"]
-        cells = [_lock(by.get(lock)) for lock in locks] + [_table(by.get(f"table, {how}")) for how in ("lock", "log")]
-        yield f"| {about} | {' | '.join(cells)} |"
+        tables = [_table(by.get(f"table, {how}")) for how in ("lock", "log")]
+        yield [about, *(_lock(by.get(lock)) for lock in locks), *tables]
 
 
 def _cell(row: Row, promise: str) -> str:

@@ -3,7 +3,10 @@
     accesses     specs/workload/accesses.json: the requests of the engine's operations, recorded from the engine
     detection    the figures in docs/validate.md, from tools/detection/figures.json
     findings     specs/findings/*.md
+    footprints   specs/footprints.json: the options that each world of the matrix reads; some minutes
     gallery      specs/traces: traces, pictures, texts and both indexes
+    hudi-calls   docs/hudi-calls.md, from specs/hudi-calls.json; `python -m tools.hudi_calls` runs Hudi for it
+    hudi-options docs/hudi-options.md, from the table of options in the engine
     kills        specs/kills.json, the pages of kills-page, of mutants whose kills have changed; minutes to hours
     kills-page   specs/kills.md, engine-kills.md and bugs.md, from the accepted kills
     mechanisms   docs/mechanisms.md
@@ -12,8 +15,8 @@
     writers-all  the same with its figures and pictures, by sweeps of the simulation; minutes
     verdicts     specs/verdicts.md, from the accepted matrices, locks and proofs; `nbcc verdicts --accept` writes them
 
-`--check` writes nothing and exits with 1 if a file is stale. `python -m tools.mutation --write` writes the record of
-generated mutants, `python -m tools.detection` the figures of `nbcc validate`.
+`--check` writes nothing and exits with 1 if a file is stale. `python -m tools.detection` records the figures of
+`nbcc validate`.
 """
 
 from __future__ import annotations
@@ -44,12 +47,21 @@ def detection() -> Files:
 
 
 def findings() -> Files:
-    from nbcc.simulator.findings import FOLDER
+    from nbcc.simulator.lockstep.findings import FOLDER
 
     from .findings import pages, stale
 
     texts = pages()
     return {FOLDER / name: texts.get(name) for name in {*texts, *stale()}}
+
+
+def footprints() -> Files:
+    from nbcc.simulator.search.footprint import path
+    from nbcc.simulator.search.verdicts.judge import worlds_of
+
+    from .footprints import text
+
+    return {path(): text(worlds_of("default", "quick"))}
 
 
 def gallery() -> Files:
@@ -58,6 +70,18 @@ def gallery() -> Files:
 
     texts = files_of(found(catalogue()))
     return {FOLDER / name: texts.get(name) for name in {*texts, *stale_files(texts)}}
+
+
+def hudi_calls() -> Files:
+    from .hudi_calls.summary import PAGE, load, page
+
+    return {PAGE: page(load())}
+
+
+def hudi_options() -> Files:
+    from .hudi_options import page
+
+    return {ROOT / "docs" / "hudi-options.md": page()}
 
 
 def mechanisms() -> Files:
@@ -74,7 +98,7 @@ def kills() -> Files:
 
 
 def kills_page() -> Files:
-    from nbcc.simulator.verdicts.kills import accepted
+    from nbcc.simulator.search.verdicts.kills import accepted
 
     from .kills_page import pages
 
@@ -109,7 +133,10 @@ GENERATORS: Final[Mapping[str, Callable[[], Files]]] = {
     "accesses": accesses,
     "detection": detection,
     "findings": findings,
+    "footprints": footprints,
     "gallery": gallery,
+    "hudi-calls": hudi_calls,
+    "hudi-options": hudi_options,
     "kills": kills,
     "kills-page": kills_page,
     "mechanisms": mechanisms,
@@ -118,7 +145,7 @@ GENERATORS: Final[Mapping[str, Callable[[], Files]]] = {
     "writers": writers,
     "writers-all": writers_all,
 }
-SLOW: Final = ("kills", "proofs", "writers-all")
+SLOW: Final = ("footprints", "kills", "proofs", "writers-all")
 """Generators that run only by name."""
 
 

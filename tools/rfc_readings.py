@@ -11,8 +11,6 @@ from typing import Final, NamedTuple
 from nbcc.model import Model, Protocol, State, Step, World
 from nbcc.model.assembly import rules_of
 from nbcc.model.kernel.merge import Fold, logs_of
-from nbcc.model.kernel.reads import as_of as read_as_of
-from nbcc.model.kernel.reads import incremental
 from nbcc.model.kernel.slicing import writes_by_slice
 from nbcc.model.promises.valuations import differ, names_for, renamed
 from nbcc.model.promises.view import View, view_of
@@ -46,13 +44,13 @@ def slices(view: View, group: int, reading: Protocol) -> Iterator[tuple[str, obj
 def as_of(view: View, group: int, reading: Protocol) -> Iterator[tuple[str, object]]:
     """The read as of every completion time."""
     for time in view.times:
-        yield f"as of t{time} in group {group}", read_as_of(rules_of(reading), view.table, group, time)
+        yield f"as of t{time} in group {group}", rules_of(reading).as_of(view.table, group, time)
 
 
 def windows(view: View, group: int, reading: Protocol) -> Iterator[tuple[str, object]]:
     """The read of every incremental window."""
     for after, until in view.windows:
-        answer = incremental(rules_of(reading), view.table, group, after, until)
+        answer = rules_of(reading).incremental(view.table, group, after, until)
         yield f"window (t{after}, t{until}] in group {group}", answer
 
 

@@ -20,6 +20,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 from statistics import median
 from typing import Any, Final
@@ -27,7 +28,6 @@ from typing import Any, Final
 import pyarrow as pa
 
 from nbcc import Table
-from nbcc.engine.timeline import load
 from nbcc.engine.writes.idempotency import EXTRA
 
 SCHEMA: Final = pa.schema([("id", pa.string()), ("ts", pa.int64()), ("a", pa.int64()), ("b", pa.int64())])
@@ -91,9 +91,12 @@ def memory(process: subprocess.Popen[str]) -> int:
 
 
 def soak(
-    commits: int, minutes: float, kill_every: float, heartbeat_ms: int, seed: int, per_second: float
-) -> dict[str, Any]:
-    """Run the soak in a new folder until so many commits of both streams, or so many minutes; return its figures."""
+    commits: int, minutes: float, kill_every: float, heartbeat_ms: int, seed: int, per_second: float,
+    given: Mapping[str, str],
+) -> dict[str, Any]:  # fmt: skip
+    """Run the soak in a new folder until so many commits of both streams, or so many minutes; return its figures.
+    `given` are options of the table.
+    """
     chance = random.Random(seed)
     with tempfile.TemporaryDirectory() as folder:
         path = str(Path(folder, "t"))
@@ -101,6 +104,7 @@ def soak(
             "nbcc.partial.update.mode": "set_columns",
             "hoodie.client.heartbeat.interval_in_ms": str(heartbeat_ms),  # archiving waits for it after a kill
             "hoodie.client.heartbeat.tolerable.misses": "4",
+            **given,
         }
         Table.create(None, path, SCHEMA, record_key="id", ordering_fields="ts", buckets=2, options=options)
         logs = [Path(folder, f"daemon{number}") for number in range(2)]
@@ -181,7 +185,7 @@ def _figures(path: str, logs: list[Path], small: list[int], resident: list[int])
 def _batches(table: Table, done: dict[str, int]) -> dict[str, list[str]]:
     """The batches without a commit, and those with several."""
     context = table.context
-    whole = context.commits.whole(load(context.storage))
+    whole = context.history().whole
     extras = (context.commits.commit(instant).extra for instant in whole.completed if instant.writes)
     counts = Counter(each[EXTRA] for each in extras if EXTRA in each)
     wanted = {f"{column}/{number}" for column, count in done.items() for number in range(count)}
@@ -218,13 +222,15 @@ def main() -> None:
     parser.add_argument("--per-second", type=float, default=5.0, help="commits of each stream, at most")
     parser.add_argument("--control", type=int, default=1000, metavar="COMMITS", help="into a new table afterwards")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--option", action="append", default=[], metavar="NAME=VALUE", help="of the table")
     parser.add_argument("--write", nargs=4, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.write:
         path, column, commits, per_second = given.write
         write(path, column, int(commits), float(per_second))
     else:
-        settings = (given.minutes, given.kill_every, given.heartbeat_ms, given.seed, given.per_second)
+        options = dict(option.split("=", 1) for option in given.option)
+        settings = (given.minutes, given.kill_every, given.heartbeat_ms, given.seed, given.per_second, options)
         figures = soak(given.commits, *settings)
         if given.control:
             figures["p95_seconds"]["new_table"] = soak(given.control, *settings)["p95_seconds"]["all"]

@@ -24,21 +24,24 @@ from pathlib import Path
 from typing import Any
 
 from nbcc.model import Model, Protocol, World
+from nbcc.model.kernel.compactor import COMPACTOR
+from nbcc.model.kernel.writer import WRITER
+from nbcc.model.mechanisms.rollback.rollbacker import ROLLBACKER
 from nbcc.simulator import specs
-from nbcc.simulator.crosscheck.check import Check, CheckOptions
-from nbcc.simulator.crosscheck.disagreement import Disagreement
-from nbcc.simulator.crosscheck.history import SNAPSHOT, History
-from nbcc.simulator.crosscheck.observables import model_rows
-from nbcc.simulator.crosscheck.report import Tally
-from nbcc.simulator.peers.hudi.options import options
-from nbcc.simulator.peers.hudi.release import NEWEST
-from nbcc.simulator.schedule import DelayedPublication, Pct, Random, Schedule, Swarm
-from nbcc.simulator.systems import System
-from nbcc.simulator.systems.hudi_histories import does_otherwise, fitted
-from nbcc.simulator.systems.hudi_steps import IMPOSSIBLE, STEPS
-from nbcc.simulator.systems.model import ModelSystem
-from nbcc.simulator.systems.registry import factory
+from nbcc.simulator.lockstep.crosscheck.check import Check, CheckOptions
+from nbcc.simulator.lockstep.crosscheck.disagreement import Disagreement
+from nbcc.simulator.lockstep.crosscheck.history import SNAPSHOT, PlayedHistory
+from nbcc.simulator.lockstep.crosscheck.report import Tally
+from nbcc.simulator.lockstep.schedule import DelayedPublication, Pct, Random, Schedule, Swarm
+from nbcc.simulator.lockstep.systems import System
+from nbcc.simulator.lockstep.systems.hudi_histories import does_otherwise, fitted
+from nbcc.simulator.lockstep.systems.hudi_steps import IMPOSSIBLE, STEPS
+from nbcc.simulator.lockstep.systems.model import ModelSystem
+from nbcc.simulator.lockstep.systems.registry import factory
+from nbcc.simulator.observables import model_rows
 from nbcc.simulator.trace import Batches, Trace
+from tools.peers.hudi.options import options
+from tools.peers.hudi.release import NEWEST
 
 FORMAT = 1
 STREAK = Path(str(files("nbcc") / "specs" / "soak" / f"hudi-{NEWEST}.json"))
@@ -54,7 +57,7 @@ OVERLAPPING: tuple[Callable[[], Schedule], ...] = (
 """The schedules of crowded histories: three under which most instants overlap, and one under which few do."""
 
 
-AT_LEAST: Mapping[str, int] = {"writer": 3, "compactor": 1, "rollbacker": 2}
+AT_LEAST: Mapping[str, int] = {WRITER.name: 3, COMPACTOR.name: 1, ROLLBACKER.name: 2}
 """The actors of every crowded history. No other kind is drawn, so that a new mechanism does not change the seeds."""
 SAMPLE = 12
 """The streak ends when one of the first this many seeds draws another history."""
@@ -142,7 +145,7 @@ def fingerprint(setting: CheckOptions) -> str:
     """Return a hash of what a streak counts. Mechanisms that the histories of the streak cannot contain do not change
     the hash.
     """
-    steps = [(step.action, step.call, step.takes) for step in STEPS if not step.impossible]
+    steps = [(action, step.call, step.takes) for action, step in STEPS.items() if not step.impossible]
     driver = [NEWEST, options("", 1, {})]
     system = [] if setting.system in ("", "hudi") else [setting.system]  # a streak is Hudi's unless it names another
     parts = [setting.protocol.differences(), *driver, steps, _sample(setting.protocol, setting.fitted), *system]
@@ -156,7 +159,7 @@ def _sample(protocol: Protocol, fitted: Callable[[World], World]) -> list[Any]:
     def fresh(world: World, protocol: Protocol) -> Model:  # a function: `Check` counts the edges of `Model` itself
         return Model(world, protocol)
 
-    def record(history: History, tally: Tally) -> None:
+    def record(history: PlayedHistory, tally: Tally) -> None:
         rows = model_rows(history.model, history.state, SNAPSHOT, history.data)
         sample.append([[tuple(step) for step in history.steps], history.timeline, rows])
 

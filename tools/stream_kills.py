@@ -19,6 +19,7 @@ import tempfile
 import threading
 import time
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -146,11 +147,14 @@ def triggers(folder: Path) -> list[int]:
     return sorted(int(path.name) for path in (folder / "checkpoint" / "commits").glob("[0-9]*"))
 
 
-def run(kills: int, minutes: float, seed: int, folder: Path) -> dict[str, Any]:
-    """Copy under so many kills, or for so many minutes, then once without kills, and compare. Returns the figures."""
+def run(kills: int, minutes: float, seed: int, folder: Path, options: Mapping[str, str]) -> dict[str, Any]:
+    """Copy under so many kills, or for so many minutes, then once without kills, and compare. `options` are further
+    options of both tables. Returns the figures.
+    """
+    options = {**OPTIONS, **options}
     chance, done, begun = random.Random(seed), Counter[str](), time.monotonic()
     for name in ("source", "copy"):
-        Table.create(None, folder / name, SCHEMA, record_key="id", ordering_fields="ts", buckets=2, options=OPTIONS)
+        Table.create(None, folder / name, SCHEMA, record_key="id", ordering_fields="ts", buckets=2, options=options)
     feeder, driver, what = Feeder(folder, seed), start(folder), "driver"
     try:
         while done.total() < kills and time.monotonic() - begun < minutes * 60:
@@ -224,6 +228,7 @@ def main() -> None:
     parser.add_argument("--kills", type=int, default=200)
     parser.add_argument("--minutes", type=float, default=1e6, help="end the kills after this time")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--option", action="append", default=[], metavar="NAME=VALUE", help="of both tables")
     parser.add_argument("--folder", type=Path, help="keep the tables in this new folder")
     parser.add_argument("--drive", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--last", action="store_true", help=argparse.SUPPRESS)
@@ -234,7 +239,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as scratch:
         folder = given.folder or Path(scratch)
         folder.mkdir(exist_ok=True)
-        print(json.dumps(run(given.kills, given.minutes, given.seed, folder), indent=2))
+        options = dict(option.split("=", 1) for option in given.option)
+        print(json.dumps(run(given.kills, given.minutes, given.seed, folder, options), indent=2))
 
 
 if __name__ == "__main__":

@@ -5,18 +5,25 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping
 from importlib import resources
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
-from nbcc.simulator import findings, specs
-from nbcc.simulator.verdicts.data import load
+from nbcc.model.machine.options import names_of
+from nbcc.model.mechanisms.file_ids import FileIds
+from nbcc.simulator import specs
+from nbcc.simulator.lockstep import findings
+from nbcc.simulator.search.verdicts.data import load
 
 from . import proofs
 from .locks_section import locks_section
+from .markdown import table
 
 Data = Mapping[str, Any]
 WIDTH: Final = 118
 """The width of a wrapped line."""
+NOT_SEARCHED: Final = "not searched in the worlds of this depth"
+"""Why most cells of a protocol are undetermined that is newer than the accepted matrix."""
 MOST_NAMED: Final = 20
 """The page names at most this many protocols that share a reason; the data names all."""
 HEAD: Final = """# Verdicts
@@ -72,12 +79,12 @@ def _proved(quick: Data) -> Iterator[str]:
         f"PROVED for any number of actors {'; '.join(whole)} ([proof](../docs/proof.md), [obligations](proofs.json)). "
         "All verdicts below are from searches, up to a bound."
     )
-    yield from _bullet(
-        f"PROVED IN PART {'; '.join(part)} ([why](../docs/proof.md#what-the-formulas-leave-out))."
-    )
+    yield from _bullet(f"PROVED IN PART {'; '.join(part)} ([why](../docs/proof.md#what-the-formulas-leave-out)).")
 
 
 def _applies(quick: Data) -> Iterator[str]:
+    """Return the protocols to which a promise applies; promises that apply to the same protocols share a line."""
+    promises_of: dict[str, list[str]] = {}
     for promise in quick["protocols"]["default"]["promises"]:
         rows = quick["protocols"].items()
         without = [name for name, row in rows if row["promises"][promise]["verdict"] == "NOT_APPLICABLE"]
@@ -85,7 +92,12 @@ def _applies(quick: Data) -> Iterator[str]:
         if without:
             few = len(applies) < len(without)
             names = _described(quick, applies if few else without)
-            yield from _bullet(f"{promise} applies {'only to' if few else 'to all protocols but'} {names}.")
+            promises_of.setdefault(f"{'only to' if few else 'to all protocols but'} {names}", []).append(promise)
+    sentences = (
+        f"{', '.join(promises)} {'apply' if len(promises) > 1 else 'applies'} {which}"
+        for which, promises in promises_of.items()
+    )
+    yield from _bullet(f"{'; '.join(sentences)}.")
     endless = [each for each in quick["worlds"] if ENDLESS in each["world"]]
     cyclic = {name for each in endless for name in each["for"]}
     names = ", ".join(f"`{name}`" for name in quick["protocols"] if name not in cyclic)
@@ -106,7 +118,7 @@ def _described(quick: Data, protocols: list[str]) -> str:
     return " and ".join(filter(None, (first and f"`{first}`", phrase))) if phrase else _names(protocols)
 
 
-CHOOSE_FILE_IDS: Final = ("file_ids", "bucket_count")
+CHOOSE_FILE_IDS: Final = names_of(FileIds)
 """The options by which a write may put a key into another file group."""
 
 
@@ -148,18 +160,18 @@ def _protocols(quick: Data, full: Data) -> Iterator[str]:
         "The file of a protocol is `protocols/NAME.toml`. *Seen*: a test saw this rule on Apache Hudi. *Read*: it was "
         "read in a text about Hudi, not run. `nbcc explain NAME` names the test or the text."
     )
-    yield from ("", "| protocol | options | breaks |", "|---|---|---|")
-    larger = []
-    for name, row in quick["protocols"].items():
+    rows = quick["protocols"].items()
+    lines = ((f"`{name}`{_on_hudi(name)}", _options(row), "; ".join(_breaks(row))) for name, row in rows)
+    yield from ("", *table(("protocol", "options", "breaks"), lines))
+    larger: dict[str, list[str]] = {}
+    for name, row in rows:
         few, many = _steps(row), _steps(full["protocols"].get(name, row))
-        yield f"| `{name}`{_on_hudi(name)} | {_options(row)} | {'; '.join(_breaks(row))} |"
         if more := {promise: steps for promise, steps in many.items() if few.get(promise) != steps}:
-            larger.append(f"- `{name}`: {_counted(more)}")
-    yield from (
-        "",
-        "Larger worlds break more, or break it in fewer steps:" if larger else "Larger worlds break no more.",
-    )
-    yield from ("", *larger, "")
+            larger.setdefault(_counted(more), []).append(f"`{name}`")
+    found = "; ".join(f"{', '.join(names)}: {counted}" for counted, names in larger.items())
+    yield ""
+    yield from _wrapped(f"Larger worlds break {f'more, or in fewer steps: {found}' if found else 'no more'}.")
+    yield ""
 
 
 def _options(row: Data) -> str:
@@ -196,14 +208,19 @@ def _systems(quick: Data, full: Data) -> Iterator[str]:
         "system cannot take a step of the shortest one. *Confirmed by a test*: a test shows it on the system. *Model "
         "only*: this was not tried. *Broken by a test*: no search breaks the promise, a test of a finding does."
     )
-    yield from ("", "| protocol | promise | search | on the system |", "|---|---|---|---|")
+    yield from ("", *table(("protocol", "on the system", "promises"), _of_systems(quick, full)), "")
+
+
+def _of_systems(quick: Data, full: Data) -> Iterator[tuple[str, str, str]]:
+    """Return the rows of a table: the promises of each system that the same evidence confirms, with their lengths."""
     for name in findings.SYSTEMS:
+        by_evidence: dict[str, list[str]] = {}
         for promise, cell in full["protocols"].get(name, quick["protocols"][name])["promises"].items():
             if cell.get("evidence"):
-                small = quick["protocols"][name]["promises"][promise]
-                steps = " or ".join(dict.fromkeys(_sign(each) for each in (small, cell)))
-                yield f"| {name} | {promise} | {steps} | {cell['evidence']} |"
-    yield ""
+                searched = (quick["protocols"][name]["promises"][promise], cell)
+                lengths = dict.fromkeys(str(each["steps"]) for each in searched if each["verdict"] == "VIOLATED")
+                by_evidence.setdefault(cell["evidence"], []).append(f"{promise} {' or '.join(lengths)}".rstrip())
+        yield from ((name, evidence, ", ".join(promises)) for evidence, promises in by_evidence.items())
 
 
 def _on_hudi(protocol: str) -> str:
@@ -212,32 +229,41 @@ def _on_hudi(protocol: str) -> str:
     return " (seen)" if file.seen_on_hudi else " (read)" if file.read_not_run else ""
 
 
-def _sign(cell: Data) -> str:
-    return f"{cell['steps']} steps" if cell["verdict"] == "VIOLATED" else {"HOLDS": "holds"}.get(cell["verdict"], "–")
-
-
 def _doubts(quick: Data, full: Data) -> Iterator[str]:
     reasons: dict[tuple[str, str], dict[str, list[str]]] = {}
     for data in (quick, full):
         for name, row in data["protocols"].items():
             for promise, cell in row["promises"].items():
-                if cell["verdict"] == "UNDETERMINED":
+                if cell["verdict"] == "UNDETERMINED" and cell["because"] != NOT_SEARCHED:
                     depths = reasons.setdefault((promise, cell["because"]), {}).setdefault(name, [])
                     depths.append(data["depth"])
     if not reasons:
         return
     yield from ("## Undetermined", "", "No verdict; this does not mean that the promise holds.", "")
-    shared: dict[str, list[str]] = {}
+    shared: dict[str, dict[str, list[str]]] = {}
     for (promise, because), protocols in reasons.items():
-        names = (
-            f"`{name}`" if len(depths) > 1 else f"`{name}` (only at depth {depths[0]})"
-            for name, depths in protocols.items()
-        )
-        which = ", ".join(names) if len(protocols) <= MOST_NAMED else f"{len(protocols)} protocols"
-        shared.setdefault(because, []).append(f"{promise} under {which}")
-    for because, cells in shared.items():
+        shared.setdefault(because, {}).setdefault(_which(protocols), []).append(promise)
+    for because, promises_of in shared.items():
+        cells = (f"{', '.join(promises)} {which}" for which, promises in promises_of.items())
         yield from _bullet(f"{'; '.join(cells)}: {because}")
+    if left := {name: lacks for name, row in full["protocols"].items() if (lacks := _not_searched(row))}:
+        promises = ", ".join(dict.fromkeys(chain.from_iterable(left.values())))
+        yield from _bullet(f"{promises}, if not violated, only at depth full under {_names([*left])}: {NOT_SEARCHED}")
     yield ""
+
+
+def _not_searched(row: Data) -> list[str]:
+    return [promise for promise, cell in row["promises"].items() if cell.get("because") == NOT_SEARCHED]
+
+
+def _which(depths_of: Mapping[str, list[str]]) -> str:
+    """Return under which protocols: their names, or their number if they are many, and the depth if it is only one."""
+    if len(depths_of) > MOST_NAMED:
+        return f"under {len(depths_of)} protocols"
+    by_depth: dict[str, list[str]] = {}
+    for name, depths in depths_of.items():
+        by_depth.setdefault("" if len(depths) > 1 else f"only at depth {depths[0]} ", []).append(name)
+    return " and ".join(f"{depth}under {_names(names)}" for depth, names in by_depth.items())
 
 
 def _isolation(quick: Data) -> Iterator[str]:

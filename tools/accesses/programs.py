@@ -29,8 +29,7 @@ from nbcc.engine.lock.storage_lock import StorageLock
 from nbcc.engine.names import RandomNames
 from nbcc.engine.rules import NBCC
 from nbcc.engine.table import Table, create_table, open_table
-from nbcc.engine.timeline import load
-from nbcc.simulator.control.storage import MemoryStorage
+from nbcc.simulator.lockstep.control.storage import MemoryStorage
 
 from .recorder import RecordedClock, RecordedFiles, RecordedLock, RecordedObjects, Recorder, Stage
 
@@ -137,7 +136,7 @@ def service(is_object_store: bool, point: Point, operation: str, decision: Decis
     for number in range(point.logs):
         if number == point.logs - point.commits:
             actor.snapshot()
-            load(actor.context.storage)  # a snapshot lists a local table in another way than a holder of the lock
+            actor.context.active()  # a snapshot lists a local table in another way than a holder of the lock
         writer.upsert(rows("a"))
     if operation == "run_compaction":
         actor.run("schedule_compaction")

@@ -17,9 +17,9 @@ from unittest.mock import patch
 from obstore.store import MemoryStore
 
 from nbcc.engine.storage import ByteRange, Entry, LocalStorage, ObjectStorage, ahead
-from nbcc.simulator.control.calls import kind_of
-from nbcc.simulator.control.clock import instant_of
-from nbcc.simulator.control.storage import MemoryStorage
+from nbcc.simulator.lockstep.control.calls import kind_of
+from nbcc.simulator.lockstep.control.clock import instant_of
+from nbcc.simulator.lockstep.control.storage import MemoryStorage
 
 T = TypeVar("T")
 _NUMBERS: Final = count()
@@ -95,20 +95,36 @@ class Recorder:
         self._next = last
         return answers
 
+    def ahead(self, call: Callable[[], T]) -> T:
+        """Return the answer of a request that is sent at the same time as the next one."""
+        began = self._next
+        answer = call()
+        self._next = began
+        return answer
+
     def _listed(self, storage: ObjectStorage, folders: Sequence[str]) -> ObjectStorage:
         keys = [(folder, storage.last_seen(folder)) for folder in folders]
         answers = self._together(partial(storage.list, *key) for key in keys)
-        return _Listed(storage, dict(zip(keys, answers, strict=True)))
+        return _Listed(storage, dict(zip(keys, answers, strict=True)), self)
 
 
 class _Listed(ahead.ListedAhead):
     """An object store with the answers of listings that have ended."""
 
-    def __init__(self, storage: ObjectStorage, answers: dict[tuple[str, str], list[Entry]]) -> None:
+    def __init__(self, storage: ObjectStorage, answers: dict[tuple[str, str], list[Entry]], recorder: Recorder) -> None:
         vars(self).update(vars(storage))
-        self._listings = {key: Future() for key in answers}
+        self._storage, self._recorder = storage, recorder
+        self._listings = {}
         for key, answer in answers.items():
-            self._listings[key].set_result(answer)
+            self._answer(key, answer)
+
+    def list_ahead(self, folder: str) -> None:
+        key = (folder, self._storage.last_seen(folder))
+        self._answer(key, self._recorder.ahead(partial(self._storage.list, *key)))
+
+    def _answer(self, key: tuple[str, str], answer: list[Entry]) -> None:
+        self._listings[key] = Future()
+        self._listings[key].set_result(answer)
 
 
 def object_kind(path: str) -> str:
@@ -202,5 +218,14 @@ class RecordedClock:
         self._now[0] += 1
         return instant_of(self._now[0])
 
+    def read(self) -> str:
+        return self.take()
+
+    def take_unlocked(self) -> str:
+        return self.take()
+
     def not_before(self, instant: str) -> None:
         """Do nothing: the recorded actors share one time."""
+
+    def pause(self, seconds: float) -> None:
+        """Do nothing: no other actor goes on while one is recorded."""

@@ -13,8 +13,8 @@ from collections import Counter
 from collections.abc import Iterable
 
 from nbcc.engine.errors import NbccError
-from nbcc.simulator import mutants
-from nbcc.simulator.validate import validate
+from nbcc.simulator.audit import validate
+from nbcc.simulator.search import mutants
 
 from .defects import answer, broken, judge, wrongly_fine
 from .tables import engine_table

@@ -13,8 +13,8 @@ from nbcc.engine.context import Context
 from nbcc.engine.data.jobs import InProcessJobs
 from nbcc.engine.definition.load import open_table
 from nbcc.engine.names import RandomNames
-from nbcc.simulator.control.storage import MemoryStorage
-from nbcc.simulator.validate import Report, validate
+from nbcc.simulator.audit import Report, validate
+from nbcc.simulator.lockstep.control.storage import MemoryStorage
 
 KINDS = ("truncate", "flip", "swap", "delete", "append")
 

@@ -14,10 +14,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
-from nbcc.simulator import mutants, specs
-from nbcc.simulator.mutants import Mutant
-from nbcc.simulator.validate import validate
+from nbcc.model.mechanisms.decision_log import DecisionLog
+from nbcc.model.mechanisms.lost_locks import LostLocks
+from nbcc.simulator import specs
+from nbcc.simulator.audit import validate
+from nbcc.simulator.components import has_foreign_services
+from nbcc.simulator.search import mutants
+from nbcc.simulator.search.mutants import Mutant
 
+from ..markdown import table
 from .tables import engine_table
 
 RECORDED: Final = Path(__file__).with_name("figures.json")
@@ -37,13 +42,17 @@ def recorded() -> dict[str, Any]:
 
 
 def engine_mutants() -> list[Mutant]:
-    """The mutants of the engine, except in worlds with foreign services, which break tables of the right engine too."""
+    """The mutants of the engine, except in worlds that break tables of the right engine too: with foreign services, or
+    with lost locks (fault set F1) under a protocol without the decision log.
+    """
     engines = [mutant for name in mutants.names() if (mutant := mutants.load(name)).target == "engine"]
-    return [mutant for mutant in engines if not (mutant.world and _is_foreign(mutant.world))]
+    return [mutant for mutant in engines if not (mutant.world and _breaks_the_right_engine(mutant.world, mutant.under))]
 
 
-def _is_foreign(world: str) -> bool:
-    return any(choices.get("services") == "foreign" for choices in specs.world(world).settings.values())
+def _breaks_the_right_engine(name: str, under: str) -> bool:
+    world = specs.world(name)
+    decision = specs.protocol(under or "default")[DecisionLog].decision
+    return has_foreign_services(world) or (world[LostLocks].lock_losses > 0 and decision != "log")
 
 
 def broken_rules(mutant: Mutant, seed: int) -> list[str]:
@@ -101,13 +110,13 @@ def section(figures: Mapping[str, Any]) -> str:
         f"{len(detected)} mutants are detected, as follows. The other mutants read wrongly, or a random interleaving",
         "seldom reaches their defect.",
         "",
-        "| mutant | breaks | detected | by |",
-        "|---|---|---|---|",
     ]
-    for name, row in sorted(detected.items(), key=lambda item: (-item[1]["detected"], item[0])):
-        rules = ", ".join(f"{rule} {count}" for rule, count in row["rules"].items())
-        lines.append(f"| {name} | {row['breaks']} | {row['detected']} of {row['tables']} | {rules} |")
-    return "\n".join(lines)
+    rows = (
+        (name, row["breaks"], f"{row['detected']} of {row['tables']}", ", ".join(f"{r} {n}" for r, n in rules.items()))
+        for name, row in sorted(detected.items(), key=lambda item: (-item[1]["detected"], item[0]))
+        if (rules := row["rules"])
+    )
+    return "\n".join([*lines, *table(("mutant", "breaks", "detected", "by"), rows)])
 
 
 def page() -> str:

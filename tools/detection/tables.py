@@ -8,19 +8,22 @@ from contextlib import suppress
 from typing import Any
 
 from nbcc.model import Step, World
-from nbcc.simulator import mutants, specs
-from nbcc.simulator.control.storage import MemoryStorage
-from nbcc.simulator.crosscheck.check import CheckOptions, close
-from nbcc.simulator.crosscheck.generators import draw_batches, draw_world
-from nbcc.simulator.crosscheck.history import History
-from nbcc.simulator.crosscheck.mutated import options_of
-from nbcc.simulator.systems.engine import EngineSystem
-from nbcc.simulator.systems.registry import factory
+from nbcc.model.kernel.reader import READER_STARTS_LISTING
+from nbcc.model.mechanisms.crashes import ACTOR_CRASHES
+from nbcc.simulator import specs
+from nbcc.simulator.lockstep.control.storage import MemoryStorage
+from nbcc.simulator.lockstep.crosscheck.check import CheckOptions, close
+from nbcc.simulator.lockstep.crosscheck.generators import draw_batches, draw_world
+from nbcc.simulator.lockstep.crosscheck.history import PlayedHistory
+from nbcc.simulator.lockstep.systems.engine import EngineSystem
+from nbcc.simulator.lockstep.systems.registry import factory
+from nbcc.simulator.search import mutants
+from tools.mutated import options_of
 
-PRIVATE_ENDS = ("actor_crashes", "reader_starts_listing")
+PRIVATE_ENDS = (ACTOR_CRASHES, READER_STARTS_LISTING)
 
 
-class Uncompared(History):
+class Uncompared(PlayedHistory):
     """A history that does not compare the system with the model, so that a mutant may differ."""
 
     def _compare_arguments(self, step: Step, observed: Any) -> None:
@@ -69,7 +72,7 @@ def played_table(world: World, draw: random.Random, mutant: mutants.Mutant | Non
         close(system)
 
 
-def _walk(history: History, draw: random.Random) -> Iterator[Step]:
+def _walk(history: PlayedHistory, draw: random.Random) -> Iterator[Step]:
     """Yield random steps, few of them crashes, until no step is possible."""
     while enabled := history.enabled():
         calm = [step for step in enabled if step.action not in PRIVATE_ENDS]

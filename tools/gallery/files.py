@@ -7,8 +7,9 @@ from importlib.resources import files
 from pathlib import Path
 
 from nbcc.simulator.trace import to_json
+from nbcc.simulator.trace_text import render
 from nbcc.simulator.view.page import render as page
-from nbcc.simulator.view.text import render
+from nbcc.simulator.view.trace_content import content_of
 
 from .find import Found
 from .pages import index, readme
@@ -31,7 +32,7 @@ def files_of(runs: Sequence[Found]) -> dict[str, str]:
 
 def pages_of(runs: Sequence[Found]) -> dict[str, str]:
     """Return the page of every run, an index that links the pages, and the pictures of the index, by file name."""
-    pages = {f"{run.entry.name}.html": page(run.trace) for run in runs}
+    pages = {f"{run.entry.name}.html": page(content_of(run.trace)) for run in runs}
     return {"index.html": index(runs, linked=True), **pages, **{f"{run.entry.name}.svg": picture(run) for run in runs}}
 
 

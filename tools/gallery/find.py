@@ -8,16 +8,16 @@ from typing import Any, NamedTuple
 
 from nbcc.model import Model, Step
 from nbcc.model.promises import PROMISES
-from nbcc.simulator.counterexample import counterexample
-from nbcc.simulator.explore import explore
-from nbcc.simulator.minimal_examples import Never
-from nbcc.simulator.replay import play
-from nbcc.simulator.shrink import fewest_switches, realised
-from nbcc.simulator.systems.registry import factory
+from nbcc.simulator.lockstep.counterexample import counterexample
+from nbcc.simulator.lockstep.minimal_examples import Never
+from nbcc.simulator.lockstep.replay import play
+from nbcc.simulator.lockstep.shrink import fewest_switches, realised
+from nbcc.simulator.lockstep.systems.registry import factory
+from nbcc.simulator.lockstep.witness import candidates, witness
+from nbcc.simulator.search.explore import explore
 from nbcc.simulator.trace import Trace
-from nbcc.simulator.view.frames import document
 from nbcc.simulator.view.run import play as run
-from nbcc.simulator.witness import candidates, witness
+from nbcc.simulator.view.trace_content import content_of
 
 from .catalogue import BROKEN, Entry
 from .goals import GOALS
@@ -73,7 +73,7 @@ def _searched(entry: Entry) -> Trace:
     return _answer_cells(entry, _Run(model, fewest_switches(model, path, reached) or tuple(path)))
 
 
-NOT_OF_ROWS = frozenset({"FIRST", "KEY", "ISO", "CLEAN", "ARCH", "REC", "ONCE", "FREE", "MONO", "SAME"})
+NOT_OF_ROWS = frozenset({"FIRST", "ACK", "KEY", "ISO", "CLEAN", "ARCH", "REC", "ONCE", "FREE", "MONO", "SAME"})
 """Promises whose violation no row of a picture shows. No picture shows reads through a checkpoint (SAME)."""
 
 
@@ -91,7 +91,7 @@ def _visible(model: Model, candidate: Trace) -> Trace:
             else play(replace(candidate, batches=batches, observed=()), "model", factory("model")).trace
         )
         keys = {key for batch in batches.values() for rows in batch.values() for key in rows}
-        if document(shown)["key"] in keys:
+        if content_of(shown).key in keys:
             return shown
     if candidate.promise in NOT_OF_ROWS:
         return candidate

@@ -7,11 +7,17 @@ from collections.abc import Callable
 from typing import Any
 
 from nbcc.model import Instant, Model
+from nbcc.model.kernel.compactor import COMPACTOR
+from nbcc.model.kernel.reader import READER
 from nbcc.model.kernel.table import Write
+from nbcc.model.kernel.writer import WRITER
+from nbcc.model.mechanisms.archiving.mechanism import ARCHIVER
+from nbcc.model.mechanisms.insert_overwrite import OVERWRITER
 from nbcc.model.mechanisms.log_compaction.rules import LogCompaction
-from nbcc.model.mechanisms.lost_answers import Answers
-from nbcc.model.mechanisms.metadata_table.options import HasMetadataTable
-from nbcc.model.mechanisms.queries.querier import ANSWERED
+from nbcc.model.mechanisms.lost_answers import LostAnswerLimits
+from nbcc.model.mechanisms.metadata_table import HasMetadataTable
+from nbcc.model.mechanisms.queries import ANSWERED, QUERIER
+from nbcc.model.mechanisms.restores.mechanism import RESTORER
 from nbcc.simulator.components import is_dead
 
 Goal = Callable[[Model, Any], bool]
@@ -37,8 +43,8 @@ def a_compaction_outlived_its_compactor(model: Model, state: Any) -> bool:
     """A compactor crashed after it wrote a base file, and another compactor, which resumed the plan later, completed
     it.
     """
-    owns = [model.component(state, name) for name in model.actors.get("compactor", ())]
-    died = {own.plan for own in owns if is_dead(own) and own.bases}
+    owns = [model.component(state, name) for name in model.actors_of(COMPACTOR)]
+    died = {own.plan for own in owns if is_dead(own) and own.written}
     last = {plan.requested: plan.runner for plan in model.component(state, "plans")} if owns else {}
     done = ((entry.requested, entry.actor) for entry in model.component(state, "published"))
     return any(plan in died and last[plan] == runner for plan, runner in done)
@@ -53,12 +59,12 @@ def a_write_succeeded_at_its_second_try(model: Model, state: Any) -> bool:
 
 def a_reader_was_refused(model: Model, state: Any) -> bool:
     """A reader was refused because a clean had deleted the files that it needs."""
-    return any(model.component(state, name).step == "refused" for name in model.actors.get("reader", ()))
+    return any(model.component(state, name).step == "refused" for name in model.actors_of(READER))
 
 
 def a_dead_writers_write_was_rolled_back(model: Model, state: Any) -> bool:
     """A writer crashed after it wrote a log file; its write is rolled back, and another write is complete."""
-    owns = [model.component(state, name) for name in model.actors.get("writer", ())]
+    owns = [model.component(state, name) for name in model.actors_of(WRITER)]
     died = any(is_dead(own) and own.files for own in owns)
     return died and bool(_done(model, state, "rollback")) and bool(_writes(model, state))
 
@@ -70,23 +76,23 @@ def a_sleeping_writer_was_refused(model: Model, state: Any) -> bool:
 
 def a_writer_woke_behind_the_archive(model: Model, state: Any) -> bool:
     """The rollback of a write was archived; then the writer put its instant again and was refused."""
-    [own] = [model.component(state, name) for name in model.actors.get("writer", ())]
-    archive = model.component(state, "archive") if model.actors.get("archiver") else ()
+    [own] = [model.component(state, name) for name in model.actors_of(WRITER)]
+    archive = model.component(state, "archive") if model.actors_of(ARCHIVER) else ()
     there = any(i.completed is None and i.requested < max(archive, default=0) for i in model.timeline(state))
     return there and own.step == "refused"
 
 
 def a_write_outlived_a_replace(model: Model, state: Any) -> bool:
     """A replace is complete. The replace hides a write that completed before its request, but not a later write."""
-    replaces = _done(model, state, "commit") if model.actors.get("overwriter") else []
+    replaces = _done(model, state, "commit") if model.actors_of(OVERWRITER) else []
     ends = [end for _, end in _writes(model, state)]
     return any(min(ends) < plan < max(ends) < done for plan, done in replaces if ends)
 
 
 def an_answer_was_lost_and_found(model: Model, state: Any) -> bool:
     """The answer of a put was lost, and the writer nevertheless completed the write."""
-    lost = model.world[Answers].lost_answers and model.component(state, "lost_answers")
-    return bool(lost) and not {*model.actors_of("writer")} & {*model.busy(state)}
+    lost = model.world[LostAnswerLimits].lost_answers and model.component(state, "lost_answers")
+    return bool(lost) and not {*model.actors_of(WRITER)} & {*model.busy(state)}
 
 
 def a_writer_died_between_the_two_commits(model: Model, state: Any) -> bool:
@@ -94,7 +100,7 @@ def a_writer_died_between_the_two_commits(model: Model, state: Any) -> bool:
     later.
     """
     listed = model.component(state, "metadata").listed if model.world[HasMetadataTable].metadata_table else ()
-    owns = [model.component(state, name) for name in model.actors.get("writer", ())]
+    owns = [model.component(state, name) for name in model.actors_of(WRITER)]
     left = [own.completed for own in owns if is_dead(own) and own.requested in listed]
     return any(end > dead for _, end in _writes(model, state) for dead in left)
 
@@ -113,19 +119,19 @@ def a_write_completed_while_logs_became_one(model: Model, state: Any) -> bool:
 
 def a_restore_refused_a_writer(model: Model, state: Any) -> bool:
     """A restore undid a pending write; the writer of that write detected it and removed its files."""
-    done = _done(model, state, "restore") if model.actors.get("restorer") else []
+    done = _done(model, state, "restore") if model.actors_of(RESTORER) else []
     asked = [each.undone for each in model.restores(state) if each.undone[0] + 1 == each.requested]  # none completed
     return bool(done and asked) and _all_writers_rest(model, state)
 
 
 def _all_writers_rest(model: Model, state: Any) -> bool:
-    owns = {name: model.component(state, name) for name in model.actors_of("writer")}
+    owns = {name: model.component(state, name) for name in model.actors_of(WRITER)}
     return all(own.number and not model.is_busy(name, own) for name, own in owns.items())
 
 
 def a_replace_gave_way(model: Model, state: Any) -> bool:
     """An optimistic replace conflicted with a complete write, and removed its files and its plan."""
-    owns = [model.component(state, name) for name in model.actors.get("overwriter", ())]
+    owns = [model.component(state, name) for name in model.actors_of(OVERWRITER)]
     return bool(_writes(model, state)) and any(own.step == "gave up" for own in owns)
 
 
@@ -133,7 +139,7 @@ def a_query_settled_its_time_while_a_write_was_pending(model: Model, state: Any)
     """A querier answered a query as of a time that it had settled itself. A write was requested before that time and
     completed after it.
     """
-    owns = [model.component(state, name) for name in model.actors.get("querier", ())]
+    owns = [model.component(state, name) for name in model.actors_of(QUERIER)]
     asked = [own.until for own in owns if own.step == ANSWERED and own.kind == "as_of" and not own.refusal]
     writes = _writes(model, state)
     # a time after the first completion is not settled by it

@@ -9,9 +9,9 @@ from itertools import groupby
 from string import Template
 
 from nbcc.model.promises import PROMISES
-from nbcc.simulator.systems.registry import factory
+from nbcc.simulator.lockstep.systems.registry import factory
+from nbcc.simulator.trace_text import render
 from nbcc.simulator.view.style import VERDICTS, css_variables
-from nbcc.simulator.view.text import render
 
 from .find import Found
 

@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from html import escape
 from typing import Any
 
+from nbcc.simulator.view.content import PageContent
 from nbcc.simulator.view.drawing import INK, MUTED, PAPER, Drawing, fitted, moved, outline_of
 from nbcc.simulator.view.figure import TIMES, figure
-from nbcc.simulator.view.frames import document
 from nbcc.simulator.view.style import VERDICTS, hues
 from nbcc.simulator.view.svg import svg
+from nbcc.simulator.view.trace_content import content_of
 
 from .find import Found
 
@@ -21,27 +22,28 @@ SIZE, LINE = 11.5, 15
 
 def picture(found: Found) -> str:
     """Return the text of the SVG file. The picture needs no other file, and has a light background."""
-    doc = document(found.trace)
-    drawing = figure(doc)
-    _heading(drawing, doc, found)
-    return f"{svg(drawing, *_sentence(doc, found))}\n"
+    content = content_of(found.trace)
+    drawing = figure(content)
+    _heading(drawing, content, found)
+    return f"{svg(drawing, *_sentence(content, found))}\n"
 
 
-def _heading(drawing: Drawing, doc: dict[str, Any], found: Found) -> None:
-    outline, sign = VERDICTS.get(doc["verdict"], VERDICTS["UNDETERMINED"])
+def _heading(drawing: Drawing, content: PageContent, found: Found) -> None:
+    outline, sign = VERDICTS.get(content.verdict, VERDICTS["UNDETERMINED"])
     drawing.shape(moved(outline_of(outline), 0.55, 14, 8), fill=INK)
     drawing.shape(moved(outline_of(sign), 0.55, 14, 8), stroke=PAPER, width=1.4)
-    verdict = "KEPT" if found.entry.keeps else doc["verdict"]
-    rule = doc["views"][0]["label"] or "default protocol"
+    verdict = "KEPT" if found.entry.keeps else content.verdict
+    rule = content.own.label or "default protocol"
     width = drawing.text(30, 16.5, verdict, 8.5, bold=True)
-    claim = f"{doc['promise']['name']} · {rule}"
+    claim = f"{content.promise} · {rule}"
     drawing.text(38 + width, 16.5, fitted(claim, TIMES - 38 - width, 8.5), 8.5, MUTED)
 
 
-def _sentence(doc: dict[str, Any], found: Found) -> Iterator[str]:
-    hue = dict(zip(doc["actors"], hues(doc["kinds"]), strict=True))
-    colours = {int(time): hue[history[0][1][3]].ink for time, history in doc["views"][0]["instants"].items()}
-    sentence = [f"{found.entry.title}."] if found.entry.keeps else doc["sentence"]
+def _sentence(content: PageContent, found: Found) -> Iterator[str]:
+    hue = dict(zip(content.actors, hues(content.kinds), strict=True))
+    begun = ((time, history[0][1]) for time, history in content.own.instants.items())
+    colours = {time: hue[first.actor].ink for time, first in begun if first}
+    sentence = [f"{found.entry.title}."] if found.entry.keeps else content.sentence
     for place, line in enumerate(_lines(sentence)):
         spans = "".join(_span(text, colours.get(time)) for text, time in line)
         yield f'<text x="14" y="{34 + LINE * place}" font-size="{SIZE}" font-weight="600" fill="{INK}">{spans}</text>'

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from nbcc.simulator.checkers import Read, Write
+from tools.processes.checkers import Read, Write
 
 BEATS = "beats"
 

@@ -19,12 +19,12 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 from nbcc.engine.table import Table
-from nbcc.engine.timeline import Instant
+from nbcc.engine.timeline import Instant, completion_of
 from nbcc.engine.writes.idempotency import EXTRA
-from nbcc.simulator.checkers import Chronicle, Published, judge
-from nbcc.simulator.checkers.history import batches_in
 from nbcc.simulator.interrupts import deferred
-from nbcc.simulator.s3.server import s3_server
+from nbcc.simulator.lockstep.s3.server import s3_server
+from tools.processes.checkers import Chronicle, Published, judge
+from tools.processes.checkers.history import batches_in
 
 from .notes import Notes, beats, interrupted, lines, reads_of, writes_of
 from .report import Report
@@ -199,7 +199,8 @@ def _judged(
 ) -> Report:
     paths = sorted(notes.glob("*.jsonl"))
     entries = [(path.stem, line) for path in paths for line in lines(path)]
-    done = [Published(i.requested, i.completed, i.action, _batch(table, i)) for i in table.timeline() if i.completed]
+    completed = table.context.history().whole.completed  # also archived ones
+    done = [Published(i.requested, completion_of(i), i.action, _batch(table, i)) for i in completed]
     history = Chronicle(
         tuple(writes_of(*paths)),
         tuple(read for path in paths for read in reads_of(path)),

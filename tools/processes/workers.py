@@ -17,7 +17,7 @@ from nbcc.engine.errors import Conflict
 from nbcc.engine.lock.storage_lock import StorageLock
 from nbcc.engine.table import Table
 from nbcc.engine.timeline.heartbeats import StoredHeartbeats
-from nbcc.simulator.checkers.history import HOT, key_of
+from tools.processes.checkers.history import HOT, key_of
 
 from .notes import Notes, unanswered
 
@@ -53,7 +53,8 @@ def opened(place: Place, number: int = 0) -> Table:
     context = replace(table.context, own_heartbeats=heartbeats)
     if place.apart_ms is not None:
         ahead_ms = place.apart_ms * (number % 2)
-        clock = WallClock(SHARED_SKEW_MS, partial(_ahead, 1_000_000, ahead_ms))
+        assert isinstance(context.clock, WallClock)
+        clock = context.clock.of_another_machine(partial(_ahead, 1_000_000, ahead_ms), SHARED_SKEW_MS)
         lease = (LEASE_SECONDS, RENEWAL_SECONDS)
         lock = StorageLock(context.storage, WAIT_SECONDS, *lease, now=partial(_ahead, 1, ahead_ms))
         context = replace(context, clock=clock, lock=lock)

@@ -13,6 +13,8 @@ from matplotlib.ticker import FuncFormatter
 from nbcc.simulator.view.style import WRITERS
 from nbcc.simulator.workload.plot import STYLES
 
+from .modes import mode_of
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
@@ -22,9 +24,10 @@ LINES: Final[tuple[dict[str, Any], ...]] = tuple(
 WORDS: Final = {"60": "a read each minute", "600": "a read each 10 minutes", "3600": "a read each hour"}
 
 
-def pictures(figures: Mapping[str, Any]) -> dict[str, str]:
-    """Return a mapping from file name to SVG text."""
+def pictures(figures: Mapping[str, Any], bench: Mapping[str, Any]) -> dict[str, str]:
+    """Return a mapping from file name to SVG text. `bench` is the output of the bench of commits."""
     return {
+        "commits.svg": _drawn(2, lambda axes: _commits(axes, figures["commits"], bench)),
         "writers.svg": _drawn(2, lambda axes: _writers(axes, figures)),
         "skew.svg": _drawn(2, lambda axes: _skew(axes, figures["skew"])),
         "compaction.svg": _drawn(2, lambda axes: _compaction(axes, figures["compaction"])),
@@ -53,6 +56,22 @@ def _writers(axes: Sequence[Axes], figures: Mapping[str, Any]) -> None:
             ax.plot([p[0] for p in points], [p[1] for p in points], label=mode, alpha=0.9, **STYLES[mode])
         ax.set_ylim(0, 105)
         _log_ticks(ax, [int(p[0]) for p in points], "jobs, each with a batch a minute")
+        _finish(ax, title)
+
+
+def _commits(axes: Sequence[Axes], predicted: Sequence[Mapping[str, Any]], bench: Mapping[str, Any]) -> None:
+    """Draw measured commits as points and predicted ones as lines, of writers whose data files are ready."""
+    rows = [row for row in bench["stores"]["rows"] if row["phase"] == "commit"]
+    counts = sorted({row["writers"] for row in rows})
+    titles = {"commits_a_second": "commits a second", "median": "seconds of a commit, median"}
+    for ax, (name, title) in zip(axes, titles.items(), strict=True):
+        for style, mode in zip(LINES, dict.fromkeys(row["mode"] for row in rows), strict=False):
+            found = [row for row in rows if row["mode"] == mode]
+            ax.plot([r["writers"] for r in found], [r[name] for r in found], **{**style, "linestyle": ""}, label=mode)
+            guessed = [row for row in predicted if row["mode"] == mode_of(mode) and row["phase"] == "commit"]
+            ax.plot([r["writers"] for r in guessed], [r[name] for r in guessed], color=style["color"], linewidth=1)
+        _log_ticks(ax, counts, "writers (points: measured, lines: predicted)")
+        ax.set_ylim(bottom=0)
         _finish(ax, title)
 
 

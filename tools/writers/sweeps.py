@@ -6,11 +6,25 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from nbcc.simulator.workload.costs import Calibration, calibration
+from nbcc.simulator.workload import costs
+from nbcc.simulator.workload.costs import Calibration, Program, StageCost, calibration
 from nbcc.simulator.workload.measures import Measures
 from nbcc.simulator.workload.run import simulate
-from nbcc.simulator.workload.scenario import MODES, LockOptions, Scenario, Service, TableShape, Writers, load
+from nbcc.simulator.workload.scenario import (
+    MODES,
+    Decision,
+    LockOptions,
+    Reads,
+    Requests,
+    Scenario,
+    Service,
+    TableLoad,
+    WriterLoad,
+    load,
+)
+from nbcc.simulator.workload.simulation import Simulation
 from nbcc.simulator.workload.summary import CORE_HOUR, figures, percentile, writer_figures
+from nbcc.simulator.workload.writers import start_writers
 
 SEEDS: Final = 1
 WRITERS: Final = (1, 2, 4, 8, 16, 32, 64, 128)
@@ -20,9 +34,9 @@ INTERVALS: Final = (1, 2, 5, 10, 15, 30, 60, 120)
 BATCH_ROWS: Final = 5000
 
 
-def minute_jobs(count: int, table: TableShape, choice: str, store: str = "s3") -> Scenario:
+def minute_jobs(count: int, table: TableLoad, choice: str, store: str = "s3") -> Scenario:
     """Return a workload of this many jobs, each with a batch every minute, for two hours."""
-    jobs = Writers("job", count, every=60.0, rows=BATCH_ROWS, choice=choice)  # type: ignore[arg-type]
+    jobs = WriterLoad("job", count, every=60.0, rows=BATCH_ROWS, choice=choice)  # type: ignore[arg-type]
     return Scenario(
         name="minute jobs", hours=2.0, store=store, table=table, writers=(jobs,),
         compaction=Service(every=600.0, cores=16),
@@ -39,7 +53,7 @@ def by_writers(store: str, shared: bool) -> dict[str, list[list[float]]]:
     for mode in MODES:
         points[mode] = []
         for count in WRITERS:
-            table = TableShape(16 if shared else count, 4)
+            table = TableLoad(16 if shared else count, 4)
             case = minute_jobs(count, table, "uniform" if shared else "own", store)
             runs = [simulate(case, mode, TIMES, seed) for seed in range(1, SEEDS + 1)]
             due = count * (case.seconds / 60 - 1)  # the last batches may still be written at the end
@@ -58,9 +72,9 @@ def by_skew() -> dict[str, list[list[float]]]:
     for store in STORES:
         points[store] = []
         for skew in SKEWS:
-            jobs = Writers("job", 64, arrival="continuous", rows=BATCH_ROWS, choice="own")
+            jobs = WriterLoad("job", 64, arrival="continuous", rows=BATCH_ROWS, choice="own")
             case = Scenario(
-                name="skew", hours=0.5, store=store, table=TableShape(64, 4), writers=(jobs,),
+                name="skew", hours=0.5, store=store, table=TableLoad(64, 4), writers=(jobs,),
                 lock=LockOptions(skew=skew, wait=3600.0), compaction=Service(every=60.0, cores=16),
             )  # fmt: skip
             runs = [simulate(case, "nbcc", TIMES, seed) for seed in range(1, SEEDS + 1)]
@@ -125,6 +139,50 @@ def claims() -> dict[str, Any]:
     return found
 
 
+def commits() -> list[dict[str, Any]]:
+    """Return the predictions for the cases of `benchmarks.stores`, and for more writers than it has, in each mode.
+
+    In the phase `commit` the data files are ready: a write puts its markers alone. The writers of the bench share two
+    cores with the store, each of the others has a machine of its own.
+    """
+    rows = []
+    for phase, cost, times in (("commit", READY, READY_TIMES), ("write", WRITTEN, TIMES)):
+        for decision, requests in COMMIT_MODES:
+            for count in COMMIT_WRITERS[: None if phase == "write" else -2]:
+                seconds, cores = (60.0, 2) if count <= BENCH_WRITERS else (120.0, 0)
+                case = Scenario(
+                    name="commits", hours=seconds / 3600, store="server-20ms", cores=cores, table=TableLoad(1, 2),
+                    lock=LockOptions(skew=0.005, wait=3600.0, decision=decision, requests=requests),
+                    writers=(WriterLoad("job", count, arrival="continuous", rows=8),), reads=Reads(every=0.0),
+                )  # fmt: skip
+                run = Simulation(case, "nbcc", times, 1)
+                run.program["nbcc write"] = replaced(run.program["nbcc write"], cost)
+                start_writers(run)
+                measures = run.finish()
+                sent = measures.requests.total() + measures.lock_requests.total()
+                rows.append({
+                    "phase": phase, "mode": f"{decision}, {requests}", "writers": count,
+                    "commits_a_second": round(measures.commits / seconds, 2),
+                    "median": round(percentile(measures.latency, 50), 3),
+                    "p95": round(percentile(measures.latency, 95), 3),
+                    "requests": round(sent / measures.commits, 1),
+                    "dollars": round(1e6 * _s3_dollars(measures) / measures.commits, 1),
+                })  # fmt: skip
+    return rows
+
+
+def _s3_dollars(measures: Measures) -> float:
+    """Return what the requests of a run would cost on S3."""
+    price = costs.store("s3", TIMES).price
+    return sum(count * price[verb] for verb, count in (measures.requests + measures.lock_requests).items())
+
+
+def replaced(program: Program, data: StageCost) -> Program:
+    """Return the program of a write with another stage for its data."""
+    request, _, publish, clean_up = program
+    return request, data, publish, clean_up
+
+
 def sweeps() -> dict[str, Any]:
     """Return all figures of the page."""
     return {
@@ -136,10 +194,22 @@ def sweeps() -> dict[str, Any]:
         "skew": by_skew(),
         "compaction": by_interval(),
         "claims": claims(),
+        "commits": commits(),
     }
 
 
 TIMES: Final[Calibration] = calibration()
+BENCH_WRITERS: Final = 16  # the most that `benchmarks.stores` measures
+READY_TIMES: Final = replace(TIMES, write=0.0, per_row=0.0, per_file=0.0)
+COMMIT_WRITERS: Final = (1, 2, 4, 8, 16, 64, 1000)
+COMMIT_MODES: Final[Sequence[tuple[Decision, Requests]]] = (
+    ("lock", "under_lock"), ("lock", "put_if_absent"), ("log", "under_lock"), ("log", "put_if_absent"),
+    ("shared", "put_if_absent"), ("free", "put_if_absent"),
+)  # fmt: skip
+READY: Final = StageCost(False, 0, 0, 0, (1, 0, 0, 0), {"put": (1, 1, 0, 0)})
+WRITTEN: Final = StageCost(False, 0, 0, 0, (2, 0, 0, 0), {"put": (1, 2, 0, 0)})
+"""Data stages of a table without partitions, which has no metadata files of partitions: the inflight state and the
+markers, and then the logs."""
 
 
 def _p95(runs: Sequence[Measures]) -> float:

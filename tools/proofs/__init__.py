@@ -7,12 +7,16 @@ from importlib import resources
 from pathlib import Path
 from typing import Any, Final
 
-from nbcc.simulator.prove.claims import judge
-from nbcc.simulator.prove.evidence import missing
-from nbcc.simulator.prove.lemmas import LEMMAS, Lemmas
-from nbcc.simulator.prove.proof import prove
-from nbcc.simulator.prove.system import System
+from nbcc.simulator.search.prove.evidence import fingerprints, missing
+from nbcc.simulator.search.prove.lemmas import LEMMAS, Lemmas
+from nbcc.simulator.search.prove.proof import prove
+from nbcc.simulator.search.prove.system import ProvedSystem
+from nbcc.simulator.search.prove.worlds import MOST, models
 from nbcc.simulator.specs import protocol
+
+from .bridge import compare, uncovered
+from .claims import judge
+from .worlds import elements_of
 
 PATH: Final = Path(str(resources.files("nbcc") / "specs" / "proofs.json"))
 
@@ -49,13 +53,30 @@ def compared(lemmas: Lemmas) -> dict[str, dict[str, Any]]:
     }
 
 
-def _system(lemmas: Lemmas) -> System:
+def same_steps(lemmas: Lemmas) -> dict[str, Any]:
+    """Return how many states and steps of the small worlds of a file of lemmas are those of its relation, and the
+    fingerprints of both sides.
+
+    Raises:
+        ValueError: a step differs, or the worlds do not take every action of the relation.
+    """
+    system = lemmas.system(any_plan=False)  # a compactor of the model resumes only the oldest plan
+    comparisons = [compare(model, system, MOST, elements_of(model, system))
+                   for model in models(lemmas.name, protocol(lemmas.protocol))]  # fmt: skip
+    differences = [each.difference for each in comparisons if each.difference]
+    if problems := (*differences, *uncovered(system, comparisons)):
+        raise ValueError(f"{lemmas.name}: {'; '.join(problems)}")
+    states, steps = sum(each.states for each in comparisons), sum(each.steps for each in comparisons)
+    return {"states": states, "steps": steps, **fingerprints(lemmas)}
+
+
+def _system(lemmas: Lemmas) -> ProvedSystem:
     system, reason = lemmas.under(protocol(lemmas.protocol).to_mapping())
     assert system is not None, reason
     return system
 
 
-def count(system: System) -> int:
+def count(system: ProvedSystem) -> int:
     implied = sum((c.holds is not None) + (c.step is not None) * len(system.actions) for c in system.claims)
     return len(system.clauses) * (1 + len(system.actions)) + implied + len(system.actions)
 
@@ -76,8 +97,11 @@ def proved() -> dict[str, dict[str, Any]]:
 
 def text() -> str:
     """Return the content of specs/proofs.json, after a run of the prover."""
-    seen = {lemmas.name: compared(lemmas) for lemmas in LEMMAS}
-    return json.dumps({"format": 1, **proved(), "compared": seen}, indent=1) + "\n"
+    document = {
+        "format": 2, **proved(), "relations": {lemmas.name: same_steps(lemmas) for lemmas in LEMMAS},
+        "compared": {lemmas.name: compared(lemmas) for lemmas in LEMMAS},
+    }  # fmt: skip
+    return json.dumps(document, indent=1) + "\n"
 
 
 def accepted() -> dict[str, dict[str, Any]]:
