@@ -1,6 +1,6 @@
 --------------------------- MODULE TwoPhaseCommit ---------------------------
 (* Two-phase commit over a channel that loses nothing (Gray and Lamport, Consensus on Transaction Commit): the system of
-   simulator/explore/two_phase_commit.py a second time, to measure TLC and nbcc's search on the same states. *)
+   examples/two_phase_commit.py a second time, to measure TLC and nbcc's search on the same states. *)
 EXTENDS TLC
 
 CONSTANT Managers
