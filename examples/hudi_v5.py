@@ -11,13 +11,12 @@ completion times, log files, services and readers instead, and no rows in the st
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
-from nbcc.simulator.explore import Guard, Transition, TransitionSystem
+from nbcc.model.machine import Args, Guard, Transition, TransitionSystem, transition
 
-Args = tuple[tuple[str, object], ...]
 Entries = frozenset[tuple[str, str]]
 OPERATIONS = ("upsert", "delete")
 
@@ -61,6 +60,10 @@ class Writer(NamedTuple):
 READY, FAILED = Writer("ready"), Writer("failed")
 Timeline = frozenset[Instant]
 Files = frozenset[Slice]
+Index = frozenset[tuple[str, int]]
+Log = tuple[tuple[int, str, str], ...]
+Lock = str | None
+Locks = tuple[str | None, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +85,7 @@ class Constants:
 class HudiV5(TransitionSystem):
     """The model under some constants. Writers begin at most `operations` operations."""
 
-    uniform = True  # `_WriterActions` makes the transitions of every writer, and none prefers a key or a value
+    uniform = True  # every writer has the same transitions, and none prefers a key or a value
 
     def __init__(self, constants: Constants | None = None) -> None:
         constants = constants or Constants()
@@ -96,60 +99,57 @@ class HudiV5(TransitionSystem):
             "clock": 0, "operations": 0, "table_lock": None, "group_locks": (None,) * constants.file_groups,
             "index": frozenset(), "timeline": frozenset(), "files": frozenset(),
         }  # fmt: skip
-        writer_actions = (_WriterActions(me, constants, self.keys, values) for me in writers)
-        transitions = (each for actions in writer_actions for each in actions.transitions())
+        actions = _WriterActions(constants, self.keys, values)
+        transitions = (each for me in writers for each in actions.transitions(me))
         super().__init__(first, transitions, {"writer": writers, "key": self.keys, "value": values})
+
+    def identity(self) -> Any:
+        """Return the constants, which determine every run."""
+        return type(self).__qualname__, self.constants
 
 
 class _WriterActions:
-    def __init__(self, me: str, constants: Constants, keys: tuple[str, ...], values: tuple[str, ...]) -> None:
-        self.me, self.constants, self.keys, self.values = me, constants, keys, values
+    """Guards and effects of all writers. The parameters name what each of them reads."""
 
-    def transitions(self) -> Iterator[Transition]:
-        me, optimistic = self.me, self.constants.concurrency == "optimistic"
-        locks = ("table_lock", "group_locks")
-        begun = (me, "operations", "clock")
-        yield Transition("writer_obtains_timestamp", me, (*begun, "timeline"), begun, self._at("ready"), self._obtains,
-                  (Guard("an operation must be left", self._left, limit=True),), self._intentions)  # fmt: skip
-        noted = (me, "timeline", *locks)
-        yield Transition("writer_requests", me, noted, noted, self._at("request"), self._requests)
-        yield Transition("writer_looks_key_up", me, (me, "index", *locks), (me, *locks), self._at("lookup"),
-                  self._looks_up, arguments=self._groups)  # fmt: skip
-        yield Transition("writer_reads_slice", me, (me, "timeline", "files", *locks), noted, self._at("read"),
-                  self._reads, (Guard("the file group must be free", self._group_free),))  # fmt: skip
-        put = (me, "files", *locks)
-        yield Transition("writer_writes_slice", me, put, put, self._at("write"), self._writes)
-        free = (Guard("the table's lock must be free", lambda own, index, lock, groups: lock is None),)
-        indexed = (me, "index", *locks)
-        yield Transition("writer_updates_index", me, indexed, indexed, self._at("index"), self._indexes,
-                  free if optimistic else ())  # fmt: skip
-        yield Transition("writer_checks_conflicts", me, noted, (me, *locks), self._at("check"), self._checks)
-        done = (me, "timeline", *self.keys, *locks)
-        yield Transition("writer_commits", me, done, done, self._at("commit"), self._commits)
-        yield Transition("writer_fails", me, (me, *locks), (me, *locks), self._at("commit"),
-                  lambda own, *held: (FAILED, *self._freed(own, *held)))  # fmt: skip
+    def __init__(self, constants: Constants, keys: tuple[str, ...], values: tuple[str, ...]) -> None:
+        self.constants, self.keys, self.values = constants, keys, values
 
-    def _at(self, phase: str) -> tuple[Guard, ...]:
-        return (Guard(f"{self.me} must be at {phase}", lambda own: own.phase == phase),)
+    def transitions(self, me: str) -> Iterator[Transition]:
+        left = Guard("an operation must be left", self._left, limit=True)
+        yield transition("writer_obtains_timestamp", me, guards=(_at("ready"), left), effect=self._obtains,
+                         changes=("own", "operations", "clock"), arguments=self._intentions)  # fmt: skip
+        locks = ("own", "table_lock", "group_locks")
+        noted, put, indexed = (*locks, "timeline"), (*locks, "files"), (*locks, "index")
+        yield transition("writer_requests", me, guards=(_at("request"),), effect=self._requests, changes=noted)
+        yield transition("writer_looks_key_up", me, guards=(_at("lookup"),), effect=self._looks_up, changes=locks,
+                         arguments=self._groups)  # fmt: skip
+        group = Guard("the file group must be free", self._group_free)
+        yield transition("writer_reads_slice", me, guards=(_at("read"), group), effect=self._reads, changes=noted)
+        yield transition("writer_writes_slice", me, guards=(_at("write"),), effect=self._writes, changes=put)
+        free = Guard("the table's lock must be free", lambda table_lock: table_lock is None)
+        guards = (_at("index"), free) if self.constants.concurrency == "optimistic" else (_at("index"),)
+        yield transition("writer_updates_index", me, guards=guards, effect=self._indexes, changes=indexed)
+        yield transition("writer_checks_conflicts", me, guards=(_at("check"),), effect=self._checks, changes=locks)
+        yield transition("writer_commits", me, guards=(_at("commit"),), effect=self._commits,
+                         changes=(*noted, *self.keys))  # fmt: skip
+        yield transition("writer_fails", me, guards=(_at("commit"),), effect=self._fails, changes=locks)
 
-    def _freed(self, own: Writer, table: str | None, groups: tuple[str | None, ...]) -> tuple[Any, Any]:
-        """The locks after the writer releases its own. In the phases `request` and `lookup` the writer holds no lock.
-        """
-        if own.phase in ("request", "lookup"):
-            return table, groups
-        if self.constants.concurrency == "optimistic" and table == self.me:
-            return None, groups
-        if self.constants.concurrency == "pessimistic":
-            return table, tuple(None if holder == self.me else holder for holder in groups)
-        return table, groups
+    def _ends(self, me: str, own: Writer, table_lock: Lock, group_locks: Locks, to: Writer = READY) -> dict[str, Any]:
+        """The writer ends its operation and releases its locks. In the phases `request` and `lookup` it holds none."""
+        if own.phase not in ("request", "lookup"):
+            if self.constants.concurrency == "optimistic" and table_lock == me:
+                table_lock = None
+            if self.constants.concurrency == "pessimistic":
+                group_locks = tuple(None if holder == me else holder for holder in group_locks)
+        return {"own": to, "table_lock": table_lock, "group_locks": group_locks}
 
     def _may_put(self, name: tuple[Any, ...], there: frozenset[Any]) -> bool:
         return not self.constants.put_if_absent or all(each[:3] != name for each in there)
 
-    def _left(self, own: Writer, operations: int, *_: Any) -> bool:
+    def _left(self, operations: int) -> bool:
         return operations < self.constants.operations
 
-    def _intentions(self, own: Writer, operations: int, clock: int, timeline: Timeline) -> Iterator[Args]:
+    def _intentions(self, clock: int, timeline: Timeline) -> Iterator[Args]:
         newest = max((instant.time for instant in timeline), default=0)
         times = (clock + 1,) if self.constants.monotonic else range(1, newest + 2)
         for key in self.keys:
@@ -158,73 +158,99 @@ class _WriterActions:
                     for time in times:
                         yield (("key", key), ("value", value), ("operation", operation), ("time", time))
 
-    def _obtains(self, own: Writer, operations: int, clock: int, *_: Any, time: int, **wants: Any) -> tuple[Any, ...]:
+    def _obtains(
+        self, operations: int, clock: int, *, key: str, value: str, operation: str, time: int
+    ) -> dict[str, Any]:
         salt = operations if self.constants.salt else -1
         later = max(clock, time) if self.constants.monotonic else clock
-        return Writer("request", time, salt=salt, **wants), operations + 1, later
+        own = Writer("request", time, operation, key, value, salt)
+        return {"own": own, "operations": operations + 1, "clock": later}
 
-    def _requests(self, own: Writer, timeline: Timeline, *locks: Any) -> tuple[Any, ...]:
+    def _requests(
+        self, me: str, own: Writer, timeline: Timeline, table_lock: Lock, group_locks: Locks
+    ) -> dict[str, Any]:
         instant = Instant(own.time, "requested", own.salt)
         if not self._may_put(instant.id, timeline):
-            return READY, timeline, *self._freed(own, *locks)
-        return own._replace(phase="lookup"), _put(timeline, instant), *locks
+            return self._ends(me, own, table_lock, group_locks)
+        return {"own": own._replace(phase="lookup"), "timeline": _put(timeline, instant)}
 
-    def _groups(self, own: Writer, index: frozenset[tuple[str, int]], *_: Any) -> Iterator[Args]:
+    def _groups(self, own: Writer, index: Index) -> Iterator[Args]:
         known = dict(index).get(own.key)
         return ((("file", file),) for file in range(1, self.constants.file_groups + 1) if known in (None, file))
 
-    def _looks_up(self, own: Writer, index: frozenset[tuple[str, int]], *locks: Any, file: int) -> tuple[Any, ...]:
+    def _looks_up(
+        self, me: str, own: Writer, index: Index, table_lock: Lock, group_locks: Locks, *, file: int
+    ) -> dict[str, Any]:
         known = own.key in dict(index)
         if own.operation == "delete" and not known:
-            return READY, *self._freed(own, *locks)
+            return self._ends(me, own, table_lock, group_locks)
         operation = own.operation if own.operation == "delete" else "update" if known else "insert"
-        return own._replace(phase="read", operation=operation, file=file), *locks
+        return {"own": own._replace(phase="read", operation=operation, file=file)}
 
-    def _group_free(self, own: Writer, timeline: Timeline, files: Files, table: Any, groups: tuple[Any, ...]) -> bool:
-        return self.constants.concurrency != "pessimistic" or groups[own.file - 1] is None
+    def _group_free(self, own: Writer, group_locks: Locks) -> bool:
+        return self.constants.concurrency != "pessimistic" or group_locks[own.file - 1] is None
 
-    def _reads(self, own: Writer, timeline: Timeline, files: Files, table: Any, groups: Any) -> tuple[Any, ...]:
+    def _reads(
+        self, me: str, own: Writer, timeline: Timeline, files: Files, table_lock: Lock, group_locks: Locks
+    ) -> dict[str, Any]:
         done = [each for each in timeline if each.state == "completed" and each.file == own.file]
         newest = max(done, key=lambda each: (each.time, each.salt), default=None)
         merge = next((s for s in files if newest and s[:3] == (own.file, newest.time, newest.salt)), None)
         instant = Instant(own.time, "inflight", own.salt)
         if (merge and merge.time >= own.time) or not self._may_put(instant.id, timeline):
-            return READY, timeline, *self._freed(own, table, groups)
+            return self._ends(me, own, table_lock, group_locks)
         if self.constants.concurrency == "pessimistic":
-            groups = tuple(self.me if i + 1 == own.file else holder for i, holder in enumerate(groups))
-        return own._replace(phase="write", merge=merge), _put(timeline, instant), table, groups
+            group_locks = tuple(me if i + 1 == own.file else holder for i, holder in enumerate(group_locks))
+        reading = own._replace(phase="write", merge=merge)
+        return {"own": reading, "timeline": _put(timeline, instant), "group_locks": group_locks}
 
-    def _writes(self, own: Writer, files: Files, *locks: Any) -> tuple[Any, ...]:
+    def _writes(self, me: str, own: Writer, files: Files, table_lock: Lock, group_locks: Locks) -> dict[str, Any]:
         name = (own.file, own.time, own.salt)
         if not self._may_put(name, files):
-            return READY, files, *self._freed(own, *locks)
+            return self._ends(me, own, table_lock, group_locks)
         entries = {key: value for key, value in (own.merge.entries if own.merge else ()) if key != own.key}
         if own.operation != "delete":
             entries[own.key] = own.value
         others = frozenset(each for each in files if each[:3] != name)
-        return own._replace(phase="index"), others | {Slice(*name, frozenset(entries.items()))}, *locks
+        written = Slice(*name, frozenset(entries.items()))
+        return {"own": own._replace(phase="index"), "files": others | {written}}
 
-    def _indexes(self, own: Writer, index: frozenset[tuple[str, int]], table: Any, groups: Any) -> tuple[Any, ...]:
+    def _indexes(self, me: str, own: Writer, index: Index, table_lock: Lock, group_locks: Locks) -> dict[str, Any]:
         known = dict(index)
         if own.operation == "insert" and self.constants.primary_key_check and known.get(own.key, own.file) != own.file:
-            return READY, index, *self._freed(own, table, groups)
+            return self._ends(me, own, table_lock, group_locks)
         phase = "check" if self.constants.concurrency == "optimistic" else "commit"
-        return own._replace(phase=phase), frozenset({**known, own.key: own.file}.items()), self.me, groups
+        entries = frozenset({**known, own.key: own.file}.items())
+        return {"own": own._replace(phase=phase), "index": entries, "table_lock": me}
 
-    def _checks(self, own: Writer, timeline: Timeline, *locks: Any) -> tuple[Any, ...]:
+    def _checks(self, me: str, own: Writer, timeline: Timeline, table_lock: Lock, group_locks: Locks) -> dict[str, Any]:
         since = own.merge.time if own.merge else 0
         if any(each.state == "completed" and each.file == own.file and each.time > since for each in timeline):
-            return READY, *self._freed(own, *locks)
-        return own._replace(phase="commit"), *locks
+            return self._ends(me, own, table_lock, group_locks)
+        return {"own": own._replace(phase="commit")}
 
-    def _commits(self, own: Writer, timeline: Timeline, *rest: Any) -> tuple[Any, ...]:
-        *logs, table, groups = rest
+    def _commits(
+        self,
+        me: str,
+        own: Writer,
+        timeline: Timeline,
+        every_key: Mapping[str, Log],
+        table_lock: Lock,
+        group_locks: Locks,
+    ) -> dict[str, Any]:
         instant = Instant(own.time, "completed", own.salt, own.file)
-        if self._may_put(instant.id, timeline):
-            timeline = _put(timeline, instant)
-            at = self.keys.index(own.key)
-            logs[at] = (*logs[at], (own.time, own.operation, own.value))
-        return READY, timeline, *logs, *self._freed(own, table, groups)
+        ended = self._ends(me, own, table_lock, group_locks)
+        if not self._may_put(instant.id, timeline):
+            return ended
+        log = (*every_key[own.key], (own.time, own.operation, own.value))
+        return {**ended, "timeline": _put(timeline, instant), own.key: log}
+
+    def _fails(self, me: str, own: Writer, table_lock: Lock, group_locks: Locks) -> dict[str, Any]:
+        return self._ends(me, own, table_lock, group_locks, FAILED)
+
+
+def _at(phase: str) -> Guard:
+    return Guard(f"{{me}} must be at {phase}", lambda own: own.phase == phase)
 
 
 def _put(timeline: Timeline, instant: Instant) -> Timeline:

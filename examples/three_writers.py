@@ -14,10 +14,10 @@ from random import Random
 from typing import Final
 
 from nbcc.model import Model, Protocol, State, Step, World
-from nbcc.simulator.crosscheck.check import close
-from nbcc.simulator.crosscheck.generators import draw_batches
-from nbcc.simulator.crosscheck.history import History
-from nbcc.simulator.systems.registry import factory
+from nbcc.simulator.lockstep.crosscheck.check import close
+from nbcc.simulator.lockstep.crosscheck.generators import draw_batches
+from nbcc.simulator.lockstep.crosscheck.history import PlayedHistory
+from nbcc.simulator.lockstep.systems.registry import factory
 
 WRITERS: Final[Mapping[str, tuple[str, float]]] = {
     "w1": ("ingestion", 1.0),
@@ -58,7 +58,7 @@ def measure(mode: str, seconds: float, seed: int = 0) -> dict[str, Measured]:
     random = Random(seed)
     batches = draw_batches(random.randrange, World(actors={"writer": 3}, writes_per_writer=60, keys=2))
     system = factory("engine")(world, model.protocol, batches)
-    history = History(model, system, batches)
+    history = PlayedHistory(model, system, batches)
     free = dict.fromkeys(WRITERS, 0.0)  # the time of the next step of each writer
     found = {actor: Measured(does) for actor, (does, _) in WRITERS.items()}
     try:

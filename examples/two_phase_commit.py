@@ -6,10 +6,10 @@ TLA+ examples and other model checkers publish its sizes: 3 resource managers ha
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
-from nbcc.simulator.explore import Guard, Transition, TransitionSystem
+from nbcc.model.machine import Args, Changes, Guard, Transition, TransitionSystem, become, preset, transition
 
 Names = frozenset[str]
 COMMIT, ABORT = "commit", "abort"
@@ -54,29 +54,44 @@ class TwoPhaseCommit(TransitionSystem):
         super().__init__(first, self._transitions(), {})
 
     def _transitions(self) -> Iterator[Transition]:
-        everything, undecided = ("tm", "prepared", "sent"), (_at("tm", "init"),)
-        all_prepared = Guard(
-            "all must be known to be prepared", lambda tm, prepared, sent: prepared == frozenset(self.managers)
-        )
-        yield Transition("manager_commits", "tm", everything, ("tm", "sent"), undecided,
-                         lambda tm, prepared, sent: ("committed", sent | {COMMIT}), (all_prepared,))  # fmt: skip
-        yield Transition("manager_aborts", "tm", ("tm", "sent"), ("tm", "sent"), undecided,
-                         lambda tm, sent: ("aborted", sent | {ABORT}))  # fmt: skip
-        yield Transition("manager_hears_prepared", "tm", everything, ("prepared",), undecided,
-                         lambda tm, prepared, sent, **args: (prepared | {args["from"]},),
-                         arguments=self._senders)  # fmt: skip
-        for me in self.managers:
-            working = (_at(me, "working"),)
-            yield Transition("resource_manager_prepares", me, (me, "sent"), (me, "sent"), working,
-                             lambda own, sent, me=me: ("prepared", sent | {me}))  # fmt: skip
-            yield Transition("resource_manager_aborts", me, (me,), (me,), working, lambda own: ("aborted",))
-            for word, becomes in ((COMMIT, "committed"), (ABORT, "aborted")):
-                heard = Guard(f"{word} must have been sent", lambda own, sent, word=word: word in sent)
-                yield Transition(f"resource_manager_hears_{word}", me, (me, "sent"), (me,), (),
-                                 lambda own, sent, becomes=becomes: (becomes,), (heard,))  # fmt: skip
+        def all_prepared(prepared: Names) -> bool:
+            return prepared == frozenset(self.managers)
 
-    def _senders(self, tm: str, prepared: Names, sent: Names) -> Iterator[tuple[tuple[str, object], ...]]:
-        return ((("from", me),) for me in self.managers if me in sent)
+        def senders(sent: Names) -> Iterable[Args]:
+            return [(("sender", me),) for me in self.managers if me in sent]
+
+        undecided, complete = _at("init"), Guard("all must be known to be prepared", all_prepared)
+        both = ("own", "sent")
+        yield transition("manager_commits", "tm", guards=(undecided, complete), effect=_commits, changes=both)
+        yield transition("manager_aborts", "tm", guards=(undecided,), effect=_aborts, changes=both)
+        yield transition("manager_hears_prepared", "tm", guards=(undecided,), effect=_hears, changes=("prepared",),
+                         arguments=senders)  # fmt: skip
+        for me in self.managers:
+            yield transition("resource_manager_prepares", me, guards=(_at("working"),), effect=_prepares, changes=both)
+            yield transition("resource_manager_aborts", me, guards=(_at("working"),), effect=become("aborted"))
+            for word, becomes in ((COMMIT, "committed"), (ABORT, "aborted")):
+                heard = Guard(f"{word} must have been sent", preset(_is_sent, word=word))
+                yield transition(f"resource_manager_hears_{word}", me, guards=(heard,), effect=become(becomes))
+
+
+def _commits(sent: Names) -> Changes:
+    return {"own": "committed", "sent": sent | {COMMIT}}
+
+
+def _aborts(sent: Names) -> Changes:
+    return {"own": "aborted", "sent": sent | {ABORT}}
+
+
+def _hears(prepared: Names, *, sender: str) -> Changes:
+    return {"prepared": prepared | {sender}}
+
+
+def _prepares(me: str, sent: Names) -> Changes:
+    return {"own": "prepared", "sent": sent | {me}}
+
+
+def _is_sent(sent: Names, word: str) -> bool:
+    return word in sent
 
 
 def seven_managers() -> TwoPhaseCommit:
@@ -84,5 +99,5 @@ def seven_managers() -> TwoPhaseCommit:
     return TwoPhaseCommit(7)
 
 
-def _at(actor: str, step: str) -> Guard:
-    return Guard(f"{actor} must be {step}", lambda own: own == step)
+def _at(step: str) -> Guard:
+    return Guard(f"{{me}} must be {step}", lambda own: own == step)
